@@ -1,4 +1,4 @@
-//! Questions about a shape, in the state of a run or in a state that the page describes.
+//! Questions about a shape, in a run's state or a state described by the page.
 
 use pavior::answers::json::Place;
 use pavior::answers::{Demand, Question, SearchLimits, Shape, SlotsAnswer, Snapshot, Words, why};
@@ -14,16 +14,16 @@ use crate::session::Session;
 
 /// The maximum number of jobs that a plan moves.
 const MOVED: usize = 3;
-/// The size of the largest machine for which moves and counts are computed while a reader waits.
+/// The maximum number of nodes up to which moves and counts are computed interactively.
 const SEARCHED: u32 = 40_000;
 
-/// Reports whether a shape fits now. If not, also reports which jobs occupy the place that becomes
-/// free first, which jobs would have to move, and how many boxes of the shape are free.
+/// Reports if a shape fits now. If not, also reports the jobs in the place that becomes free first,
+/// the jobs that would have to move, and the number of free boxes of the shape.
 pub(crate) fn shape(session: &Session, shape: &str) -> Result<Value, Fault> {
     let (run, grid) = (session.run(), session.grid());
     let ask = Ask::typed(Some(shape), None, grid).map_err(Fault::of)?;
     let request = request(ask, grid)?;
-    // Asks a copy, so that the question does not consume the strategy's random numbers.
+    // A copy is asked, so that the question does not consume the strategy's random numbers.
     let selection = run.machine().selection();
     let mut machine = State::of(run.machine()).machine(selection, 1).map_err(Fault::of)?;
     let (demand, snapshot) = (Demand::of(&mut machine, &request), Snapshot::of(&machine));
@@ -68,7 +68,7 @@ fn request(ask: Ask, grid: &Grid) -> Result<Request, Fault> {
     Ok(ask.request(&mut Shaper::new(&rule, grid, 1, 0)))
 }
 
-/// A box of a job, with a coordinate for each axis.
+/// A job's box, with one coordinate per axis.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Part {
@@ -77,7 +77,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Returns the box. With too few or too many coordinates it is not on the machine.
+    /// Returns the box. With a wrong number of coordinates, it lies outside the machine.
     fn cuboid(&self, grid: &Grid) -> Cuboid {
         let is_known = [&self.base, &self.sides].iter().all(|all| all.len() == grid.axes());
         let three = |all: &[u16], fill| -> [u16; 3] {
@@ -98,7 +98,7 @@ pub(crate) struct Scene {
 }
 
 /// Answers as `pavior explain` does: the drawing of candidates, indices and choice, the parts of
-/// the choice, and sentences. A randomized strategy draws with the seed 1.
+/// the choice, and sentences. A randomized strategy uses seed 1.
 pub(crate) fn explain(scene: &Scene) -> Result<Value, Fault> {
     let grid: Grid = scene.machine.parse().map_err(Fault::of)?;
     let selection = scene.strategy.parse().map_err(Fault::of)?;

@@ -12,7 +12,7 @@ use crate::log::Log;
 use crate::session::Session;
 use crate::{ask, registries};
 
-/// The settings of a run by name, each with one text or several.
+/// A run's settings by name, each with one or more texts.
 type Settings = Map<String, Value>;
 
 /// A command from the page.
@@ -21,11 +21,11 @@ type Settings = Map<String, Value>;
 enum Command {
     /// Lists strategies, schedulers, patterns and parameters with their descriptions.
     Registries,
-    /// Opens a run to be advanced in steps, replacing the one with this number.
+    /// Opens a run to be advanced in steps, replacing any run with this number.
     Open { run: usize, settings: Settings },
     /// Advances a run by at most `instants` instants, and not beyond `until`.
     Step { run: usize, instants: u64, until: Option<f64> },
-    /// Compares the waiting times of two runs.
+    /// Compares the wait times in two runs.
     Difference { runs: [usize; 2] },
     /// Asks about a shape in the state of a run.
     Ask { run: usize, shape: String },
@@ -33,9 +33,9 @@ enum Command {
     Explain(ask::Scene),
     /// Runs the equivalent of `pavior simulate --no-timing --format json`.
     Simulate { settings: Settings },
-    /// Reads the log that follows the command's line, and summarizes it.
+    /// Reads and summarizes the log that follows the command's line.
     Log { name: String },
-    /// Runs all alternatives to the settings with the jobs of the log, or those that are tried
+    /// Runs alternatives to the settings with the log's jobs: all of them, or only those tried
     /// first.
     Advise { settings: Settings, all: bool },
 }
@@ -47,7 +47,7 @@ pub struct Engine {
     log: Log,
 }
 
-/// The alternatives that are tried first, unless they are already in use, and their number.
+/// The alternatives tried first, unless already in use, and their number.
 const TRIED: [&str; 7] = [
     "strategy tff",
     "strategy gabl",
@@ -166,7 +166,7 @@ fn listed(settings: &Settings) -> Result<Vec<Setting>, Fault> {
     settings.iter().map(one).collect()
 }
 
-/// Reads settings. Nothing is timed, because a browser has no suitable clock.
+/// Reads settings. Nothing is timed, because browsers have no suitable clock.
 fn specification(settings: &Settings) -> Result<Specification, Fault> {
     let mut all = listed(settings)?;
     all.push(Setting::new("timing", "false"));
@@ -198,7 +198,7 @@ fn advised(advice: &advice::Advice) -> Value {
     })
 }
 
-/// The reason why a command failed and the setting that caused it.
+/// The reason for a command's failure, and the setting that caused it.
 #[derive(Debug)]
 pub(crate) struct Fault {
     reason: String,

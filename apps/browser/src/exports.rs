@@ -1,6 +1,6 @@
-//! The functions that a browser calls. A message is written to the address that `reserve` returns;
-//! `call` replaces it with the reply, whose address `reply` returns. Only integers are passed, and
-//! no pointers are dereferenced.
+//! The functions that a browser calls. The browser writes a message to the address returned by
+//! `reserve`; `call` replaces the message with the reply, whose address `reply` returns. Only
+//! integers are passed, and no pointers are dereferenced.
 
 #![expect(unsafe_code, reason = "a symbol with a fixed name can collide with another one")]
 
@@ -22,7 +22,7 @@ extern "C" fn reserve(length: usize) -> *mut u8 {
     })
 }
 
-/// Answers the message, and returns the length of the reply.
+/// Answers the message and returns the reply's length.
 #[unsafe(no_mangle)]
 extern "C" fn call() -> usize {
     PAGE.with_borrow_mut(|(engine, buffer)| {

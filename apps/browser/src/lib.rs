@@ -1,8 +1,8 @@
 //! The engine for a page in a browser: the page's commands as JSON, and their replies.
 //!
 //! [`Engine::answer`] is the whole interface: a message is one line of JSON, followed by the bytes
-//! of a log if the command reads one. The same message gets the same bytes in a browser and in a
-//! native program. In a browser, `exports` passes messages through the linear memory, so that
+//! of a log if the command reads one. A message gets the same reply, byte for byte, in a browser
+//! and in a native program. In a browser, `exports` passes messages through linear memory, so that
 //! neither a generated script nor a second description of the interface is needed.
 //!
 //! Settings have the same names as in `pavior simulate`. Nothing here reads a clock or starts a

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::engine::Fault;
 
-/// The log that the reader dropped on the page; without one, settings that use a log fail.
+/// The log that the user dropped on the page; without one, settings that use a log fail.
 #[derive(Default)]
 pub(crate) struct Log {
     name: String,
@@ -24,8 +24,8 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Reads a log, which replaces the previous one, and returns its summary with a machine that is
-    /// large enough for it. A log that cannot be read is not kept.
+    /// Reads a log, which replaces the previous one, and returns its summary with a machine large
+    /// enough for it. A malformed log is not kept.
     pub(crate) fn read(&mut self, name: String, bytes: &[u8]) -> Result<Value, Fault> {
         let log = Log { name, bytes: bytes.into() };
         let trace = log.trace(&ReadOptions::default()).map_err(Fault::of)?;
@@ -59,7 +59,7 @@ impl InputFiles for Log {
     }
 }
 
-/// Returns the smallest cube-like torus with at least `nodes` nodes: logs do not say how their
+/// Returns the smallest cube-like torus with at least `nodes` nodes, because logs do not say how
 /// nodes are connected.
 fn machine(nodes: u64) -> String {
     let nodes = nodes.clamp(1, 1 << 24);

@@ -4,7 +4,7 @@ use pavior::experiments::parameters;
 use pavior::names::OptionSpec;
 use serde_json::{Value, json};
 
-/// Lists strategies, schedulers, patterns and parameters with their sentences.
+/// Lists strategies, schedulers, patterns and parameters with their descriptions.
 pub(crate) fn all() -> Value {
     let strategies = pavior::strategies::Registry::new();
     let strategies = strategies.entries().map(|entry| {

@@ -1,4 +1,4 @@
-//! A run that is advanced in steps, and its statistics.
+//! A run that is advanced in steps, together with its statistics.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 
 use crate::engine::Fault;
 
-/// The maximum number of nodes for which the largest free box is searched after every step.
+/// The maximum number of nodes up to which the largest free box is searched for after every step.
 const SEARCHED: u32 = 40_000;
 /// The minimum number of jobs for an interval: ten in each batch.
 const FEWEST_JOBS: usize = 10 * BATCHES;
 
-/// A run and the state last reported to the page.
+/// A run, and the state last reported to the page.
 pub(crate) struct Session {
     run: Simulation<'static, 'static, 'static>,
     unit: TimeUnit,
@@ -26,9 +26,9 @@ pub(crate) struct Session {
     jobs: usize,
     is_over: bool,
     begin: Time,
-    /// The running jobs that were sent to the page, with their start and first box.
+    /// The running jobs sent to the page, with their start and first box.
     known: BTreeMap<JobId, (Time, Option<Cuboid>)>,
-    /// The waits of jobs by their index, once they have started.
+    /// The waits of started jobs, by job index.
     waits: Vec<Option<Time>>,
     started: u64,
     waited: u128,
@@ -116,7 +116,7 @@ impl Session {
         Ok(self.changes())
     }
 
-    /// Counts the jobs that started at the current instant. Each job only counts at its first
+    /// Counts the jobs that started at the current instant. Each job counts only at its first
     /// start.
     fn count_starts(&mut self) {
         let now = self.run.now();
@@ -220,7 +220,7 @@ impl Session {
         })
     }
 
-    /// Returns the number of jobs before the first one that is still waiting or has not arrived.
+    /// Returns the number of jobs before the first job that is still waiting or has not arrived.
     fn settled(&self) -> usize {
         let oldest = self.run.queue().iter().map(|job| job.index).min();
         oldest.map_or(self.waits.len(), |index| index as usize)

@@ -1,5 +1,5 @@
-// Answers messages by the module: node engine.mjs MODULE.wasm FOLDER. The folder has files 0, 1, ...
-// with a message each; the replies are printed, one on a line.
+// Answers messages with the module: node engine.mjs MODULE.wasm FOLDER. The folder contains files
+// 0, 1, ... with one message each; the replies are printed, one per line.
 import { existsSync, readFileSync } from "node:fs";
 
 const [file, folder] = process.argv.slice(2);

@@ -16,27 +16,26 @@ use crate::failure::{Failure, Place};
 use crate::files;
 use crate::located::{self, Member};
 
-/// Keys that also occur in answers of `pavior allocate`, in lines of `--placements` and in queues.
+/// Keys that also occur in answers of `pavior allocate`, in `--placements` lines and in queues.
 /// They are read only if needed.
 const BESIDE: &[&str] =
     &["nodes", "requested", "granted", "submit", "start", "end", "estimate", "user"];
 
-/// The numbers that a job may have.
+/// The numeric keys that a job may have.
 const TIMES: [&str; 3] = ["start", "end", "user"];
 
-/// A state and the external names of its jobs.
+/// A machine state and its jobs' external names.
 pub(crate) struct Busy {
     pub(crate) state: State,
     names: Vec<Value>,
-    /// The [`TIMES`] of each job, if its line has them.
+    /// The [`TIMES`] of each job, where its line has them.
     times: Vec<[Option<Value>; 3]>,
     known: HashMap<Value, (JobId, usize)>,
-    /// The time at which the jobs run. Without it, all jobs are accepted.
+    /// If set, only jobs running at this time are accepted.
     instant: Option<f64>,
 }
 
-/// The name of a job, from an untrusted file. It displays as a bounded number of visible
-/// characters.
+/// A job's name from an untrusted file. It displays as a bounded number of visible characters.
 pub(crate) struct JobName<'b>(&'b Value);
 
 impl<'b> JobName<'b> {
@@ -60,7 +59,7 @@ impl fmt::Display for JobName<'_> {
     }
 }
 
-/// The ends of jobs, in any unit. They are only compared, so a plan uses their ranks, starting at
+/// The ends of jobs, in any unit. Ends are only compared, so a plan uses their ranks, starting at
 /// 1.
 pub(crate) struct Ends<'b> {
     by_job: Vec<Option<(f64, &'b Value)>>,
@@ -73,7 +72,7 @@ impl Ends<'_> {
         Some(self.by_job[job.0 as usize]?.0)
     }
 
-    /// Returns the rank of the end of a job.
+    /// Returns the rank of a job's end.
     pub(crate) fn rank(&self, job: JobId) -> Option<Time> {
         let (end, _) = self.by_job[job.0 as usize]?;
         Some(Time(1 + self.sorted.partition_point(|(other, _)| *other < end) as u64))
@@ -84,7 +83,7 @@ impl Ends<'_> {
         Time(self.sorted.partition_point(|(other, _)| *other <= at) as u64)
     }
 
-    /// Returns the end with a rank, as written in the file; 0 for now.
+    /// Returns the end with a rank, as written in the file; rank 0 means now.
     pub(crate) fn at(&self, rank: Time) -> Value {
         match rank {
             Time::ZERO => 0.into(),
@@ -93,7 +92,7 @@ impl Ends<'_> {
     }
 }
 
-/// The error in a line and the range of the wrong bytes.
+/// An error in a line and the range of the wrong bytes.
 pub(crate) type Wrong = (String, Range<usize>);
 
 /// Reads a file, or standard input if the path is `-`.
@@ -101,8 +100,8 @@ pub(crate) fn read(path: &Path, grid: Grid) -> Result<Busy, Failure> {
     read_at(path, grid, None)
 }
 
-/// Reads a file, or standard input if the path is `-`. If a time is given, accepts only jobs that
-/// run at that time.
+/// Reads a file, or standard input if the path is `-`. If a time is given, accepts only jobs
+/// running at that time.
 pub(crate) fn read_at(path: &Path, grid: Grid, instant: Option<f64>) -> Result<Busy, Failure> {
     let mut busy = Busy { instant, ..Busy::none(grid) };
     each_line(path, |line, number| busy.line(line, number))?;
@@ -136,7 +135,7 @@ pub(crate) fn each_line(
     Ok(())
 }
 
-/// Creates an error that shows its line, or its surroundings in a long line.
+/// Creates an error that shows the line, or in a long line only the surroundings.
 fn fault(name: &str, number: usize, line: &str, message: String, span: Range<usize>) -> Failure {
     const AROUND: usize = 60;
     let column = line[..span.start].chars().count() + 1;
@@ -166,8 +165,8 @@ impl Busy {
         Busy { state: State::new(grid), names, times, known: HashMap::new(), instant: None }
     }
 
-    /// Creates the machine in this state, for questions that do not depend on the strategy. It has
-    /// an arbitrary strategy for all grids.
+    /// Creates the machine in this state, for questions that do not depend on the strategy. The
+    /// machine gets an arbitrary strategy that works on all grids.
     pub(crate) fn machine(&self) -> Result<Machine, Failure> {
         let first_fit = "ff".parse().map_err(|bad: BadName| Failure::Other(bad.reason))?;
         let machine = self.state.machine(&first_fit, 1);
@@ -192,7 +191,7 @@ impl Busy {
     /// Returns the "start" of each job.
     ///
     /// # Errors
-    /// Returns an error if one is not a number.
+    /// Returns an error if a start is not a number.
     pub(crate) fn starts(&self) -> Result<Vec<Option<f64>>, Failure> {
         let starts = self.numbers(0)?;
         Ok(starts.into_iter().map(|start| Some(start?.0)).collect())
@@ -201,13 +200,13 @@ impl Busy {
     /// Returns the "user" of each job. Numbers that cannot be user ids are ignored.
     ///
     /// # Errors
-    /// Returns an error if one is not a number.
+    /// Returns an error if a user is not a number.
     pub(crate) fn users(&self) -> Result<Vec<Option<u64>>, Failure> {
         let users = self.numbers(2)?;
         Ok(users.into_iter().map(|user| user?.1.as_u64()).collect())
     }
 
-    /// Returns the ends of jobs that have one.
+    /// Returns the ends of those jobs that have one.
     ///
     /// # Errors
     /// Returns an error if an "end" is not a number.
@@ -218,7 +217,7 @@ impl Busy {
         Ok(Ends { by_job, sorted })
     }
 
-    /// Returns one of the [`TIMES`] of each job, and its written form. null counts as missing.
+    /// Returns one of the [`TIMES`] for each job, with its written form. null counts as missing.
     fn numbers<'b>(&'b self, key: usize) -> Result<Vec<Option<(f64, &'b Value)>>, Failure> {
         let number = |(times, name): (&'b [Option<Value>; 3], &Value)| {
             let Some(value) = times[key].as_ref().filter(|value| !value.is_null()) else {
@@ -348,7 +347,7 @@ pub(crate) fn object(line: &str, what: &str) -> Result<(Vec<Member>, Range<usize
             return Err((message, member.key_place.clone()));
         }
     }
-    // The same applies to nested objects.
+    // Members of nested objects must also be unique.
     json::check(line.as_bytes()).map_err(|error| {
         let (at, reason) = (place(&error, line), json::reason(&error));
         (reason, at..at)
@@ -367,7 +366,7 @@ pub(crate) fn at(line: &str, member: &Member) -> Value {
     serde_json::from_str(&line[member.place.clone()]).unwrap_or_default()
 }
 
-/// Checks that all keys of an object are known.
+/// Checks that all keys in an object are known.
 pub(crate) fn only(members: &[Member], known: &[&str], beside: &[&str]) -> Result<(), Wrong> {
     let is_known = |member: &&Member| !known.iter().chain(beside).any(|key| member.key == **key);
     match members.iter().find(is_known) {

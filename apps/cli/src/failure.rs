@@ -1,4 +1,4 @@
-//! Errors as a user sees them: the message, the place, and the exit status.
+//! Errors as shown to users: the message, the place, and the exit status.
 
 use std::ops::Range;
 use std::path::Path;
@@ -24,10 +24,10 @@ pub(crate) enum Failure {
     ClosedPipe,
 }
 
-/// The wrong line, with the wrong part underlined.
+/// The erroneous line and the part to underline.
 #[derive(Debug)]
 pub(crate) struct Place {
-    /// The origin of the line: the name of an option, or `file:line:column`.
+    /// The origin of the line: an option's name, or `file:line:column`.
     pub(crate) from: String,
     /// The line.
     pub(crate) line: String,
@@ -49,7 +49,7 @@ impl Failure {
         Failure::Usage { message: message.into(), place: None }
     }
 
-    /// Creates the error for a wrong value of an option, underlined in the typed text.
+    /// Creates the error for a wrong option value, underlined in the typed text.
     pub(crate) fn option(option: &str, typed: &str, offset: usize, bad: &BadName) -> Failure {
         let span = bad.span.start + offset..bad.span.end + offset;
         let place = Place { from: option.to_string(), line: typed.to_string(), span };
@@ -74,7 +74,7 @@ impl Failure {
         Failure::Usage { message: message.into(), place: Some(Place { from, line, span }) }
     }
 
-    /// Converts the error of reading an input of an experiment.
+    /// Converts an error from reading an experiment's input.
     pub(crate) fn of_input(error: InputError) -> Failure {
         match error.downcast::<LogError>() {
             Ok(error) => (*error).into(),

@@ -1,4 +1,4 @@
-//! The files of the command line: `pavior::files`, with the option that limits all inputs, and with
+//! Files for the command line: `pavior::files`, with the option that limits all inputs and with
 //! errors converted to command failures.
 
 use std::io::{self, Write};
@@ -14,18 +14,18 @@ pub(crate) use pavior::files::shown;
 /// The value of `--max-input`, set once before any file is opened.
 static MOST: OnceLock<Option<u64>> = OnceLock::new();
 
-/// Sets the maximum number of bytes of an input.
+/// Sets the maximum number of bytes per input.
 pub(crate) fn bound(most: Option<u64>) {
     // Only `main` sets it.
     let _ = MOST.set(most);
 }
 
-/// Returns the limits for inputs that consist of lines.
+/// Returns the limits for line-based inputs.
 pub(crate) fn lines() -> Limits {
     Limits::LINES.with_total(MOST.get().copied().flatten())
 }
 
-/// Opens an input that consists of lines. A file whose name ends in `.gz` is decompressed.
+/// Opens a line-based input. A file whose name ends in `.gz` is decompressed.
 pub(crate) fn open(path: &Path) -> Result<Bounded, Failure> {
     // A Batsim log is a single document whose lines may have any length.
     let name = path.to_string_lossy().to_ascii_lowercase();
@@ -43,7 +43,7 @@ pub(crate) fn write_whole(
     Ok(pavior::files::write_whole(path, write)?)
 }
 
-/// Fails if the extension of a drawing's name belongs to another format.
+/// Fails if a drawing's file extension belongs to another format.
 pub(crate) fn check_drawing(option: &str, path: &Path, known: &[&str]) -> Result<(), Failure> {
     if known.iter().any(|extension| has_extension(path, extension)) {
         return Ok(());

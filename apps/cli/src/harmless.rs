@@ -1,11 +1,11 @@
-//! Text for standard output from untrusted sources: files, arguments and the network. It cannot
-//! move a cursor, change colors, or reverse the order of characters. Hidden characters are escaped
-//! in the syntax of the output format, so programs read the same text.
+//! Text for standard output from untrusted sources: files, arguments and the network. Such text
+//! cannot move a cursor, change colors, or reverse the order of characters. Hidden characters are
+//! escaped in the syntax of the output format, so programs read the same text.
 
 use std::borrow::Cow;
 
-/// Escapes hidden characters of JSON strings as `\u202e`. Outside of strings, JSON has only white
-/// space.
+/// Escapes hidden characters in JSON strings as `\u202e`. Outside strings, the only hidden
+/// characters in JSON are white space.
 pub(crate) fn json(text: &str) -> Cow<'_, str> {
     escaped(text, |c| {
         let mut units = [0; 2];
@@ -14,12 +14,12 @@ pub(crate) fn json(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// Escapes hidden characters of XML as `&#x202e;`.
+/// Escapes hidden characters in XML as `&#x202e;`.
 pub(crate) fn xml(text: &str) -> Cow<'_, str> {
     escaped(text, |c| format!("&#x{:x};", u32::from(c)))
 }
 
-/// Escapes hidden characters of human-readable lines, or of a CSV table, as `\u{202e}`.
+/// Escapes hidden characters in human-readable lines or a CSV table, as `\u{202e}`.
 pub(crate) fn lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| pavior::text::cell(c.encode_utf8(&mut [0; 4])))
 }
@@ -32,7 +32,7 @@ fn escaped(text: &str, escape: impl Fn(char) -> String) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(piece).collect())
 }
 
-/// Returns true if a character is invisible. Ends of lines are not.
+/// Returns true if a character is invisible. Line ends do not count.
 fn is_hidden(c: char) -> bool {
     let visible = matches!(c, ' '..='~' | '\n');
     !visible && {

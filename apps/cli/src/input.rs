@@ -1,4 +1,4 @@
-//! Parsing of what users type: machines, names with options, lists, and numbers.
+//! Parsing of user input: machines, names with options, lists, and numbers.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -26,7 +26,7 @@ pub(crate) fn freedom(typed: &str) -> Result<Freedom, Failure> {
     freedom_named(typed).map_err(|bad| Failure::option("--freedom", typed, 0, &bad))
 }
 
-/// Parses a list of names with options, separated by commas. Each may occur once.
+/// Parses a list of names with options, separated by commas. Each name may occur once.
 pub(crate) fn names<T>(option: &str, typed: &str) -> Result<Vec<T>, Failure>
 where
     T: FromStr<Err = BadName> + Display,
@@ -45,8 +45,8 @@ where
     Ok(all)
 }
 
-/// Parses a list of strategies that all work on a machine. If requested, separates those that do
-/// not.
+/// Parses a list of strategies that all work on a machine. If requested, separates out those that
+/// do not.
 pub(crate) fn strategies(
     typed: &str,
     grid: &Grid,
@@ -83,7 +83,7 @@ pub(crate) fn strategies(
     Ok((chosen, left_out))
 }
 
-/// Reports on standard error what a comparison leaves out.
+/// Reports on standard error which items a comparison leaves out.
 pub(crate) fn say_left_out(sentence: &str) {
     eprintln!("note: {}", pavior::text::cell(sentence));
 }
@@ -108,7 +108,7 @@ pub(crate) fn request(
     Ok(request.with_freedom(freedom_word.map(freedom).transpose()?))
 }
 
-/// Returns the parts of a list with their positions.
+/// Returns the items of a list with their positions.
 pub(crate) fn parts(typed: &str) -> impl Iterator<Item = (usize, &str)> {
     typed.split(',').map(move |part| (part.as_ptr() as usize - typed.as_ptr() as usize, part))
 }

@@ -6,14 +6,14 @@ use std::ops::Range;
 
 use serde::de::IgnoredAny;
 
-/// A value of an object and its key.
+/// A value in an object, with its key.
 pub(crate) struct Member {
     pub(crate) key: String,
     pub(crate) key_place: Range<usize>,
     pub(crate) place: Range<usize>,
 }
 
-/// Returns the members of the object at a position, in order. Empty if it is not an object.
+/// Returns the members of the object at a position, in order. Empty if not an object.
 pub(crate) fn members(text: &str, place: &Range<usize>) -> Vec<Member> {
     let mut members = Vec::new();
     let Some(mut at) = inside(text, place, '{') else { return members };
@@ -28,7 +28,7 @@ pub(crate) fn members(text: &str, place: &Range<usize>) -> Vec<Member> {
     members
 }
 
-/// Returns the elements of the array at a position, in order. Empty if it is not an array.
+/// Returns the elements of the array at a position, in order. Empty if not an array.
 pub(crate) fn elements(text: &str, place: &Range<usize>) -> Vec<Range<usize>> {
     let mut elements = Vec::new();
     let Some(mut at) = inside(text, place, '[') else { return elements };
@@ -50,7 +50,7 @@ fn after(text: &str, at: usize) -> usize {
     text.len() - text[at..].trim_start().len()
 }
 
-/// Returns the position after white space and a comma, if there is one.
+/// Returns the position after white space and a comma, if any.
 fn next(text: &str, at: usize) -> usize {
     let at = after(text, at);
     if text[at..].starts_with(',') { after(text, at + 1) } else { at }
@@ -60,8 +60,7 @@ fn next(text: &str, at: usize) -> usize {
 fn value(text: &str, at: usize) -> Range<usize> {
     let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<IgnoredAny>();
     let _ = values.next();
-    // Well-formed text has a value here. The minimum step of one prevents an endless loop
-    // otherwise.
+    // Well-formed text has a value here. If not, the minimum step of one prevents an endless loop.
     at..at + values.byte_offset().max(1)
 }
 

@@ -46,7 +46,7 @@ fn main() -> ExitCode {
 const LONGEST_USAGE: usize = 2000;
 
 /// Prints an error about the arguments. Clap quotes arguments as typed, so hidden characters are
-/// escaped and long text is cut. A closed or full standard error has no effect.
+/// escaped and long text is truncated. A closed or full standard error has no effect.
 fn report_usage(error: &clap::Error) {
     let plain = error.render().to_string();
     // A quoted argument may contain line breaks.

@@ -1,6 +1,6 @@
-//! Results on standard output: tables for people, JSON and CSV for programs.
+//! Results on standard output: tables for humans, JSON and CSV for programs.
 //!
-//! All output passes through `harmless` or `pavior::text::cell`, so names of jobs and files reach a
+//! All output passes through `harmless` or `pavior::text::cell`, so job and file names reach a
 //! terminal only in escaped form.
 
 use std::io::{self, IsTerminal, Write};
@@ -30,7 +30,7 @@ impl Format {
     }
 }
 
-/// Returns the number of columns of the terminal, or 100 without one.
+/// Returns the terminal's width in columns, or 100 if there is no terminal.
 pub(crate) fn width() -> usize {
     console::Term::stdout().size_checked().map_or(100, |(_, columns)| usize::from(columns))
 }
@@ -52,7 +52,7 @@ pub(crate) fn text(sentence: &str, width: usize) -> Result<(), Failure> {
     Ok(writeln!(out, "{line}")?)
 }
 
-/// Prints lines, or a CSV table.
+/// Prints lines or a CSV table.
 pub(crate) fn plain(text: &str) -> Result<(), Failure> {
     all(&harmless::lines(text))
 }
@@ -81,8 +81,8 @@ fn all(text: &str) -> Result<(), Failure> {
 
 /// Prints rows of a CSV table.
 ///
-/// Hidden characters of a cell are escaped. Cells that begin with `=` or similar characters are not
-/// changed: numbers may begin with these too, and a changed name would be a different name.
+/// Hidden characters in cells are escaped. Cells that begin with `=` or similar characters are not
+/// changed: numbers may also begin with these, and a changed name would be a different name.
 pub(crate) fn csv(header: &[&str], rows: &[Vec<String>]) -> Result<(), Failure> {
     let mut writer = csv::Writer::from_writer(io::stdout().lock());
     let write = |writer: &mut csv::Writer<_>| -> Result<(), csv::Error> {
@@ -113,7 +113,7 @@ impl Table {
         Table { header, rows: Vec::new(), numbers }
     }
 
-    /// Makes a later column contain words too.
+    /// Marks a later column as containing words.
     pub(crate) fn with_words(mut self, column: usize) -> Table {
         self.numbers[column] = false;
         self
@@ -131,20 +131,20 @@ impl Table {
         cells.map(|cell| measure_text_width(cell)).max().unwrap_or(0)
     }
 
-    /// Returns the width without any cuts.
+    /// Returns the width of the table without truncation.
     pub(crate) fn width(&self) -> usize {
         let wanted: usize = (0..self.header.len()).map(|column| self.size(column) + 2).sum();
         wanted.saturating_sub(2)
     }
 
-    /// Prints as many columns as fit the width, and returns the number of the others. A last column
-    /// of words is cut instead of left out.
+    /// Prints as many columns as fit the width, and returns the number omitted. If the last column
+    /// contains words, it is truncated rather than omitted.
     pub(crate) fn print(&self, width: usize) -> Result<usize, Failure> {
         let size = |column: usize| self.size(column);
         let (mut sizes, mut used) = (Vec::new(), 0);
         for column in 0..self.header.len() {
             let gap = if column == 0 { 0 } else { 2 };
-            // A single long name in front must not displace the columns behind it.
+            // A single long name in front must not displace the columns after it.
             let cut =
                 column == 0 && !self.numbers[0] && self.header.len() > 1 && self.width() > width;
             let size = if cut { size(column).min(width / 2) } else { size(column) };

@@ -1,4 +1,4 @@
-//! The threads that runs share.
+//! The thread pool shared by all runs.
 
 use crate::failure::Failure;
 

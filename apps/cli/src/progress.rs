@@ -9,9 +9,9 @@ pub(crate) struct Bar(ProgressBar);
 impl Bar {
     /// Creates a bar with the name of an experiment.
     pub(crate) fn new(name: &str) -> Bar {
-        // It hides itself if standard error is not a terminal.
+        // The bar hides itself if standard error is not a terminal.
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(5));
-        // It fits in 80 columns with six-digit counts.
+        // The bar fits in 80 columns with six-digit counts.
         let style = ProgressStyle::with_template(
             "{prefix} {bar:20} {pos}/{len} runs  {elapsed}, {eta} left",
         );

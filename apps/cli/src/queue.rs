@@ -20,11 +20,11 @@ pub(crate) struct Waiting {
     pub(crate) request: Request,
     /// The estimated run time, in seconds.
     pub(crate) estimate: Option<f64>,
-    /// The number of its user in logs.
+    /// The number that identifies its user in logs.
     pub(crate) user: Option<u64>,
 }
 
-/// The rules for reading requests that only have a number of nodes.
+/// The rules for reading requests that specify only a number of nodes.
 pub(crate) struct Rules {
     pub(crate) grid: Grid,
     pub(crate) shaper: Shaper,
@@ -36,8 +36,8 @@ pub(crate) struct Rules {
 const LONGEST: f64 = 1e8;
 const KEYS: [&str; 6] = ["job", "shape", "nodes", "freedom", "estimate", "user"];
 
-/// Reads a queue from a file, or from standard input if the path is `-`. Its jobs must not already
-/// hold nodes.
+/// Reads a queue from a file, or from standard input if the path is `-`. The queue's jobs must not
+/// already hold nodes.
 pub(crate) fn read(path: &Path, busy: &Busy, rules: &mut Rules) -> Result<Vec<Waiting>, Failure> {
     let (mut queue, mut known) = (Vec::new(), HashMap::new());
     busy::each_line(path, |line, number| {

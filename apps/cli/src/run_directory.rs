@@ -1,5 +1,5 @@
-//! The directory of an experiment as commands use it: its errors become command failures, and
-//! changes to files are reported.
+//! An experiment's directory as used by commands: errors become command failures, and changes to
+//! files are reported.
 
 use std::path::{Path, PathBuf};
 
@@ -16,8 +16,8 @@ use crate::files;
 
 pub(crate) use pavior::experiments::directory::EXPERIMENT;
 
-/// Returns the description of a run for `run.json`. `shard` names the part of the experiment that
-/// it runs.
+/// Returns the description of a run for `run.json`. `shard` names the part of the experiment to
+/// run.
 pub(crate) fn run(
     specification: &Specification,
     files: &dyn InputFiles,
@@ -73,7 +73,7 @@ pub(crate) fn note(directory: &Path) -> Result<Note, Failure> {
     })
 }
 
-/// A directory with replications of an experiment.
+/// A directory that contains replications of an experiment.
 pub(crate) struct Part {
     pub(crate) path: PathBuf,
     pub(crate) run: Run,
@@ -91,7 +91,7 @@ impl Part {
     }
 }
 
-/// Returns the experiment of a directory, with its text.
+/// Returns a directory's experiment, with its text.
 pub(crate) fn described(directory: &Path, name: &str) -> Result<(String, Specification), Failure> {
     read(&directory.join(EXPERIMENT), name)
 }
@@ -105,8 +105,8 @@ pub(crate) fn read(file: &Path, name: &str) -> Result<(String, Specification), F
 }
 
 /// Reads an experiment and leaves out combinations that do not apply. The returned text is the
-/// file's text, preceded by the key for this, so that a later run of the text leaves out the same
-/// ones.
+/// file's text preceded by the key that requests this, so that a later run of the text leaves out
+/// the same combinations.
 pub(crate) fn read_skipping(file: &Path, name: &str) -> Result<(String, Specification), Failure> {
     let text = pavior::files::read_text(file, Limits::DOCUMENT)?;
     let failure = |error: BadName| Failure::in_file(file, &text, error.reason, &error.span);

@@ -4,13 +4,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The time limit for establishing a connection.
 const CONNECT: Duration = Duration::from_secs(5);
-/// The time after which a connection (including a watch) is closed if no data arrives.
+/// The time before a connection (including a watch) is closed if no data arrives.
 const READ: Duration = Duration::from_secs(25);
 
 /// An error that ends the daemon or a command.
 #[derive(Debug, thiserror::Error)]
 pub enum KubeError {
-    /// The cluster cannot be reached with the configuration that was found.
+    /// The cluster cannot be reached with the configuration found.
     #[error("the cluster cannot be reached: {0}")]
     Unreachable(String),
     /// The API server rejected a request.
@@ -27,7 +27,7 @@ pub enum KubeError {
     /// An invalid name of an image or resource.
     #[error("`{0}` is not a valid image or resource name")]
     Name(String),
-    /// An address on which the daemon cannot listen.
+    /// An address that the daemon cannot listen on.
     #[error("{address}: {why}")]
     Address {
         /// The address.
@@ -54,7 +54,7 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, KubeError> {
     runtime.map_err(|error| KubeError::Unreachable(error.to_string()))
 }
 
-/// Connects to the cluster given by the kubeconfig or by the pod's account.
+/// Connects to the cluster given by the kubeconfig or the pod's service account.
 pub(crate) async fn connect() -> Result<kube::Client, KubeError> {
     let unreachable = |error: &dyn std::fmt::Display| {
         KubeError::Unreachable(pavior::text::shown(&error.to_string()).to_string())

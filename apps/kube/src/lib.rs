@@ -4,8 +4,7 @@
 //! API server --read--> World --plan--> actions --write with uid and version--> API server
 //! ```
 //!
-//! A plan depends only on the world, so a replica that starts later continues where another
-//! stopped.
+//! A plan depends only on the world, so a new replica continues where another stopped.
 
 mod client;
 mod daemon;

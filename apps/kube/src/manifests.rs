@@ -1,4 +1,4 @@
-//! Objects to install in a cluster, as text for `kubectl apply`.
+//! The objects to install in a cluster, as text for `kubectl apply`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use pavior::text::shown;
@@ -13,13 +13,13 @@ use crate::read::{LIVING, all};
 /// A selection of objects.
 #[derive(Clone, Debug, Default)]
 pub struct Manifests {
-    /// True to omit the policy that adds the gate and the resource to Jobs, which API servers
-    /// before Kubernetes 1.36 do not support.
+    /// True to omit the policy that adds the gate and the resource to Jobs; API servers before
+    /// Kubernetes 1.36 do not support it.
     pub no_mutation: bool,
     /// A container image of the program; adds a Deployment with two replicas of the daemon.
     pub image: Option<String>,
-    /// A resource that nodes already have, such as `google.com/tpu`, instead of the one that the
-    /// daemon adds. Jobs then request it themselves.
+    /// A resource that nodes already have, such as `google.com/tpu`, in place of the resource that
+    /// the daemon adds. Jobs then request it themselves.
     pub resource: Option<String>,
     /// True to add the objects for Kueue.
     pub kueue: bool,
@@ -69,8 +69,8 @@ impl Manifests {
     }
 }
 
-/// Returns a question to ask before installing a resource that other pods may use. It lists the
-/// pods in the cluster whose replacements the API server would reject.
+/// Returns a question to ask before installing with a resource that other pods may use. It lists
+/// the pods in the cluster whose replacements the API server would reject.
 ///
 /// # Errors
 /// Returns an error if the resource is not a valid name.
@@ -108,7 +108,7 @@ fn words(resource: &str, users: Result<Vec<String>, KubeError>) -> String {
     )
 }
 
-/// The maximum number of pods that are named.
+/// The maximum number of pods to name.
 const NAMED: usize = 10;
 
 /// A pod with the resources of its containers.

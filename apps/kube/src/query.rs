@@ -16,19 +16,19 @@ use crate::plan::{Detail, Forecast, MachineConfig, Memory, Plan, Waiting, plan, 
 use crate::read::{LIVING, all, start_times};
 use crate::world::{Index, JobGroup, World};
 
-/// A cluster as it was read.
+/// A cluster as read.
 pub struct Cluster {
     pub(crate) world: World,
     now: i64,
-    /// The state in Kueue of each Job in one of its queues, or the reason why it cannot be read.
+    /// The Kueue state of each Job in a Kueue queue, or why the states cannot be read.
     kueue: Result<HashMap<Uid, String>, String>,
 }
 
-/// The state of a Job with a shape.
+/// The state of a Job that has a shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum JobState {
-    /// All its pods are bound.
+    /// All of the Job's pods are bound.
     Runs,
     /// The Job has its nodes, but some of its pods are not bound yet.
     Placed,
@@ -59,7 +59,7 @@ impl JobState {
     }
 }
 
-/// A Job with a shape.
+/// A Job that has a shape.
 #[derive(Clone, Debug, Serialize)]
 pub struct Entry {
     /// The namespace.
@@ -73,10 +73,10 @@ pub struct Entry {
     /// The box in nodes, such as `4x4x2@0,0,6`.
     #[serde(rename = "box", skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
-    /// The reason why it is waiting, in sentences.
+    /// The reason for the wait, in sentences.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// Its state in Kueue, in sentences; `None` for a Job that is not in a Kueue queue.
+    /// The Job's Kueue state, in sentences; `None` for a Job that is not in a Kueue queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kueue: Option<String>,
     /// The start according to the time limits, in seconds since 1970.
@@ -86,23 +86,23 @@ pub struct Entry {
     /// days from now. `None` until enough is known, and for a Job that does not start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<[Option<u64>; 3]>,
-    /// The reason why it does not start: `unavailable` if it cannot start until an unavailable node
+    /// The reason if it does not start: `unavailable` if it cannot start until an unavailable node
     /// returns, `horizon` if it does not start within 60 days.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub obstacle: Option<&'static str>,
-    /// The forecast in sentences, or the reason why there is none.
+    /// The forecast in sentences, or why there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probably: Option<String>,
 }
 
-/// The number of boxes of a shape that fit on the free nodes of a machine at the same time.
+/// The number of boxes of a shape that fit on a machine's free nodes at once.
 #[derive(Clone, Debug, Serialize)]
 pub struct MachineSlots {
     /// The machine.
     pub machine: String,
-    /// The number that was found.
+    /// The number of boxes found.
     pub free: u32,
-    /// An upper bound.
+    /// An upper bound on that number.
     pub bound: u32,
     /// The boxes in nodes.
     pub boxes: Vec<String>,
@@ -112,7 +112,7 @@ impl Cluster {
     /// Reads the cluster given by `KUBECONFIG`, `~/.kube/config` or the pod's account.
     ///
     /// # Errors
-    /// Returns an error if the cluster does not respond, or if the account may not list objects.
+    /// Returns an error if the cluster does not respond or the account may not list objects.
     pub fn read() -> Result<Cluster, KubeError> {
         runtime()?.block_on(async { Cluster::of(&connect().await?).await })
     }
@@ -143,7 +143,7 @@ impl Cluster {
         Ok(Cluster { world, now: now(), kueue })
     }
 
-    /// Describes the Kueue state of a Job in one of its queues.
+    /// Describes the Kueue state of a Job in a Kueue queue.
     fn kueue(&self, job: &Job) -> Option<String> {
         job.label(QUEUE)?;
         Some(match &self.kueue {
@@ -154,10 +154,10 @@ impl Cluster {
         })
     }
 
-    /// Returns all Jobs with a shape: running, waiting in the order of the queue, and finished.
+    /// Returns all Jobs with a shape: running, waiting (in queue order), and finished.
     ///
     /// # Errors
-    /// Returns an error if the description of a machine is invalid.
+    /// Returns an error if a machine's description is invalid.
     pub fn queue(&self) -> Result<Vec<Entry>, KubeError> {
         self.entries(Detail::OPERATOR)
     }
@@ -207,10 +207,10 @@ impl Cluster {
         made.map_err(|fault| KubeError::Machine(format!("{}: {fault}", shown(machine))))
     }
 
-    /// Explains why a Job is waiting, with plans that move up to `moved` other Jobs.
+    /// Explains why a Job is waiting, with plans to move up to `moved` other Jobs.
     ///
     /// # Errors
-    /// Returns an error if there is no such Job, or the description of a machine is invalid.
+    /// Returns an error if there is no such Job, or a machine's description is invalid.
     pub fn why(&self, namespace: &str, name: &str, moved: usize) -> Result<Entry, KubeError> {
         let entries = self.entries(Detail { moves: moved, ..Detail::OPERATOR })?.into_iter();
         let mut named = entries.filter(|one| one.namespace == namespace && one.name == name);
@@ -223,7 +223,7 @@ impl Cluster {
     /// Counts the boxes of a shape that fit on each machine.
     ///
     /// # Errors
-    /// Returns an error with the reason if no machine can contain such a box.
+    /// Returns the reason if no machine can contain a box of this shape.
     pub fn slots(&self, shape: &str, budget: u64) -> Result<Vec<MachineSlots>, KubeError> {
         let index = Index::of(&self.world);
         let (mut found, mut fault) = (Vec::new(), "the cluster has no machine".to_string());

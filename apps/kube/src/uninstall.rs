@@ -1,4 +1,4 @@
-//! Removal of the gates that the daemon leaves behind.
+//! Removes the gates that the daemon leaves behind.
 
 use pavior::text::shown;
 
@@ -7,14 +7,14 @@ use crate::objects::{Job, Object as _, Pod};
 use crate::read::{LIVING, all};
 use crate::write::Writer;
 
-/// Opened and remaining pods.
+/// The result of a removal: opened and remaining pods.
 #[derive(Debug, Default)]
 pub struct Removal {
     /// Pods whose gate was removed; the scheduler may start them anywhere.
     pub opened: Vec<String>,
     /// Pods that are still gated, with errors.
     pub left: Vec<String>,
-    /// Jobs whose new pods will be gated again, and which must be recreated without the gate.
+    /// Jobs that must be recreated without the gate, because their new pods would be gated again.
     pub jobs: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-"""Measures the numbers in results/python.md, and prints its tables.
+"""Measures the numbers in results/python.md and prints its tables.
 
     python apps/python/benches/measure.py [PART ...] [--wheel FILE]
 
@@ -7,7 +7,7 @@ in an environment with the packages of requirements-check.txt and a wheel of the
     maturin build --release --out target/wheels -m apps/python/Cargo.toml
     pip install -r apps/python/requirements-check.txt target/wheels/pavior-*.whl
 
-Parts: wheel, machine, log, own, sweep; all of them by default. `--wheel` is the file that the part `wheel`
+Parts: wheel, machine, log, own, sweep; all of them by default. `--wheel` is the file that the `wheel` part
 installs into fresh environments. Times are processor times, as medians of several runs, unless a table says
 otherwise.
 """
@@ -41,7 +41,7 @@ def median(run: Callable[[], float], times: int = 5) -> float:
 
 
 def cpu(call: Callable[[], Any]) -> tuple[float, Any]:
-    """Returns the processor time of a call over all threads of this process, and its result."""
+    """Returns a call's processor time over all threads of this process, and its result."""
     begin = time.process_time()
     value = call()
     return time.process_time() - begin, value
@@ -68,7 +68,7 @@ print(1e3 * (time.perf_counter() - begin))
 
 
 def wheel(file: Path | None) -> None:
-    """Measures the size of the wheel, and the times to install and to import it with every Python found."""
+    """Measures the size of the wheel, and the times to install and import it with every Python found."""
     if file is None:
         print("\nThe part `wheel` needs --wheel FILE.")
         return
@@ -136,7 +136,7 @@ JOBS = 1_000_000
 
 
 def long_log() -> Any:
-    """Returns a million jobs as columns: sizes of 1 to 64 nodes, about 60 % of a torus of 512."""
+    """Returns a million jobs as columns: sizes of 1 to 64 nodes, using about 60 % of a torus of 512."""
     import numpy as np
 
     draw = np.random.default_rng(1)
@@ -150,7 +150,7 @@ def long_log() -> Any:
 
 
 def log() -> None:
-    """Measures the replay of a log in memory into a Polars data frame."""
+    """Measures the replay of an in-memory log into a Polars data frame."""
     import polars as pl
 
     arrow: Any = importlib.import_module("pyarrow")
@@ -186,7 +186,7 @@ class InOrder(Scheduler):
 
 
 def own() -> None:
-    """Measures a scheduler and a priority function in Python, and the environments."""
+    """Measures a scheduler and a priority function written in Python, and the environments."""
     import gymnasium
     import polars as pl
 
@@ -267,7 +267,7 @@ def sweep() -> None:
         middle = statistics.median(seconds)
         more = f"{100 * (middle / base - 1):+.1f} %"
         row(name, f"{middle:.2f}", more, "+10 %" if name == "Dask" else "")
-    # One of the workers is killed during the run; another takes its place.
+    # One worker is killed during the run; another takes its place.
     with (
         dask.LocalCluster(n_workers=cores, threads_per_worker=1, dashboard_address=None) as cluster,
         dask.Client(cluster) as client,

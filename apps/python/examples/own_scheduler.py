@@ -1,10 +1,10 @@
-"""Two custom schedulers compared with two built-in ones, on the same jobs. Needs only the package."""
+"""Compares two custom schedulers with two built-in ones on the same jobs. Needs only the package."""
 
 from pavior import MachineView, Experiment, Job, Queue, Running, Scheduler
 
 
 class Patient(Scheduler):
-    """Starts the oldest job, or any other that fits until the oldest has waited ten units of time."""
+    """Starts the oldest job or, until that has waited ten units of time, any job that fits."""
 
     name = "patient"
 
@@ -21,7 +21,7 @@ class Patient(Scheduler):
 
 
 def smallest_area(job: Job) -> float:
-    """Starts the job with the least nodes x time first."""
+    """Starts the job with the smallest product of nodes and time first."""
     return job.nodes * job.estimate
 
 

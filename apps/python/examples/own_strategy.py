@@ -1,10 +1,10 @@
-"""A custom strategy, tested against the oracle and compared with a built-in one over the same jobs."""
+"""Tests a custom strategy against the oracle and compares it with a built-in one on the same jobs."""
 
 from pavior import Box, Experiment, Free, Strategy, judge
 
 
 class FromTheCorner(Strategy):
-    """Chooses the free base nearest to the node (0, 0), by the distance along the axes."""
+    """Chooses the free base nearest to node (0, 0), by distance along the axes."""
 
     name = "from-the-corner"
     claim = "complete"

@@ -1,4 +1,4 @@
-"""A sweep on a pool of processes. The results are the same bytes as on threads or the command line."""
+"""Runs a sweep on a process pool. The results have the same bytes as on threads or the command line."""
 
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context

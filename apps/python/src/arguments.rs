@@ -1,5 +1,4 @@
-//! Arguments in the forms that people use: names and sides of machines, whole numbers, numpy
-//! scalars.
+//! Arguments in the forms that users write: machine names and sides, whole numbers, numpy scalars.
 
 use pavior::Grid;
 use pyo3::exceptions::PyTypeError;
@@ -20,7 +19,7 @@ pub(crate) fn plain<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny
     if given.hasattr("tolist")? { given.call_method0("tolist") } else { Ok(given.clone()) }
 }
 
-/// Reads a whole number of at least 0: an int, a numpy integer, or a float such as 1e4.
+/// Reads a non-negative whole number: an int, a numpy integer, or a float such as 1e4.
 pub(crate) fn whole(given: &Bound<'_, PyAny>) -> PyResult<u64> {
     if let Ok(number) = given.extract::<u64>() {
         return Ok(number);

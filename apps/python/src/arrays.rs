@@ -6,7 +6,7 @@ use pyo3::types::{PyBytes, PyString, PyTuple};
 
 use crate::geometry::Box;
 
-/// Returns the words of all refusals, in order. Two refusals can have the same word.
+/// Returns the words for all refusals, in order. Two refusals may have the same word.
 pub(crate) fn reasons() -> Vec<&'static str> {
     let mut words: Vec<&str> = Refusal::ALL.map(Refusal::word).to_vec();
     words.dedup();
@@ -48,7 +48,7 @@ pub(crate) fn free_bytes(free: &Occupancy) -> Vec<u8> {
     bytes
 }
 
-/// Returns the word of a reason as an interned string.
+/// Returns the word for a reason as an interned string.
 pub(crate) fn word(py: Python<'_>, refusal: Refusal) -> Py<PyAny> {
     PyString::intern(py, refusal.word()).into_any().unbind()
 }

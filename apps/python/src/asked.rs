@@ -1,4 +1,4 @@
-//! The request made by a call: one combination of parameters, and the source of its jobs.
+//! The request made by a call: one combination of parameters and the source of its jobs.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::trace::Trace;
 /// The name of an in-memory log in a point.
 const IN_MEMORY: &str = "table";
 
-/// Reads settings from keyword arguments, each with a value or a list of values. None is ignored.
+/// Reads settings from keyword arguments, each a value or a list of values. None is ignored.
 fn settings(parameters: &Bound<'_, PyDict>) -> PyResult<Vec<Setting>> {
     let mut settings = Vec::new();
     for (key, given) in parameters {
@@ -37,7 +37,7 @@ fn settings(parameters: &Bound<'_, PyDict>) -> PyResult<Vec<Setting>> {
     Ok(settings)
 }
 
-/// Returns the members of a list, a tuple or an array. `None` for anything else.
+/// Returns the members of a list, a tuple or an array; `None` for anything else.
 fn members<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
     let given = plain(given)?;
     if let Ok(list) = given.cast::<PyList>() {
@@ -47,7 +47,7 @@ fn members<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Bound<'py, PyA
     Ok(tuple.ok().map(|tuple| tuple.iter().collect()))
 }
 
-/// Returns a value as text, as in experiment files.
+/// Returns a value as text, in the form used in experiment files.
 fn text(key: &str, given: &Bound<'_, PyAny>) -> PyResult<String> {
     let given = plain(given)?;
     if let Ok(text) = given.cast::<PyString>() {
@@ -80,7 +80,7 @@ fn text(key: &str, given: &Bound<'_, PyAny>) -> PyResult<String> {
     Err(PyTypeError::new_err(format!("{} is not a valid value for {key}", shown(&given))))
 }
 
-/// Creates the experiment from settings. Raises `BadName` on error.
+/// Creates the experiment from settings. Raises `BadName` if they are invalid.
 fn specification(
     py: Python<'_>,
     settings: &[Setting],
@@ -102,7 +102,7 @@ fn specification(
     Ok(specification)
 }
 
-/// The separated arguments of a call.
+/// The arguments of a call, separated by purpose.
 pub(crate) struct Call<'py> {
     machine: String,
     names: [String; 2],
@@ -112,7 +112,7 @@ pub(crate) struct Call<'py> {
 }
 
 impl<'py> Call<'py> {
-    /// Separates the arguments of a call. Raises for arguments that list several values.
+    /// Separates the arguments of a call. Raises an error for arguments that list several values.
     pub(crate) fn of(
         py: Python<'py>,
         machine: Option<&Bound<'py, PyAny>>,
@@ -179,14 +179,14 @@ pub(crate) fn taken<'py>(
     Ok(given.filter(|given| !given.is_none()))
 }
 
-/// Returns true if a key applies to all runs of an experiment together.
+/// Returns true if a key applies to an experiment's runs as a whole.
 fn is_of_several(key: &str) -> bool {
     let name = key.replace('_', "-");
     let of_one = ["metrics", "timing"];
     CONTROLS.iter().any(|control| control.name == name) && !of_one.contains(&name.as_str())
 }
 
-/// Raises if a parameter has several values, which would be several runs.
+/// Raises an error if a parameter has several values, which would mean several runs.
 fn one(key: &str, given: &Bound<'_, PyAny>) -> PyResult<()> {
     let count = match members(given)? {
         Some(members) => members.len(),
@@ -207,7 +207,7 @@ fn one(key: &str, given: &Bound<'_, PyAny>) -> PyResult<()> {
     }
 }
 
-/// Returns the name of one machine. A sequence of numbers is read as its sides.
+/// Returns the name of one machine. A sequence of numbers is read as the machine's sides.
 fn one_machine(given: &Bound<'_, PyAny>) -> PyResult<String> {
     match members(given)? {
         Some(members) if members.iter().any(|one| one.extract::<i64>().is_err()) => {
@@ -236,7 +236,7 @@ fn named(
     own: &mut Own,
 ) -> PyResult<String> {
     let Some(given) = given else { return Ok(usual.to_string()) };
-    // A list with one member is read as this member.
+    // A list with one member is read as that member.
     let member = members(given)?.and_then(|members| members.into_iter().next());
     let given = member.as_ref().unwrap_or(given);
     match given.cast::<PyString>() {
@@ -250,7 +250,7 @@ pub(crate) struct Asked {
     pub(crate) specification: Specification,
     pub(crate) point: Point,
     inputs: Inputs,
-    /// True if the strategy or the scheduler is in Python.
+    /// True if the strategy or the scheduler is written in Python.
     pub(crate) own: bool,
 }
 

@@ -13,7 +13,7 @@ use crate::journal::{Journal, entries};
 use crate::results::Results;
 
 /// The directory of an experiment. Only this process can change it while the object exists. The
-/// command line can resume it, and vice versa.
+/// command line can resume an experiment begun here, and vice versa.
 #[pyclass(frozen, module = "pavior._native")]
 pub(crate) struct Directory {
     open: Mutex<OpenRun>,
@@ -28,7 +28,7 @@ impl Directory {
 
 #[pymethods]
 impl Directory {
-    /// Creates a directory, or resumes one, and locks it until the object is deleted.
+    /// Creates or resumes a directory, and locks it until the object is deleted.
     #[new]
     fn new(py: Python<'_>, path: PathBuf, specification: &Specification) -> PyResult<Directory> {
         let experiment = &specification.shared.experiment;

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
-/// Returns an exception class of `pavior._errors`, which is looked up once.
+/// Returns an exception class of `pavior._errors`, which is looked up only once.
 fn class<'py>(
     py: Python<'py>,
     cell: &'static PyOnceLock<Py<PyType>>,
@@ -47,18 +47,18 @@ pub(crate) fn bad_name(py: Python<'_>, text: &str, reason: String, span: Range<u
     raise(class(py, &BAD_NAME, "BadName"), |class| PyErr::from_type(class.clone(), (reason, span)))
 }
 
-/// Parses a text with its `FromStr`. Raises `BadName` on error.
+/// Parses text into a type that implements `FromStr`. Raises `BadName` if the text is invalid.
 pub(crate) fn read<T: std::str::FromStr<Err = BadName>>(py: Python<'_>, text: &str) -> PyResult<T> {
     text.parse().map_err(|bad: BadName| bad_name(py, text, bad.reason, bad.span))
 }
 
-/// Creates a `Refused` with its reason.
+/// Creates a `Refused` exception with its reason.
 pub(crate) fn refused(py: Python<'_>, refusal: Refusal) -> PyErr {
     let arguments = (refusal.word(), refusal.meaning(), refusal.is_permanent());
     raise(class(py, &REFUSED, "Refused"), |class| PyErr::from_type(class.clone(), arguments))
 }
 
-/// Creates a `Broken`: the caller's code violates its contract.
+/// Creates a `Broken` exception: the caller's code violates its contract.
 pub(crate) fn broken(py: Python<'_>, message: String) -> PyErr {
     raise(class(py, &BROKEN, "Broken"), |class| PyErr::from_type(class.clone(), (message,)))
 }
@@ -71,7 +71,7 @@ pub(crate) fn failed(py: Python<'_>, error: &CallerError) -> PyErr {
     }
 }
 
-/// Converts the error that stopped a run. `of` names the run if there are several.
+/// Converts the error that stopped a run. `of` names the run if there are several runs.
 pub(crate) fn stopped(py: Python<'_>, error: &RunError, of: &str) -> PyErr {
     match error {
         RunError::Failed(error) => failed(py, error),
@@ -81,7 +81,7 @@ pub(crate) fn stopped(py: Python<'_>, error: &RunError, of: &str) -> PyErr {
     }
 }
 
-/// Creates a `PaviorError`, for errors without their own class.
+/// Creates a `PaviorError` for an error without its own class.
 pub(crate) fn other(py: Python<'_>, message: String) -> PyErr {
     raise(class(py, &PAVIOR_ERROR, "PaviorError"), |class| {
         PyErr::from_type(class.clone(), (message,))
@@ -123,7 +123,7 @@ pub(crate) fn input(py: Python<'_>, error: &InputError) -> PyErr {
     error.downcast_ref().map_or_else(|| value(error), |error| log(py, error))
 }
 
-/// Converts an error of a directory.
+/// Converts an error from an experiment's directory.
 pub(crate) fn directory(py: Python<'_>, error: &DirectoryError) -> PyErr {
     match error {
         DirectoryError::File(error) => file(py, error),

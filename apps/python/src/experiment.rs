@@ -1,4 +1,4 @@
-//! Experiments, and the replications that they need: pure functions that any engine can call.
+//! Experiments and the replications that they need, as pure functions that any engine can call.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -20,7 +20,7 @@ use crate::progress::{Cancel, Progress};
 use crate::results::Results;
 use crate::trace::Trace;
 
-/// An experiment: its points, and the rule for the number of replications of each.
+/// An experiment: its points, and the rule for the number of replications per point.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Specification {
     pub(crate) shared: Arc<Definition>,
@@ -28,7 +28,7 @@ pub(crate) struct Specification {
     folder: PathBuf,
     pub(crate) fingerprint: String,
     classes: Vec<Py<PyAny>>,
-    /// The logs in memory, by the names that the text has for them.
+    /// The in-memory logs, by their names in the text.
     logs: HashMap<String, Py<Trace>>,
 }
 
@@ -84,13 +84,13 @@ impl Specification {
         self.folder.display().to_string()
     }
 
-    /// The strategies and schedulers of the caller.
+    /// The caller's strategies and schedulers.
     #[getter]
     fn classes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.classes.iter().map(|class| class.clone_ref(py)))
     }
 
-    /// The names of the logs in memory.
+    /// The names of the in-memory logs.
     #[getter]
     fn logs(&self) -> Vec<&String> {
         self.logs.keys().collect()
@@ -102,7 +102,7 @@ impl Specification {
         &self.fingerprint
     }
 
-    /// The values of the parameters that are set at each point.
+    /// The values of the parameters set at each point.
     #[getter]
     fn points(&self) -> Vec<HashMap<&'static str, String>> {
         let of = |point: &pavior::experiments::Point| {
@@ -126,8 +126,8 @@ impl Specification {
         self.shared.experiment.left_out.iter().map(of).collect()
     }
 
-    /// Returns the spans that remain to be run, without those in progress. Empty when all are done.
-    /// Depends only on the known replications.
+    /// Returns the spans that remain to be run, without those in progress; empty when all are done.
+    /// The result depends only on the known replications.
     #[pyo3(signature = (journal, *, without = Vec::new()))]
     #[pyo3(text_signature = "($self, journal, *, without=())")]
     fn wanted(
@@ -215,7 +215,7 @@ impl Specification {
     }
 }
 
-/// Returns the parts of a range that are not in other ranges, in order.
+/// Returns the parts of a range not covered by other ranges, in order.
 fn subtract(from: Range<u64>, mut others: Vec<Range<u64>>) -> Vec<Range<u64>> {
     others.sort_unstable_by_key(|other| (other.start, other.end));
     let (mut left, mut start) = (Vec::new(), from.start);

@@ -1,4 +1,4 @@
-//! The placement of a request by each strategy, and the jobs in its way.
+//! Each strategy's placement of a request, and the jobs in the request's way.
 
 use pavior::answers::{Demand, Question, SearchLimits, Shape, Snapshot, Why, Words, nearest, why};
 use pavior::strategies::Selection;
@@ -16,14 +16,14 @@ use crate::shared::{Inner, Shared};
 /// The maximum number of jobs that a plan moves.
 const MOVED: usize = 2;
 
-/// The placement of a request by each strategy, and the jobs in its way.
+/// Each strategy's placement of a request, and the jobs in the request's way.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Explanation {
     grid: Grid,
     state: State,
     request: Request,
     answers: Vec<Answer>,
-    /// The reason why its box is not free, if it has a box.
+    /// The reason if the request's box is not free; `None` if it has no box.
     why: Option<Why>,
     nearest: Option<Cuboid>,
     jobs: Jobs,
@@ -88,7 +88,7 @@ impl Explanation {
 
 #[pymethods]
 impl Explanation {
-    /// For each strategy, the boxes that it would grant, or the reason why it refuses.
+    /// For each strategy, the boxes that it would grant, or the reason for its refusal.
     #[getter]
     fn answers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyMappingProxy>> {
         let answers = PyDict::new(py);
@@ -109,7 +109,7 @@ impl Explanation {
         self.boxed(why.and_then(|why| why.place.first().copied()))
     }
 
-    /// The free box that is most similar to the requested one.
+    /// The free box most similar to the requested box.
     #[getter]
     fn nearest(&self) -> Option<Box> {
         self.boxed(self.nearest)
@@ -134,8 +134,7 @@ impl Explanation {
         self.boxed(blocked.map(|blocked| blocked.at))
     }
 
-    /// The jobs that hold nodes of `blocked`, with the total number of nodes of each, the largest
-    /// first.
+    /// The jobs that hold nodes of `blocked`, with their total numbers of nodes, largest first.
     #[getter]
     fn blocked_by<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyMappingProxy>> {
         let jobs = PyDict::new(py);

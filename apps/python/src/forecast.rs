@@ -1,4 +1,4 @@
-//! Forecasts for the jobs in a log, from the arguments of a call to a table.
+//! Forecasts for the jobs in a log: from a call's arguments to a table.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,7 +38,7 @@ const PARAMETERS: [&str; 12] = [
     "log_format",
 ];
 
-/// Forecasts the start of each job of a log at its submission, as an interval, using only the past.
+/// Forecasts when each job in a log starts, as an interval, using only the past at its submission.
 /// Each forecast runs `futures` simulations on `threads` threads; the results depend only on the
 /// number of futures. The other keywords are as in `simulate`, and so are the exceptions.
 #[pyfunction]
@@ -85,7 +85,7 @@ pub(crate) fn forecast<'py>(
     Ok(Forecasts { score: Score::of(&judged), judged, rejected, point, jobs: PyOnceLock::new() })
 }
 
-/// Computes all forecasts, and reports the progress.
+/// Computes all forecasts and reports the progress.
 fn run(
     py: Python<'_>,
     asked: Asked,
@@ -122,7 +122,7 @@ fn run(
     Ok(done)
 }
 
-/// The number of jobs that have started, and the number of all jobs.
+/// The number of started jobs and the number of all jobs.
 #[derive(Default)]
 struct Counts {
     done: AtomicU64,
@@ -139,7 +139,7 @@ impl Progress for Counts {
     }
 }
 
-/// The forecast for each job of a log at its submission, and its actual start.
+/// The forecast for each job in a log at its submission, and the actual start.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Forecasts {
     point: Point,
@@ -151,7 +151,7 @@ pub(crate) struct Forecasts {
 
 #[pymethods]
 impl Forecasts {
-    /// A table with one row per job that has started, in the order of arrival. Created once.
+    /// A table with one row per started job, in order of arrival. Created only once.
     #[getter]
     fn jobs(&self, py: Python<'_>) -> PyResult<Py<Table>> {
         let table = self.jobs.get_or_try_init(py, || Py::new(py, self.table()?))?;
@@ -164,7 +164,7 @@ impl Forecasts {
         self.score.waited
     }
 
-    /// The number of jobs that can never fit, which are left out.
+    /// The number of jobs that were left out because they can never fit.
     #[getter]
     fn rejected(&self) -> u64 {
         self.rejected
@@ -188,7 +188,7 @@ impl Forecasts {
         Ok(losses)
     }
 
-    /// Describes the forecasts, and shows the first and the last of them.
+    /// Describes the forecasts, and shows the first and last of them.
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
         Ok(self.jobs(py)?.get().excerpt(20).html(&self.summary()))
     }

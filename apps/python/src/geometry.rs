@@ -9,7 +9,7 @@ use crate::arguments::shown;
 use crate::errors::value;
 
 /// Reads whole numbers from an argument: an int, a text such as `4x4`, or a sequence of ints.
-/// `None` for anything else.
+/// Returns `None` for anything else.
 pub(crate) fn entries(argument: &Bound<'_, PyAny>) -> Option<Vec<i64>> {
     let all = |members: &mut dyn Iterator<Item = Bound<'_, PyAny>>| {
         members.map(|member| member.extract::<i64>().ok()).collect()
@@ -27,15 +27,14 @@ pub(crate) fn entries(argument: &Bound<'_, PyAny>) -> Option<Vec<i64>> {
     if let Ok(number) = argument.extract::<i64>() {
         return Some(vec![number]);
     }
-    // A numpy array is not a sequence by its type. The members of sets and dictionaries have no
-    // order.
+    // A numpy array does not have a sequence type. Members of sets and dictionaries have no order.
     let is_ordered = argument.cast::<PySequence>().is_ok() || argument.hasattr("tolist").ok()?;
     let mut members = argument.try_iter().ok().filter(|_| is_ordered)?.map(PyResult::ok);
     let members: Vec<Bound<'_, PyAny>> = members.by_ref().collect::<Option<_>>()?;
     all(&mut members.into_iter())
 }
 
-/// Reads up to three whole numbers from an argument, and fills missing axes.
+/// Reads up to three whole numbers from an argument, and fills in missing axes.
 pub(crate) fn numbers(
     argument: &Bound<'_, PyAny>,
     what: &str,
@@ -75,7 +74,7 @@ pub(crate) fn sides(grid: &Grid, argument: &Bound<'_, PyAny>) -> PyResult<Sides>
     Ok(sides)
 }
 
-/// Reads the base of a box on a machine, one coordinate per axis. It need not be a node.
+/// Reads the base of a box on a machine, one coordinate per axis. The base need not be a node.
 pub(crate) fn point(grid: &Grid, argument: &Bound<'_, PyAny>) -> PyResult<Coordinates> {
     on(grid, argument, "a base", 0)
 }
@@ -106,7 +105,7 @@ pub(crate) fn tuple(
 /// A class and its arguments, for `pickle`.
 type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyTuple>, Bound<'py, PyTuple>));
 
-/// A box of nodes: its base, which is the corner with the smallest coordinates before wrapping, and
+/// A box of nodes, given by its base (the corner with the smallest coordinates before wrapping) and
 /// its sides.
 #[pyclass(frozen, eq, hash, module = "pavior")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -129,7 +128,7 @@ impl Box {
         )
     }
 
-    /// Returns the box on a machine. The numbers of axes must be equal.
+    /// Returns the box on a machine. Both must have the same number of axes.
     pub(crate) fn on(&self, grid: &Grid) -> PyResult<Cuboid> {
         if self.axes == grid.axes() {
             Ok(self.cuboid)

@@ -1,4 +1,4 @@
-//! Long-running work without the interpreter lock, which Ctrl-C stops within half a second.
+//! Long-running work that Ctrl-C stops within half a second, without the interpreter lock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,11 +10,11 @@ use pyo3::prelude::*;
 
 use crate::errors::other;
 
-/// The interval between checks for signals.
+/// The interval between signal checks.
 const POLL: Duration = Duration::from_millis(50);
 
-/// The time to wait for interrupted work. Work that takes longer, such as reading a long log, ends
-/// by itself later, and its result is dropped.
+/// The time to wait for interrupted work. Work that takes longer to stop, such as reading a long
+/// log, ends by itself later, and its result is dropped.
 const GRACE: Duration = Duration::from_millis(300);
 
 /// Raises the exception of a pending signal.
@@ -42,7 +42,7 @@ pub(crate) fn interruptible_own<T: Send + 'static>(
             py.detach(work)
         })
     };
-    // If this fails, the caller's code either ends by itself or not at all.
+    // If this fails, the caller's code ends by itself or not at all.
     let raise = || drop(Python::attach(|py| raise_in(py, thread.load(Ordering::Relaxed))));
     let mut polls_since = 0;
     let looked = || {
@@ -89,7 +89,7 @@ pub(crate) fn watched<T: Send + 'static>(
 ) -> PyResult<T> {
     let (done, answer) = mpsc::channel();
     let run = move || {
-        // If the receiver is gone, the work was interrupted.
+        // If the receiver is gone, the work has been interrupted.
         let _ = done.send(work());
     };
     std::thread::Builder::new()

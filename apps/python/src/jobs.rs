@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::arguments::shown;
 use crate::errors::value;
 
-/// The name of a job: 7 and "7" differ.
+/// The name of a job; 7 and "7" are different names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum JobName {
@@ -54,12 +54,12 @@ impl std::fmt::Display for JobName {
     }
 }
 
-/// The first number for jobs whose names are not numbers of at least 0.
+/// The first number for jobs whose names are not non-negative numbers.
 const TABLED: u64 = 1 << 63;
 
-/// The names of the jobs that hold nodes. A name that is a number of at least 0 is used as the
-/// job's number. The machine knows which jobs hold nodes, and the order of grants, so usually
-/// nothing is stored here.
+/// The names of the jobs that hold nodes. A non-negative number as the name is used as the job's
+/// number. The machine knows which jobs hold nodes and the order of grants, so usually nothing is
+/// stored here.
 #[derive(Clone, Default)]
 pub(crate) struct Jobs {
     tabled: FxHashMap<JobName, JobId>,
@@ -69,15 +69,15 @@ pub(crate) struct Jobs {
 }
 
 impl Jobs {
-    /// Returns the next name for a job without one. A job that was given this name may still hold
-    /// it.
+    /// Returns the next name for a job without one. A job given this name by the caller may already
+    /// hold nodes.
     pub(crate) fn next_name(&mut self) -> JobName {
         self.next_name += 1;
         JobName::Number(self.next_name - 1)
     }
 
-    /// Returns the number of the job with this name, if it holds nodes. If the name is a number of
-    /// at least 0, the job may hold none.
+    /// Returns the number of the job with this name, if it holds nodes. If the name is a
+    /// non-negative number, the job may hold none.
     pub(crate) fn number(&self, name: &JobName) -> Option<JobId> {
         match name {
             JobName::Number(number) if *number >= 0 => Some(JobId(*number as u64)),

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use crate::errors::value;
 
-/// Consecutive replications of one point: the unit of work.
+/// Consecutive replications of one point, which are the unit of work.
 #[pyclass(frozen, eq, hash, module = "pavior")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Span {
@@ -65,7 +65,7 @@ impl Span {
     }
 }
 
-/// Warns about the old name of `end`, for one version.
+/// Warns about the old name of `end`; kept for one version.
 fn warn_of_last(py: Python<'_>) -> PyResult<()> {
     let words =
         c"Span.last is one past the last replication, unlike in the JSON of `pavior sweep`; use \
@@ -85,7 +85,7 @@ impl Journal {
         Journal { entries: Mutex::new(entries) }
     }
 
-    /// Returns the known replications, in the order in which they were added.
+    /// Returns the known replications, in the order added.
     pub(crate) fn entries(&self) -> PyResult<Vec<JournalEntry>> {
         Ok(self.lock()?.clone())
     }
@@ -95,7 +95,7 @@ impl Journal {
     }
 }
 
-/// The key of lines that are exchanged between workers and not yet in a directory.
+/// The key of lines exchanged between workers and not yet in a directory.
 pub(crate) const BETWEEN_WORKERS: &str = "";
 
 /// Parses lines from `replicate`.
@@ -115,7 +115,7 @@ impl Journal {
         Journal::default()
     }
 
-    /// Adds lines from `replicate`, and returns their number. If a line is incomplete, raises an
+    /// Adds lines from `replicate` and returns their number. If a line is incomplete, raises an
     /// error and adds nothing.
     fn add(&self, lines: &[u8]) -> PyResult<usize> {
         let added = entries(lines)?;

@@ -3,7 +3,7 @@
 //! It converts arguments to the types of this workspace, errors to exceptions, and results to
 //! Python objects and Arrow tables. All decisions are made in the crates below.
 
-// PyO3 passes arguments as owned values, even to a function that only reads them.
+// PyO3 passes arguments as owned values, even to functions that only read them.
 #![allow(clippy::needless_pass_by_value)]
 
 mod arguments;
@@ -85,7 +85,7 @@ mod _native {
 
     use crate::arrays::reasons;
 
-    /// Adds the words that stubs repeat.
+    /// Adds the words that the type stubs repeat.
     #[pymodule_init]
     fn words(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let py = module.py();

@@ -1,4 +1,4 @@
-//! The results of one run, as tables, as text, and on a page.
+//! The results of one run as tables, as text, and as HTML.
 
 use std::sync::Arc;
 
@@ -65,14 +65,14 @@ impl Outcome {
         Table::new(columns, self.unit())
     }
 
-    /// A table with one row per job, in the order of arrival: `job`, `submit`, `start`, `end`,
-    /// `nodes`, `granted_nodes`, `fate`, `reason` and `boxes`. Created once.
+    /// A table with one row per job, in order of arrival: `job`, `submit`, `start`, `end`, `nodes`,
+    /// `granted_nodes`, `fate`, `reason` and `boxes`. Created only once.
     #[getter]
     fn jobs(&self, py: Python<'_>) -> PyResult<Py<Table>> {
         self.once(py, &self.jobs, records::jobs)
     }
 
-    /// A table with one row per box that a job held. Created once.
+    /// A table with one row per box that a job held. Created only once.
     #[getter]
     fn placements(&self, py: Python<'_>) -> PyResult<Py<Table>> {
         self.once(py, &self.placements, records::placements)
@@ -80,7 +80,7 @@ impl Outcome {
 
     /// Returns a time series with one row per change: `time` and `value`. `metric` is `busy` (nodes
     /// that jobs hold), `queue` (waiting jobs) or `largest_free` (nodes of the largest free box).
-    /// Not available for runs with failures of nodes.
+    /// Not available for runs with node failures.
     fn steps(&self, py: Python<'_>, metric: &str) -> PyResult<Table> {
         let settings = self.point.settings();
         if settings.jobs().is_some_and(|jobs| jobs.failures.is_some()) {
@@ -125,7 +125,7 @@ impl Outcome {
         })
     }
 
-    /// Describes the run, with a table of the metrics that apply and their meanings.
+    /// Describes the run, with a table of the applicable metrics and their meanings.
     fn _repr_html_(&self) -> String {
         let row = |one: &Measured| {
             let [name, unit, meaning] = [one.name, one.unit, one.meaning].map(str::to_string);

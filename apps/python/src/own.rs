@@ -10,7 +10,7 @@ use crate::errors::value;
 use crate::schedulers::{Kind, Unit, register as register_scheduler};
 use crate::strategies::register as register_strategy;
 
-/// The built-in entries, and the caller's strategies and schedulers.
+/// The built-in entries together with the caller's strategies and schedulers.
 #[derive(Default)]
 pub(crate) struct Own {
     pub(crate) catalogue: Catalogue,
@@ -66,8 +66,7 @@ impl Own {
         self.strategies || self.schedulers
     }
 
-    /// Passes the unit of time, which is known after the experiment has been read, to the
-    /// schedulers.
+    /// Passes the time unit, known once the experiment has been read, to the schedulers.
     pub(crate) fn settle(&self, experiment: &Specification) -> PyResult<()> {
         let Some(first) = experiment.points.first() else { return Ok(()) };
         if self.schedulers && experiment.points.iter().any(|point| point.unit() != first.unit()) {
@@ -80,7 +79,7 @@ impl Own {
     }
 }
 
-/// Returns true if an object is a subclass of a class of the package.
+/// Returns true if an object is a subclass of a class in the package.
 fn is_class(own: &Bound<'_, PyAny>, class: &str) -> PyResult<bool> {
     let class = own.py().import("pavior")?.getattr(class)?;
     own.cast::<PyType>().map_or(Ok(false), |own| own.is_subclass(&class))

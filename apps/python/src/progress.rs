@@ -22,7 +22,7 @@ impl Cancel {
         self.stop.set();
     }
 
-    /// True if cancellation was requested.
+    /// True if cancellation has been requested.
     #[getter]
     fn cancelled(&self) -> bool {
         self.stop.is_set()
@@ -36,7 +36,7 @@ pub(crate) struct Progress {
     pub(crate) done: u64,
     /// The number of items in total; 0 if unknown.
     pub(crate) planned: u64,
-    /// The number of points that are complete.
+    /// The number of completed points.
     pub(crate) points_done: usize,
     /// The number of points.
     pub(crate) points: usize,
@@ -69,7 +69,7 @@ pub(crate) struct Reporter {
 }
 
 impl Reporter {
-    /// Creates a reporter from the argument `progress`: a function, a line on standard error that
+    /// Creates a reporter from the `progress` argument: a function, a line on standard error that
     /// counts `what`, or nothing.
     pub(crate) fn new(
         progress: Option<&Bound<'_, PyAny>>,
@@ -83,7 +83,7 @@ impl Reporter {
         Ok(Reporter { report, begun, told: begun })
     }
 
-    /// Reports the progress, unless it was reported just now.
+    /// Reports the progress, unless it was reported very recently.
     pub(crate) fn tell(&mut self, done: u64, planned: u64) -> PyResult<()> {
         let now = now()?;
         if now - self.told < EVERY {
@@ -98,10 +98,10 @@ impl Reporter {
         self.call(done, done, 1)
     }
 
-    /// Ends the line of a call that has failed.
+    /// Ends the progress line of a failed call.
     pub(crate) fn end(&self, py: Python<'_>) {
         let Some(report) = &self.report else { return };
-        // The caller receives the error itself. A function of the caller has no such method.
+        // The caller receives the error itself. The caller's own functions have no such method.
         if let Ok(end) = report.getattr(py, "end") {
             let _ = end.call0(py);
         }

@@ -18,10 +18,10 @@ use crate::arrays::reasons as all_reasons;
 use crate::errors::value;
 use crate::table::Table;
 
-/// The words for fates, by their keys in the column.
+/// The words for fates, by key in the column.
 const FATES: [&str; 4] = ["departed", "running", "waiting", "rejected"];
 
-/// Returns the start of a job and its departure. `None` if it never started.
+/// Returns a job's start and departure; `None` if it never started.
 pub(crate) fn span(record: &JobRecord) -> Option<(Time, Option<Time>)> {
     match record.fate {
         Fate::Started { start, end, .. } => Some((start, end)),
@@ -29,7 +29,7 @@ pub(crate) fn span(record: &JobRecord) -> Option<(Time, Option<Time>)> {
     }
 }
 
-/// Returns the boxes of a job; the first ones if it moved.
+/// Returns a job's boxes, or its first boxes if it moved.
 pub(crate) fn parts(record: &JobRecord) -> &[Cuboid] {
     match &record.fate {
         Fate::Started { placement, .. } => placement.parts(),
@@ -37,13 +37,13 @@ pub(crate) fn parts(record: &JobRecord) -> &[Cuboid] {
     }
 }
 
-/// Creates a column of times in units, null if there is none.
+/// Creates a column of times in units; missing times are null.
 fn times(records: &[JobRecord], unit: TimeUnit, of: fn(&JobRecord) -> Option<Time>) -> ArrayRef {
     let time = |record: &JobRecord| of(record).map(|time| unit.units(time));
     Arc::new(records.iter().map(time).collect::<Float64Array>())
 }
 
-/// Creates a table with one row per job, in the order of arrival: `job` (its number in the log),
+/// Creates a table with one row per job, in order of arrival: `job` (its number in the log),
 /// `submit`, `start`, `end` (in units; null if there is none), `nodes` (requested),
 /// `granted_nodes`, `fate`, `reason` (of a rejection), `boxes` (base and sides, six numbers per
 /// box).
@@ -73,8 +73,8 @@ pub(crate) fn jobs(records: &[JobRecord], unit: TimeUnit) -> PyResult<Table> {
     Table::new(columns, unit.name)
 }
 
-/// Creates a table with one row per box: `job`, `start`, `end` (null if it is still held; the times
-/// of the stay if the job moved), `base_x` to `base_z`, `side_x` to `side_z`.
+/// Creates a table with one row per box: `job`, `start`, `end` (null if the box is still held; for
+/// a job that moved, the times of the stay), `base_x` to `base_z`, `side_x` to `side_z`.
 pub(crate) fn placements(records: &[JobRecord], unit: TimeUnit) -> PyResult<Table> {
     type Held<'r> = (&'r JobRecord, Time, Option<Time>, &'r Cuboid);
     let held: Vec<Held<'_>> = records
@@ -104,14 +104,14 @@ pub(crate) fn placements(records: &[JobRecord], unit: TimeUnit) -> PyResult<Tabl
     Table::new(columns, unit.name)
 }
 
-/// Creates a column with few different words, each stored as its index in the list.
+/// Creates a column with few different words, each stored as an index into `words`.
 fn word_column(keys: impl Iterator<Item = Option<u8>>, words: &[&str]) -> PyResult<ArrayRef> {
     let values = Arc::new(StringArray::from(words.to_vec()));
     let keys: UInt8Array = keys.collect();
     Ok(Arc::new(DictionaryArray::<UInt8Type>::try_new(keys, values).map_err(value)?))
 }
 
-/// Creates the column of the reasons for rejections.
+/// Creates the column of rejection reasons.
 fn reasons(records: &[JobRecord]) -> PyResult<ArrayRef> {
     let known = all_reasons();
     let key = |record: &JobRecord| match record.fate {
@@ -123,7 +123,7 @@ fn reasons(records: &[JobRecord]) -> PyResult<ArrayRef> {
     word_column(records.iter().map(key), &known)
 }
 
-/// Creates the column of the boxes of each job.
+/// Creates the column of each job's boxes.
 fn boxes(records: &[JobRecord]) -> PyResult<ArrayRef> {
     let (mut offsets, mut numbers) = (vec![0_i32], Vec::<u16>::with_capacity(6 * records.len()));
     for record in records {

@@ -1,6 +1,6 @@
 //! The results of an experiment as Arrow tables, and as the files that the command line writes.
 //!
-//! Each table has a column for each parameter that is set at some point. The other columns contain
+//! Each table has a column for every parameter that is set at any point. The other columns contain
 //! means, samples or paired differences.
 
 use std::sync::Arc;
@@ -36,7 +36,7 @@ impl Results {
         &self.shared.experiment
     }
 
-    /// Returns the files of the directory of the experiment.
+    /// Returns the files of the experiment's directory.
     pub(crate) fn publications(&self) -> PyResult<Vec<Publication>> {
         let from = Provenance {
             version: env!("CARGO_PKG_VERSION").to_string(),
@@ -76,7 +76,7 @@ impl Results {
         rows.retain(|row| row.summary.mean.is_some());
         let order =
             |metric: &str| self.specification().metrics.iter().position(|spec| spec.name == metric);
-        // A measured time is not one of the experiment's metrics, so it comes last.
+        // The measured time is not among the experiment's metrics, so it comes last.
         rows.sort_by_key(|row| order(&row.metric).unwrap_or(usize::MAX));
         let values: Vec<&[String]> = rows.iter().map(|row| &row.values[..]).collect();
         let varies = |at: usize| values.iter().any(|row| row[at] != values[0][at]);
@@ -126,7 +126,7 @@ impl Results {
         Table::new(columns, self.unit)
     }
 
-    /// The paired differences to the baseline, as in `differences.csv`: one row per point and
+    /// The paired differences from the baseline, as in `differences.csv`: one row per point and
     /// metric.
     #[getter]
     fn differences(&self) -> PyResult<Table> {
@@ -155,7 +155,7 @@ impl Results {
         Table::new(columns, self.unit)
     }
 
-    /// Returns the files that the command line writes, by name, with the same bytes.
+    /// Returns the files that the command line would write, by name, with the same bytes.
     fn files<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyBytes>)>> {
         let file = |file: Publication| (file.name, PyBytes::new(py, &file.bytes));
         Ok(self.publications()?.into_iter().map(file).collect())
@@ -167,7 +167,7 @@ fn parameter_of(column: &str) -> Option<&'static parameters::Parameter> {
     parameters::ALL.iter().find(|known| known.column() == column)
 }
 
-/// Creates the columns for parameters from rows of values. An empty text becomes null.
+/// Creates the columns for parameters from rows of values. Empty text becomes null.
 fn parameter_columns<'n>(names: &'n [String], rows: &[&[String]]) -> Vec<(&'n str, ArrayRef)> {
     let column = |(at, name): (usize, &'n String)| -> (&'n str, ArrayRef) {
         let texts =

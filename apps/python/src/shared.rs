@@ -21,7 +21,7 @@ pub(crate) struct Shared {
     pub(crate) rule: pavior::workload::Selection<ShapeRule>,
     pub(crate) seed: u64,
     inner: Mutex<Inner>,
-    /// The thread that has access; 0 if none has.
+    /// The thread that has access; 0 if none.
     user: AtomicUsize,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Inner {
 }
 
 impl Inner {
-    /// Raises the error that has occurred in the strategy.
+    /// Raises any error that has occurred in the strategy.
     pub(crate) fn check(&self, py: Python<'_>) -> PyResult<()> {
         self.machine.error().map_or(Ok(()), |error| Err(failed(py, &error)))
     }
@@ -66,8 +66,8 @@ impl Drop for Held<'_> {
     }
 }
 
-/// Returns a number that identifies this thread among the live ones: the address of a thread-local
-/// variable.
+/// Returns a number that identifies this thread among all live threads: the address of a
+/// thread-local variable.
 fn this_thread() -> usize {
     thread_local! {
         static OWN: u8 = const { 0 };
@@ -75,7 +75,7 @@ fn this_thread() -> usize {
     OWN.with(|own| std::ptr::from_ref(own).addr())
 }
 
-/// The number of nodes up to which a search is faster than releasing the interpreter lock.
+/// The largest machine, in nodes, on which searching is faster than releasing the interpreter lock.
 const QUICK: u32 = 4096;
 
 impl Shared {

@@ -1,4 +1,4 @@
-//! Values, tables and text boxes for terminals and pages. Text may be untrusted.
+//! Values and tables formatted for terminals and pages. Text may be untrusted.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::DataType;
 use pavior::draw::escape;
 
-/// The maximum number of characters of a cell.
+/// The maximum number of characters in a cell.
 const LONGEST: usize = 48;
 /// The maximum width of a table on a terminal.
 const WIDE: usize = 110;
@@ -31,7 +31,7 @@ pub(crate) fn number(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
-/// Formats a value of a column. Null becomes empty.
+/// Formats a value of a column. Null becomes an empty text.
 fn value(column: &ArrayRef, row: usize) -> String {
     if column.is_null(row) {
         return String::new();
@@ -68,20 +68,20 @@ pub(crate) fn cell(text: &str) -> String {
     text.chars().take(LONGEST - 1).chain(['…']).collect()
 }
 
-/// Some rows of a table as text, with their headings.
+/// Some rows of a table as text, with headings.
 pub(crate) struct Excerpt {
     heads: Vec<String>,
     /// True for each column that contains numbers.
     numeric: Vec<bool>,
     rows: Vec<Vec<String>>,
-    /// The number of rows before the omitted ones.
+    /// The number of rows before the omitted rows.
     before: usize,
     /// The total number of rows.
     total: usize,
 }
 
 impl Excerpt {
-    /// Takes the first and the last rows of a table, at most `most` in total.
+    /// Takes the first and last rows of a table, at most `most` in total.
     pub(crate) fn of(batch: &RecordBatch, most: usize) -> Excerpt {
         let total = batch.num_rows();
         let (before, after) = if total <= most { (total, 0) } else { (most - most / 2, most / 2) };
@@ -97,7 +97,7 @@ impl Excerpt {
         }
     }
 
-    /// Creates an excerpt with all rows of a table of texts.
+    /// Creates an excerpt with all rows of a text table.
     pub(crate) fn of_texts(heads: &[&str], numeric: &[bool], rows: Vec<Vec<String>>) -> Excerpt {
         let (before, total) = (rows.len(), rows.len());
         let harmless =

@@ -1,4 +1,4 @@
-//! One run, from the arguments of a call to its results.
+//! One run, from a call's arguments to the results.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -37,7 +37,7 @@ pub(crate) fn simulate<'py>(
     Ok(Outcome::new(&specification, point, sample, record))
 }
 
-/// Runs one replication, and reports its progress.
+/// Runs one replication and reports its progress.
 fn run(
     py: Python<'_>,
     asked: Asked,
@@ -74,7 +74,7 @@ fn run(
     Ok(run)
 }
 
-/// Reasons why there is no run.
+/// Reasons why a run fails.
 enum Fault {
     Input(InputError),
     Run(RunError),
@@ -87,10 +87,10 @@ struct Ended {
     planned: AtomicU64,
 }
 
-/// An observer that counts the jobs that end.
+/// An observer that counts ended jobs.
 struct Counter {
     ended: Arc<Ended>,
-    /// True for jobs of a log, where a rejected job counts as ended.
+    /// True for jobs from a log, among which rejected jobs count as ended.
     of_log: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The number of boxes of a shape that fit at the same time.
+//! The number of boxes of a shape that fit at once.
 
 use pavior::answers::{Defragmented, SearchLimits, Shape, SlotsAnswer, Snapshot};
 use pavior::{Cuboid, Grid};
@@ -8,7 +8,7 @@ use pyo3::types::PyTuple;
 use crate::arrays::boxes;
 use crate::jobs::{JobName, Jobs};
 
-/// Boxes of a shape that fit side by side, and a bound on their number.
+/// Boxes of a shape that fit at once, and a bound on their number.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Slots {
     grid: Grid,
@@ -16,7 +16,7 @@ pub(crate) struct Slots {
     moves: Vec<(JobName, Vec<Cuboid>, Vec<Cuboid>)>,
 }
 
-/// Counts them, now and after moving at most this many jobs.
+/// Counts boxes of a shape, now and after at most `moves` jobs have moved.
 pub(crate) fn count(
     snapshot: &Snapshot,
     jobs: &Jobs,
@@ -34,7 +34,7 @@ pub(crate) fn count(
 
 #[pymethods]
 impl Slots {
-    /// The number of boxes that were found.
+    /// The number of boxes found.
     #[getter]
     fn count(&self) -> usize {
         self.found.boxes.len()
@@ -46,7 +46,7 @@ impl Slots {
         self.found.bound
     }
 
-    /// True if there are certainly no more.
+    /// True if it is proven that no more boxes fit.
     #[getter]
     fn proven(&self) -> bool {
         self.found.proven()
@@ -58,8 +58,8 @@ impl Slots {
         boxes(py, &self.grid, &self.found.boxes)
     }
 
-    /// The moves that make room for the boxes, as tuples of the job, its boxes before, and its
-    /// boxes after, in an order in which they can be carried out.
+    /// The moves that make room for the boxes, as tuples of the job, its old boxes, and its new
+    /// boxes, in an order in which the moves can be carried out.
     #[getter]
     fn moves<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let mut moves = Vec::new();

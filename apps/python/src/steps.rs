@@ -49,7 +49,7 @@ pub(crate) fn queue(jobs: &[JobRecord]) -> Vec<Step> {
     summed(changes)
 }
 
-/// Adds up the changes and merges those at the same time.
+/// Sums up changes, merging simultaneous ones.
 fn summed(mut changes: Vec<(Time, i64)>) -> Vec<Step> {
     changes.sort_unstable();
     let mut value = 0;
@@ -63,9 +63,9 @@ fn summed(mut changes: Vec<(Time, i64)>) -> Vec<Step> {
     steps
 }
 
-/// Returns the number of nodes of the largest free box.
+/// Returns the number of nodes in the largest free box.
 pub(crate) fn largest_free(jobs: &[JobRecord], grid: Grid) -> Vec<Step> {
-    // At the same time, departures come before starts.
+    // At equal times, departures come before starts.
     let mut changes: Vec<(Time, bool, &Cuboid)> = Vec::new();
     for Stay { start, end, placement } in jobs.iter().flat_map(JobRecord::stays) {
         // A job that departs or moves immediately never holds its nodes.

@@ -30,10 +30,10 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Creates a table of these columns, whose times are in `unit`.
+    /// Creates a table with these columns and times in `unit`.
     ///
     /// # Errors
-    /// Returns an error if the columns are not equally long.
+    /// Returns an error if the columns differ in length.
     pub(crate) fn new(columns: Vec<(&str, ArrayRef)>, unit: &str) -> PyResult<Table> {
         // The schema must not depend on missing values, because tables are concatenated.
         let columns = columns.into_iter().map(|(name, column)| (name, column, true));
@@ -72,7 +72,7 @@ impl Table {
         PyList::new(py, objects(py, column)?)
     }
 
-    /// Returns an iterator over the rows, each as a dictionary by column name.
+    /// Returns an iterator over the rows, each as a dictionary keyed by column name.
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
         let columns = self.batch.columns().iter().map(|column| objects(py, column));
         let (names, columns) = (self.columns(), columns.collect::<PyResult<Vec<_>>>()?);
@@ -116,7 +116,7 @@ impl Table {
         Table::to_pyarrow(slf)?.call_method0("to_pandas")
     }
 
-    /// Shows the first and the last rows.
+    /// Shows the first and last rows.
     fn _repr_html_(&self) -> String {
         Excerpt::of(&self.batch, 20).html(&self.summary())
     }
@@ -192,8 +192,8 @@ fn objects<'py>(py: Python<'py>, column: &ArrayRef) -> PyResult<Vec<Bound<'py, P
     }
 }
 
-/// Returns the batches of any object with `__arrow_c_stream__`: a polars, pyarrow or pandas table,
-/// or a [`Table`].
+/// Returns the batches in any object with `__arrow_c_stream__`, such as a polars, pyarrow or pandas
+/// table, or a [`Table`].
 pub(crate) fn batches(table: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
     let Ok(method) = table.getattr("__arrow_c_stream__") else {
         return Err(PyTypeError::new_err(
@@ -205,13 +205,13 @@ pub(crate) fn batches(table: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
     let stream = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
     #[expect(unsafe_code, reason = "the C stream interface is raw by definition")]
     // SAFETY: a capsule with this name contains a valid C stream according to the PyCapsule
-    // interface, and its name was checked. `from_raw` moves it out and marks the one in the capsule
-    // as released.
+    // interface, and its name was checked. `from_raw` moves the stream out and marks the capsule's
+    // copy as released.
     let reader = unsafe { RecordBatchStreamReader::from_raw(stream.as_ptr()) }.map_err(value)?;
     reader.map(|batch| batch.map_err(value)).collect()
 }
 
-/// Returns a column of text, or of a dictionary of texts. `None` if there is no such column.
+/// Returns a column of text, which may be dictionary-encoded; `None` if there is no such column.
 pub(crate) fn texts(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Option<String>>>> {
     let Some(column) = batch.column_by_name(name) else { return Ok(None) };
     let of = |column: &ArrayRef| -> Option<Vec<Option<String>>> {
@@ -237,7 +237,7 @@ pub(crate) fn texts(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Opti
         .ok_or_else(|| value(format!("the {name:?} column is {}, not text", column.data_type())))
 }
 
-/// Returns a column of numbers of any width, or of times in seconds. `None` if there is no such
+/// Returns a column of numbers of any width, or of times in seconds; `None` if there is no such
 /// column.
 pub(crate) fn numbers(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Option<f64>>>> {
     fn all<T: ArrowPrimitiveType>(column: &ArrayRef, to: fn(T::Native) -> f64) -> Vec<Option<f64>> {

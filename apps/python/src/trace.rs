@@ -27,13 +27,13 @@ const LONGEST: f64 = 1e12;
 
 /// A log of jobs, from a file or a table.
 ///
-/// A file is given by its path. `log_format` names its format; by default it follows from its text
-/// or its name. `first` limits the number of job lines that are read. `filter` keeps jobs whose
+/// A file is given by its path. `log_format` names its format; by default, the text or the file
+/// name determines it. `first` limits the number of job lines read. `filter` keeps jobs whose
 /// fields have these values, such as `partition=gpu,queue=1`. `status` keeps jobs with these values
-/// of field 11. `lenient` skips lines that cannot be read, which otherwise raise `ValueError`.
-/// `dependencies` keeps jobs that follow another job and have no submit time. `processors_per_node`
-/// divides sizes that are processors, `nodes_from` is the column of an SWF log that contains nodes,
-/// and `pieces` keeps parts of jobs.
+/// of field 11. `lenient` skips malformed lines, which otherwise raise `ValueError`. `dependencies`
+/// keeps jobs that follow another job and have no submit time. `processors_per_node` divides sizes
+/// given in processors, `nodes_from` is the column of an SWF log that contains nodes, and `pieces`
+/// keeps parts of jobs.
 ///
 /// A table is any Arrow table (polars, pandas, pyarrow, `Table`) with the columns `submit`, `run`
 /// and `nodes`, and optionally `job`, `estimate`, `x`, `y`, `z`, `freedom`, `user`, `queue` and
@@ -112,7 +112,7 @@ impl Trace {
         Ok(Trace { trace: Arc::new(trace) })
     }
 
-    /// Describes the number of jobs, their sizes, and the time that they cover.
+    /// Describes the number of jobs, their sizes, and the time span that they cover.
     fn summary(&self) -> String {
         let records = &self.trace.records;
         let nodes = || records.iter().map(|record| record.nodes);
@@ -160,7 +160,7 @@ impl Trace {
         Trace::of_table(source)
     }
 
-    /// Reads a file: the old name of `Trace(path)`.
+    /// Reads a file; the old name of `Trace(path)`.
     #[staticmethod]
     #[pyo3(signature = (path, *, first = None, filter = None, status = None, lenient = false))]
     fn read(
@@ -176,7 +176,7 @@ impl Trace {
         Trace::of_file(py, path, (first, filter, status, lenient, false), None)
     }
 
-    /// Reads a table: the old name of `Trace(table)`.
+    /// Reads a table; the old name of `Trace(table)`.
     #[staticmethod]
     fn from_arrow(table: &Bound<'_, PyAny>) -> PyResult<Trace> {
         let py = table.py();
@@ -189,8 +189,8 @@ impl Trace {
         self.trace.records.len()
     }
 
-    /// The jobs in the order of submission: `job`, `submit`, `run`, `estimate` (in seconds),
-    /// `nodes`, `x`, `y`, `z`, `freedom`, `user`, `queue`, `partition`; null if unknown.
+    /// The jobs in order of submission: `job`, `submit`, `run`, `estimate` (in seconds), `nodes`,
+    /// `x`, `y`, `z`, `freedom`, `user`, `queue`, `partition`; null if unknown.
     #[getter]
     fn jobs(&self) -> PyResult<Table> {
         let records = || self.trace.records.iter();
@@ -229,7 +229,7 @@ impl Trace {
         )
     }
 
-    /// Shows the first and the last jobs.
+    /// Shows the first and last jobs.
     fn _repr_html_(&self) -> PyResult<String> {
         Ok(self.jobs()?.excerpt(20).html(&self.summary()))
     }
@@ -239,10 +239,10 @@ impl Trace {
     }
 }
 
-/// The values of a column. `None` if there is no such column.
+/// The values of a column; `None` if there is no such column.
 type Column = Option<Vec<Option<f64>>>;
 
-/// The columns of a batch of rows.
+/// The columns in a batch of rows.
 struct Columns {
     submit: Column,
     run: Column,
@@ -261,7 +261,7 @@ impl Columns {
             None => Err(value(format!("there is no column {name:?}"))),
             column => Ok(column),
         };
-        // Names are replaced by numbers.
+        // Names are replaced with numbers.
         let mut class = |field: Field| match texts(batch, field.key()) {
             Ok(Some(words)) => {
                 let mut number = |word: &str| names.number(field, word.as_bytes()) as f64;
@@ -282,7 +282,7 @@ impl Columns {
         })
     }
 
-    /// Reads the job of a row, which has this index in the whole table.
+    /// Reads the job in a row. `index` is the row's index in the whole table.
     fn record(&self, row: usize, index: usize) -> PyResult<Record> {
         let at = |column: &Column| column.as_ref().and_then(|values| values[row]);
         let whole = |name: &str, number: f64, most: f64| {

@@ -1,4 +1,4 @@
-"""Records skipped tests for the runner of the checks (`xtask/trials`)."""
+"""Records skipped tests for the check runner (`xtask/trials`)."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""A strategy and schedulers that a process pool can import."""
+"""A strategy and schedulers for import by a process pool."""
 
 from pavior import Box, MachineView, Free, Job, Priority, Queue, Running, Scheduler, Strategy
 

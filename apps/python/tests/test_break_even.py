@@ -1,4 +1,4 @@
-"""Tests the tables of the contiguity study, from results with and without varying parameters."""
+"""Tests the contiguity study's tables, from results with and without varying parameters."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ strategy = "mbs"
 
 
 def results_of(folder: Path, text: str) -> Path:
-    """Returns the results of an experiment on the log, in a new folder."""
+    """Runs an experiment on the log in a new folder, and returns the results."""
     folder.mkdir()
     (folder / "log.swf").write_text(LOG)
     (folder / "part.toml").write_text(text)
@@ -65,7 +65,7 @@ def hours(results: Path, metric: str = "waiting") -> dict[tuple[str, str], float
 
 def test_runs_of_one_share_each_are_read_as_one_run_of_all(tmp_path: Path) -> None:
     together = shown([results_of(tmp_path / "all", EXPERIMENT.format(shares="0, 0.4"))])
-    # The waterfall, waiting, turnaround at both shares, and the shares between two freedoms.
+    # The rows: waterfall, wait, turnaround at both shares, and the shares between two freedoms.
     assert [row[0] for row in together] == ["log"] * 5
     assert [row[2] for row in together[2:4]] == ["0", "0.4"]
     parts = [results_of(tmp_path / f"part{share}", EXPERIMENT.format(shares=share)) for share in ["0", "0.4"]]
@@ -74,7 +74,7 @@ def test_runs_of_one_share_each_are_read_as_one_run_of_all(tmp_path: Path) -> No
 
 @pytest.fixture(scope="module")
 def both(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns results without messages, on a mesh and on a torus with the same sides."""
+    """Returns results without messages, for a mesh and a torus with the same sides."""
     machines = 'machine = ["mesh:4x4", "torus:4x4"]'
     text = EXPERIMENT.format(shares="0").replace('machine = "mesh:4x4"', machines)
     return results_of(tmp_path_factory.mktemp("both") / "run", text)

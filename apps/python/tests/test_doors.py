@@ -1,4 +1,4 @@
-"""The command line and the package use the same engine, so the same input gives the same output."""
+"""Tests that the command line and the package, which share an engine, give the same output."""
 
 from __future__ import annotations
 
@@ -134,13 +134,13 @@ def listed() -> set[str]:
 
 
 def test_every_parameter_is_tried() -> None:
-    # `skip-unsupported` has its own file, test_unsupported.py; `placed` adds a second point.
+    # `skip-unsupported` is tested in test_unsupported.py; `placed` adds a second point.
     tried = {*CASES, *CONTROLS, *STILLS, "timing", "orders", "skip-unsupported", "placed"}
     assert tried == listed()
 
 
 def options(arguments: dict[str, Any]) -> list[str]:
-    """Converts keyword arguments to options of the command line."""
+    """Converts keyword arguments to command-line options."""
     words = []
     for key, value in arguments.items():
         words.append("--" + key.replace("_", "-"))
@@ -196,7 +196,7 @@ STILL_ARGUMENTS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_every_example_gives_the_same_bytes_by_both_doors(example: Path, tmp_path: Path) -> None:
-    # Measured times differ from run to run. A tenth of the jobs gives the same files in less time.
+    # Measured times differ from run to run. A tenth of the jobs gives the same files faster.
     text = "timing = false\n" + re.sub(r"(?m)^(jobs = \d+)0$", r"\1", example.read_text())
     copy = tmp_path / example.name
     copy.write_text(text)
@@ -221,7 +221,7 @@ SEVERAL: list[dict[str, Any]] = [
 
 
 def compact(text: str) -> str:
-    """Removes spaces, and members that only the results of an experiment have, from JSON."""
+    """Removes spaces, and members found only in the results of an experiment, from JSON."""
     alone = '"(?:experiment|command|target_missed)": .*\n *'
     return re.sub(alone + '|\n *|(?<=":) ', "", text)
 

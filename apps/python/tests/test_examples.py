@@ -1,4 +1,4 @@
-"""Tests the examples: the programs, and those in docstrings."""
+"""Tests the example programs and the examples in docstrings."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_what_the_readme_shows_runs(
     number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    # Two replications are enough to show that it runs.
+    # Two replications are enough to show that the example runs.
     block = BLOCKS[number].replace("precision=0.05", "replications=2")
     exec(compile(block, f"block {number} of the README", "exec"), {"__name__": "readme"})
 

@@ -1,4 +1,4 @@
-"""Sweeps give the same bytes wherever and however often they run."""
+"""Tests that sweeps give the same bytes wherever and however often they run."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_wanted_is_a_function_of_what_is_known(files: dict[str, bytes]) -> None:
     specification = pavior.Specification(TEXT)
     journal, kept = Journal(), []
     while spans := specification.wanted(journal):
-        # In any order, one at a time, some twice.
+        # The spans run in any order, one at a time, some of them twice.
         for span in reversed(spans):
             for replication in reversed(range(span.first, span.end)):
                 lines = specification.replicate(Span(span.point, replication, replication + 1))
@@ -111,7 +111,7 @@ def test_a_directory_goes_on_where_it_was_interrupted(
     assert not (out / "journal").exists()
     for name, content in files.items():
         assert (out / name).read_bytes() == content, name
-    # A finished experiment runs nothing again.
+    # A finished experiment reruns nothing.
     again: list[int] = []
     Experiment(TEXT).run(out=out, progress=lambda progress: again.append(progress.done))
     assert not again
@@ -120,7 +120,7 @@ def test_a_directory_goes_on_where_it_was_interrupted(
 
 
 def program() -> str:
-    """Returns the path of the command line, if it was built next to the package."""
+    """Returns the path of the command line, if built alongside the package."""
     built = Path(__file__).parents[3] / "target/debug/pavior"
     path = os.environ.get("PAVIOR_PROGRAM") or str(built)
     if not Path(path).exists():
@@ -136,7 +136,7 @@ def test_the_command_line_and_the_package_write_the_same_bytes(
     subprocess.run([*experiment, "ours"], cwd=tmp_path, check=True, capture_output=True)
     for name, content in files.items():
         assert (tmp_path / "ours" / name).read_bytes() == content, name
-    # Each can continue a run that the other has started.
+    # Each interface can continue a run started by the other.
     again: list[int] = []
     Experiment(tmp_path / "experiment.toml").run(
         out=tmp_path / "ours", progress=lambda progress: again.append(progress.done)
@@ -252,7 +252,7 @@ def test_classes_stand_among_strategies() -> None:
     )
     results = experiment.run()
     rows = pl.DataFrame(results.means).filter(pl.col("metric") == "turnaround")
-    # It makes the same choices as First Fit.
+    # The custom strategy makes the same choices as First Fit.
     assert rows["mean"][0] == rows["mean"][1]
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes:
         assert experiment.run(on=processes).files() == results.files()

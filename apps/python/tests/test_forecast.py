@@ -1,4 +1,4 @@
-"""Tests forecasts of when the jobs of a log will start."""
+"""Tests forecasts of when the jobs in a log will start."""
 
 from __future__ import annotations
 

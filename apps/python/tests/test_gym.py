@@ -1,4 +1,4 @@
-"""Tests the environments of `pavior.gym`: Gymnasium's own checks, and agents that decide like schedulers."""
+"""Tests `pavior.gym` environments with Gymnasium's checks and agents that decide like schedulers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def first(mask: Any) -> int:
 
 
 def episode(env: Any, agent: Any, **reset: Any) -> tuple[float, list[dict[str, Any]]]:
-    """Returns the sum of the rewards, and the info of each step."""
+    """Returns the sum of the rewards and the info of each step."""
     _, info = env.reset(**reset)
     told, total, over = [info], 0.0, False
     while not over:
@@ -63,7 +63,7 @@ def test_an_agent_that_takes_the_oldest_job_is_fcfs() -> None:
     total, told = episode(env, first, options={"replication": 0})
     assert told[-1]["completed"] == 300 and told[-1]["waiting"] == 0
     assert all(info["valid"] for info in told)
-    # The same jobs in Rust, until the last departure.
+    # Runs the same jobs in Rust, until the last departure.
     trace = simulate("mesh:8x8", "ff", "fcfs", load=1.5, jobs=300, timing=False)
     frame = pl.DataFrame(trace.jobs)[:300]
     assert pytest.approx(waited(scheduled(frame, "fcfs"))) == -total
@@ -74,7 +74,7 @@ def test_an_agent_that_takes_the_oldest_job_is_fcfs() -> None:
 
 
 def scheduled(jobs: pl.DataFrame, scheduler: str) -> pavior.Result:
-    """Simulates these jobs as a log; all of them depart."""
+    """Simulates the given jobs as a log; all of them depart."""
     boxes = jobs["boxes"].list.first()
     departed = jobs.select(
         "submit", (pl.col("end") - pl.col("start")).alias("run"), "nodes", pl.col("job")
@@ -182,7 +182,7 @@ def test_environments_leave_nothing_behind() -> None:
             del env
     gc.collect()
     assert threading.active_count() == before[0]
-    # Threads that libraries started in earlier tests may have ended, or one of theirs may start.
+    # Library threads from earlier tests may have ended, and another may have started.
     assert system_threads() <= before[1] + 1
 
 

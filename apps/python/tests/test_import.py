@@ -19,7 +19,7 @@ print(*sorted(set(sys.modules) - before - {"__future__"}))
 
 
 def test_the_import_brings_nothing_that_takes_longer_than_itself() -> None:
-    """`json`, `concurrent.futures` or `typing` would take several times as long as the package."""
+    """Importing `json`, `concurrent.futures` or `typing` takes several times as long as the package."""
     done = subprocess.run([sys.executable, "-c", ADDED], check=True, capture_output=True, text=True)
     added = done.stdout.split()
     assert "pavior._native" in added

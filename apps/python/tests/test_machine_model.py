@@ -1,4 +1,4 @@
-"""Tests a live machine against a model of arrays, driven by hypothesis: First Fit on meshes and tori."""
+"""Tests First Fit on live meshes and tori against an array-based model, driven by hypothesis."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class Model:
         )
 
     def bases(self, shape: Point) -> list[Point]:
-        """Returns the bases at which the box is free, x fastest. On an axis that it fills or that does not wrap, it
-        does not begin anywhere else."""
+        """Returns the bases at which the box is free, x fastest. On an axis that the box fills, or that does not
+        wrap, it has no other bases."""
         if any(length > side for length, side in zip(shape, self.sides, strict=True)):
             return []
         starts = [
@@ -100,7 +100,7 @@ class AgainstArrays(RuleBasedStateMachine):
             return
         assert answer == probed and isinstance(answer, str)
         sides = self.model.sides
-        # A shape that fits the empty machine when turned is not larger than the machine.
+        # A shape that fits the empty machine when turned does not count as larger than the machine.
         pairs = zip(sorted(shape), sorted(sides), strict=True)
         larger = any(length > side for length, side in pairs)
         assert (answer == "larger-than-machine") == larger
@@ -151,7 +151,7 @@ class AgainstArrays(RuleBasedStateMachine):
 
     @rule()
     def what_if(self) -> None:
-        """Copies are equal, and independent."""
+        """Checks that copies are equal and independent."""
         for twin in (self.machine.fork(), Machine.from_json(self.machine.to_json())):
             assert (twin.holders() == self.machine.holders()).all()
             for job in self.jobs:

@@ -1,4 +1,4 @@
-"""Runs the notebooks from an empty folder: they give the stored outputs.
+"""Runs the notebooks from an empty folder, and checks that they give the stored outputs.
 
     PAVIOR_NOTEBOOKS=write python -m pytest tests/test_notebooks.py
 
@@ -45,12 +45,12 @@ def given(notebook: Any) -> list[tuple[int, str, str]]:
     for number, cell in enumerate(notebook.cells):
         for output in cell.get("outputs", []):
             if output.output_type == "stream":
-                # A kernel sends the text that a cell prints in one or several pieces, depending on a timer.
+                # A kernel sends a cell's printed text in one or more pieces, depending on a timer.
                 follows = bool(told) and told[-1][:2] == (number, output.name)
                 before = told.pop()[2] if follows else ""
                 told.append((number, output.name, before + output.text))
             for kind, content in sorted(output.get("data", {}).items()):
-                # The width of the letters in a chart depends on the fonts of the machine.
+                # The width of letters in a chart depends on the installed fonts.
                 chart = kind.startswith("image/") and 'class="marks"' in content
                 told.append((number, kind, "a chart" if chart else content))
     return told

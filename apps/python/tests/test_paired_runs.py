@@ -24,7 +24,7 @@ def compare(folder: Path, *runs: list[Line]) -> subprocess.CompletedProcess[str]
 
 
 def run(waits: list[float]) -> list[Line]:
-    """Returns jobs that are submitted one after another, with these waits."""
+    """Returns jobs submitted one after another, with the given waits."""
     return [line(job, job + wait, job + wait + 2, submit=job) for job, wait in enumerate(waits)]
 
 
@@ -45,7 +45,7 @@ def test_what_both_share_cancels(tmp_path: Path) -> None:
 
 
 def test_the_interval_is_that_of_the_noise(tmp_path: Path) -> None:
-    """For independent waits, the interval is that of the normal distribution: 1.96 standard errors."""
+    """Checks that the interval for independent waits is 1.96 standard errors, as for normal data."""
     dice = random.Random(5)
     pairs = [(10 + dice.random(), 10.0) for _ in range(10_000)]
     done = compare(tmp_path, *(run(list(column)) for column in zip(*pairs, strict=True)))
@@ -56,7 +56,7 @@ def test_the_interval_is_that_of_the_noise(tmp_path: Path) -> None:
 
 
 def test_jobs_are_matched_by_number_and_submission(tmp_path: Path) -> None:
-    """The order of the file does not matter; a job still running in one of the runs is left out."""
+    """Checks that file order does not matter and that a job still running in one run is left out."""
     waits = [float(job % 7) for job in range(200)]
     one, other = run(waits), run(waits)[::-1]
     one[3]["end"] = None
@@ -79,7 +79,7 @@ def test_nothing_is_said_of_too_few_jobs_and_of_faulty_files(tmp_path: Path) -> 
 
 
 def test_a_cell_of_the_choice_is_of_the_jobs_of_both(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Jobs are in the order of submission, regardless of the files; jobs of only one run are left out."""
+    """Checks that jobs are in order of submission in any files; jobs of only one run are left out."""
     monkeypatch.syspath_prepend(str(ROOT / "examples"))
     from choice_pairs import cell
 

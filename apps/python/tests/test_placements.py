@@ -1,4 +1,4 @@
-"""Tests that the check of a file of placements finds every fault, and none in a correct file."""
+"""Tests that the check of a placements file finds every fault, and none in a correct file."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Line = dict[str, Any]
 
 
 def line(job: int, start: Any = 0, end: float | None = 10, /, **more: Any) -> Line:
-    """Returns a job of one node at x = 0, y = 1, with changes from `more`."""
+    """Returns a job of one node at x = 0, y = 1, modified by `more`."""
     parts = [{"base": [0, 1], "sides": [1, 1]}]
     return {"job": job, "submit": 0, "start": start, "end": end, "nodes": 1, "parts": parts} | more
 
 
 def box(nodes: int, *parts: tuple[list[int], list[int]]) -> Line:
-    """Returns the keys of a job with this number of nodes, in parts with a base and sides."""
+    """Returns a job's keys for this number of nodes, in parts given by base and sides."""
     return {"nodes": nodes, "parts": [{"base": base, "sides": sides} for base, sides in parts]}
 
 
@@ -35,7 +35,7 @@ def check(path: Path, text: str, machine: str = "mesh:4x4") -> subprocess.Comple
 
 
 def written(lines: list[Line]) -> str:
-    """Formats lines as in a file."""
+    """Formats lines as in a placements file."""
     return "".join(json.dumps(one) + "\n" for one in lines)
 
 

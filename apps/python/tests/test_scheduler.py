@@ -1,4 +1,4 @@
-"""Tests schedulers and priority functions in Python: the same runs as in Rust, and errors."""
+"""Tests that Python schedulers and priority functions give the same runs as Rust ones, and their errors."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ RUN: dict[str, Any] = {"load": 2.0, "jobs": 300, "timing": False}
 
 
 def same(ours: pavior.Result, theirs: pavior.Result) -> bool:
-    """Returns True for the same jobs at the same times in the same places, after the same questions."""
+    """Returns True if the same jobs ran at the same times in the same places after the same questions."""
     tables = pl.DataFrame(ours.jobs).equals(pl.DataFrame(theirs.jobs))
     return tables and pl.DataFrame(ours.metrics).equals(pl.DataFrame(theirs.metrics))
 
 
 class Greedy(Scheduler):
-    """The oldest job that fits: `scan-all`, which asks about equal requests once in each state."""
+    """Starts the oldest job that fits, like `scan-all`, which asks about equal requests once per state."""
 
     name = "greedy"
 
@@ -74,7 +74,7 @@ def test_a_strategy_and_a_scheduler_of_ones_own() -> None:
 
 
 class Looks(Scheduler):
-    """Looks at everything that it is given; otherwise FCFS."""
+    """FCFS that also reads everything it is given."""
 
     name = "looks"
     seen: list[Any] = []
@@ -141,7 +141,7 @@ def test_what_a_scheduler_sees() -> None:
 
 
 class LastCorner(Scheduler):
-    """Puts the oldest job into the last corner, if it is free."""
+    """Places the oldest job in the last corner, if free."""
 
     name = "last-corner"
 
@@ -162,7 +162,7 @@ def test_a_scheduler_may_say_where() -> None:
 
 
 class Answers(Scheduler):
-    """Gives a fixed answer at the tenth question."""
+    """Gives a fixed answer to the tenth question."""
 
     name = "answers"
     answer: Any = None

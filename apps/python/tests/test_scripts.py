@@ -1,4 +1,4 @@
-"""Tests how the scripts in examples/ end: on wrong input, without data, and on a closed pipe."""
+"""Tests how the scripts in examples/ end on wrong input, without data, and on a closed pipe."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Creates a folder with the files, in which the scripts run."""
+    """Creates a folder with the files in which the scripts run."""
     folder = tmp_path_factory.mktemp("scripts")
     for name, text in FILES.items():
         (folder / name).write_text(text)
@@ -56,7 +56,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def command(line: str) -> list[str]:
-    """Returns the command that runs the script in a line."""
+    """Returns the command that runs the script named in a line."""
     script, *more = line.split()
     return [sys.executable, str(EXAMPLES / script), *more]
 
@@ -136,15 +136,15 @@ def test_a_script_ends_without_a_word_where_nobody_reads(line: str, folder: Path
 
 
 def test_bricks_are_counted_as_their_proof_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine has room for no more bricks than a search finds; a box is turned to have the fewest."""
+    """Checks that no more bricks have room than a search finds, and that boxes turn to need the fewest."""
     monkeypatch.syspath_prepend(str(EXAMPLES))
     import bricks
 
     mesh, ring = bricks.machine_of("mesh:16x16"), bricks.machine_of("torus:5x5")
     assert mesh.room((9, 9, 1)) == 1 and mesh.room((8, 3, 1)) == 10
-    # Five squares fit on a torus of 5x5, although two rows of two are only four.
+    # Five squares fit on a 5x5 torus, although two rows of two make only four.
     assert ring.room((2, 2, 1)) == 5 and bricks.machine_of("grid:5wx5").room((2, 2, 1)) == 4
     assert bricks.fewest((10, 3, 1), mesh, (9, 1, 1)) == 0 and bricks.fewest((10, 9, 1), mesh, (9, 1, 1)) == 9
-    # Two jobs of 9x9 on 16x16 run one after the other, although their nodes fill only 0.63 of it.
+    # Two 9x9 jobs on 16x16 run one after the other, although their nodes fill only 63 % of it.
     assert bricks.hours({(9, 9, 1): 7200}, mesh, (9, 9, 1)) == 2
     assert bricks.hours({(9, 9, 1): 7200}, mesh, (1, 1, 1)) < 1

@@ -376,7 +376,7 @@ def interrupted(call: Callable[[], object], after: float = 0.3) -> float:
         os.kill(os.getpid(), signal.SIGINT)
 
     timer = threading.Timer(after, press)
-    # A background job of a shell starts with the signal ignored.
+    # A shell's background job starts with the signal ignored.
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer.start()
     try:

@@ -1,4 +1,4 @@
-"""Tests a sweep on a real Slurm with a killed worker: `examples/sweep-slurm.sh`, called as by a user."""
+"""Tests `examples/sweep-slurm.sh`, called as by a user, on a real Slurm cluster with a killed worker."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ timing = false
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[dict[str, str]]:
-    """Starts a toy cluster of two nodes, and yields its environment."""
+    """Starts a toy cluster of two nodes and yields its environment."""
     path = f"{Path(program()).parent}:{os.environ['PATH']}:/usr/sbin"
     missing = [name for name in NEEDED if shutil.which(name, path=path) is None]
     if missing or os.getuid() != 0:
@@ -38,7 +38,7 @@ def cluster(tmp_path: Path) -> Iterator[dict[str, str]]:
         assert "PAVIOR_REQUIRE_SLURM" not in os.environ, reason
         pytest.skip(reason)
     script, folder = EXAMPLES / "slurm/cluster.sh", tmp_path / "cluster"
-    # By default, Slurm waits some seconds before it starts a job that could start.
+    # By default, Slurm waits a few seconds before starting a job that could start.
     at_once = "SchedulerParameters=batch_sched_delay=0,sched_min_interval=0"
     environment = os.environ | {"PATH": path, "SLURM_PLAIN": "2", "SLURM_EXTRA": at_once}
     environment["POLL_SECONDS"] = "0.2"
@@ -101,7 +101,7 @@ def test_a_sweep_as_job_arrays(tmp_path: Path, cluster: dict[str, str]) -> None:
         said = sweep.stdout.read()
     assert sweep.returncode == 0, said
     assert killed and said.count("turn ") > 1
-    # The worker has left neither a child nor a lock: its stored replications count, and its part can be continued.
+    # The worker has left neither a child nor a lock: the stored replications count, and the part can be continued.
     assert not workers(out / "parts")
     kept = Path(killed, "journal").read_bytes().count(b"\n")
     assert 1 <= kept < 4

@@ -1,4 +1,4 @@
-"""Tests strategies in Python on machines and against the oracle."""
+"""Tests Python strategies on machines and against the oracle."""
 
 import copy
 from collections.abc import Sequence
@@ -70,7 +70,7 @@ def test_mutants_are_refused_with_a_drawn_state(mutant: type[Strategy]) -> None:
     assert "\n" in judgement.counterexample
     drawn = judgement._repr_html_()
     assert "<svg" in drawn and "</svg>" in drawn and "is wrong on mesh:3x3" in drawn
-    # The wrong answer can be repeated.
+    # The question with the wrong answer can be repeated.
     assert judgement.asked is not None
     free, shape, nodes = judgement.asked
     answer = mutant("mesh:3x3", 1).find(free, shape, nodes)
@@ -106,7 +106,7 @@ class OffTheMachine(FirstFit):
 
 
 class Turned(FirstFit):
-    """Turns a shape although it may not."""
+    """Turns a shape although turning is not allowed."""
 
     name = "turned"
     claim = "partial"
@@ -212,7 +212,7 @@ def test_what_a_strategy_raises_reaches_the_caller() -> None:
 
 
 class Remembers(FirstFit):
-    """Stores the boxes that are held, to check that it is notified of all changes."""
+    """Stores the held boxes, to check that the strategy is notified of all changes."""
 
     name = "remembers"
 

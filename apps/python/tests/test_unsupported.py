@@ -1,4 +1,4 @@
-"""Combinations that do not apply are errors, or are left out and reported."""
+"""Tests that combinations that do not apply are errors, or are left out and reported."""
 
 import pytest
 

@@ -1,13 +1,12 @@
-//! The cost of an event for watchers: instructions to find it, to write it once for all of them,
-//! and to copy it for each. The work of the sockets is not counted.
+//! Measures the cost of an event for watchers in instructions: to find it, to format it once for
+//! all watchers, and to copy it for each one. Work done by sockets is not counted.
 //!
 //! ```sh
 //! cargo bench --profile dev --workspace --all-features --bench event          # 1 to 100 watchers
 //! cargo bench --profile dev --workspace --all-features --bench event -- check # the fixed set
 //! cargo bench --profile dev --workspace --all-features --bench event -- write # updates it
 //! ```
-//! The benchmark uses the profile of the tests, for which the service and its dependencies are
-//! already built.
+//! The benchmark uses the test profile, so the service and its dependencies are already built.
 
 #[allow(dead_code, reason = "used only by the tests")]
 #[path = "../tests/it/client.rs"]
@@ -27,9 +26,9 @@ use pavior_trials::instructions::{FixedSet, can_count, collected};
 use server::Setup;
 use tempfile::TempDir;
 
-/// The name of the function in which a watcher takes events, for callgrind.
+/// The name of the function that delivers events to a watcher, for callgrind.
 const COUNTED: &str = "Watcher::follow";
-/// The smaller number of events that are sent one by one. Subtracting the two counts removes the
+/// The smaller of two numbers of events sent one by one. Subtracting the two counts removes the
 /// cost of startup.
 const FEW: usize = 20;
 const MANY: usize = 60;
@@ -56,8 +55,8 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Returns the number of instructions of an event for `watchers` watchers, or NaN if counting
-/// failed. This is the lowest of three counts, because watchers sometimes wake up once too often.
+/// Returns the number of instructions per event for `watchers` watchers, or NaN if counting failed.
+/// This is the lowest of three counts, because watchers sometimes wake up more often than needed.
 fn counted(watchers: usize) -> f64 {
     let once = |events: usize| {
         let words = [watchers.to_string(), events.to_string()];
@@ -71,7 +70,7 @@ fn counted(watchers: usize) -> f64 {
 }
 
 /// Serves, watches, and creates events one at a time, waiting until each has reached all watchers.
-/// Then ends the process.
+/// Ends the process afterwards.
 fn send(watchers: usize, events: usize) {
     let folder = TempDir::new().expect("there is room");
     let address = serving(&folder);
@@ -118,7 +117,7 @@ fn watch(address: &str) -> BufReader<TcpStream> {
     watcher
 }
 
-/// Reads to the end of the first line with this beginning.
+/// Reads to the end of the first line with the given beginning.
 fn until(watcher: &mut BufReader<TcpStream>, beginning: &str) {
     let mut line = String::new();
     while !line.starts_with(beginning) {

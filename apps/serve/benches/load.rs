@@ -1,5 +1,5 @@
-//! Measures durable operations per second, the time of each, and the restart of a killed server.
-//! The numbers depend on the machine and its disk, so nothing is asserted.
+//! Measures durable operations per second, the time per operation, and the restart time of a killed
+//! server. The numbers depend on the machine and its disk, so nothing is asserted.
 //!
 //! ```sh
 //! cargo bench -p pavior-serve --bench load            # 20 s per part, a million records
@@ -107,7 +107,7 @@ fn watchers() {
     println!("with 100 watchers {:.2} of the rate with one", rates[1] / rates[0]);
 }
 
-/// Makes 500 changes per second for a thousand watchers and one more that does not read.
+/// Makes 500 changes per second for a thousand watchers and another that does not read.
 fn crowd() {
     const A_SECOND: f64 = 500.0;
     const CONNECTIONS: usize = 25;
@@ -139,7 +139,7 @@ struct Heard {
     bytes: u64,
     /// The number of events, counted once per watcher.
     events: u64,
-    /// The longest time from an event to its reading by a watcher.
+    /// The longest time between an event and its arrival at a watcher.
     latest: Duration,
 }
 

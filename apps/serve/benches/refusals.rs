@@ -1,14 +1,14 @@
 //! Measures the cost of a refusal and of a change on a large machine as the number of leases grows.
-//! The leases are squares, and every fifth one has ended; requests are slightly larger, so no place
-//! is free.
+//! The leases are squares, of which every fifth has ended; requests are slightly larger, so no
+//! place is free.
 //!
 //! ```sh
 //! cargo bench -p pavior-serve --bench refusals                     # 10, 10,000, 100,000 leases
-//! PAVIOR_LEASES=10000 cargo bench -p pavior-serve --bench refusals # this many
+//! PAVIOR_LEASES=10000 cargo bench -p pavior-serve --bench refusals # one number
 //! ```
 //! Each refusal is in a new state, because a lease begins and ends before it. Times are the median
-//! and the maximum over all requests, measured by a client on the same machine. Memory is that of
-//! the service after these requests.
+//! and the maximum over all requests, measured by a client on the same machine. Memory is the
+//! service's after these requests.
 
 #[allow(dead_code, reason = "used only by the tests")]
 #[path = "../tests/it/client.rs"]
@@ -25,7 +25,7 @@ use server::{Server, fresh};
 
 const SIDE: usize = 1024;
 const ROUNDS: usize = 21;
-/// The tenants that send requests at the same time.
+/// The tenants that send requests concurrently.
 const TENANTS: [&str; 4] = ["a", "b", "c", "d"];
 
 fn main() {
@@ -40,7 +40,7 @@ fn main() {
     counts.into_iter().for_each(measure);
 }
 
-/// Returns the width at which a quarter more than `leases` fit on the machine.
+/// Returns the width that leaves room for a quarter more than `leases` leases on the machine.
 fn width(leases: usize) -> usize {
     let all = leases * 5 / 4;
     (1..=SIDE).rev().find(|width| (SIDE / width).pow(2) >= all).expect("there is room")
@@ -107,7 +107,7 @@ fn measure(leases: usize) {
     told(&format!("refusals, {} at once", TENANTS.len()), crowd);
 }
 
-/// Grants leases and ends each of them. Returns the times of both.
+/// Grants leases and ends each of them. Returns the times of the grants and of the ends.
 fn changes(client: &mut Client) -> Vec<Duration> {
     let mut times = Vec::new();
     for _ in 0..10 * ROUNDS {

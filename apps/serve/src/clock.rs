@@ -44,7 +44,7 @@ impl ServiceClock {
         self.wall_ms.saturating_add(self.elapsed_ms())
     }
 
-    /// Sets the time, from which the clock continues.
+    /// Sets the time; the clock continues from there.
     pub fn go_on_from(&self, ms: u64) {
         self.base_ms.store(signed(ms).saturating_sub(signed(self.elapsed_ms())), Ordering::Release);
     }

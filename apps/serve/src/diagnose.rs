@@ -1,4 +1,4 @@
-//! Diagnoses: the reasons why requests were refused, in the state in which they were decided.
+//! Diagnoses of why requests were refused, in the state in which they were decided.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -30,7 +30,7 @@ pub(crate) struct Changes {
     pub(crate) repaired: HashSet<NodeId>,
 }
 
-/// Returns a machine of a view in the form that explanations use.
+/// Converts a machine in a view to the form used by explanations.
 pub(crate) fn state(view: &StateView, board: &BoardView, changes: &Changes) -> explain::State {
     let mut state = explain::State::new(board.grid);
     for lease in view.leases_on(board) {
@@ -49,7 +49,7 @@ pub(crate) fn state(view: &StateView, board: &BoardView, changes: &Changes) -> e
     state
 }
 
-/// Returns a machine of a view in the form that plans use.
+/// Converts a machine in a view to the form used by plans.
 ///
 /// # Errors
 /// Returns an error if its strategy cannot be built.
@@ -62,7 +62,7 @@ pub(crate) fn machine(
     state.machine(&strategy, seed).map_err(|error| error.to_string())
 }
 
-/// Returns a machine of a view, unchanged.
+/// Converts a machine in a view, without hypothetical changes.
 ///
 /// # Errors
 /// Returns an error if its strategy cannot be built.
@@ -70,13 +70,12 @@ pub(crate) fn as_it_is(view: &StateView, board: &BoardView, seed: u64) -> Result
     machine(&state(view, board, &Changes::default()), &board.spec.strategy, seed)
 }
 
-/// Returns the time at which a lease expires or its job is expected to end.
+/// Returns when a lease expires or its job is expected to end.
 pub(crate) fn end(view: &StateView, JobId(id): JobId) -> Option<Time> {
     expected(view, view.leases.get(&id)?.end_ms())
 }
 
-/// Converts the expected end of a lease from milliseconds. A lease that has not ended ends now at
-/// the earliest.
+/// Converts the expected end of a lease from milliseconds. The result is never in the past.
 fn expected(view: &StateView, end_ms: Option<u64>) -> Option<Time> {
     end_ms.map(|end_ms| Time(end_ms.max(view.now_ms).saturating_mul(1000)))
 }
@@ -113,12 +112,12 @@ pub(crate) struct Diagnosis {
     counts: NodeCounts,
     /// The nodes that must be free for it.
     needed: u64,
-    /// The missing resource: `nodes`, or a `place` among enough nodes; null if nothing is missing.
+    /// The missing resource: `nodes` or a contiguous `place`; null if nothing is missing.
     missing: Option<&'static str>,
     /// The place where it fits; null if it fits nowhere, or if the strategy grants by count.
     #[schema(value_type = Option<crate::core::schema::Part>)]
     fits: Option<Place>,
-    /// The free box that is nearest to it.
+    /// The free box nearest in size to the request.
     #[schema(value_type = Option<crate::core::schema::Part>)]
     nearest: Option<Place>,
     #[schema(value_type = Option<crate::core::schema::Part>)]
@@ -126,14 +125,14 @@ pub(crate) struct Diagnosis {
     blocked: Option<Blocked>,
 }
 
-/// The place where the request will start, and the obstacles there.
+/// The place where the request will start and the obstacles there.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Blocked {
     #[schema(value_type = Vec<u16>)]
     base: Point,
     #[schema(value_type = Vec<u16>)]
     sides: Point,
-    /// The nodes there that are not free.
+    /// The number of nodes there that are not free.
     busy_nodes: u64,
     /// The largest leases that hold nodes there.
     jobs: Vec<Blocker>,
@@ -179,15 +178,15 @@ pub(crate) struct Question<'a> {
 /// The leases of a machine, and everything else that does not depend on the request.
 pub(crate) struct Scene {
     snapshot: Snapshot,
-    /// The time at which each job is expected to end, by number.
+    /// The time when each job is expected to end, by number.
     ends: Vec<(JobId, Option<Time>)>,
     counts: NodeCounts,
     largest: OnceLock<Option<Cuboid>>,
 }
 
 impl Scene {
-    /// Returns the current scene of a machine, given its index, without its strategy. O(leases +
-    /// N/64).
+    /// Returns the current scene of the machine with the given index, without its strategy.
+    /// O(leases + N/64).
     pub(crate) fn in_view(view: &StateView, index: usize) -> Scene {
         let board = &view.boards[index];
         let mut healthy = Occupancy::all_free(board.grid);
@@ -208,7 +207,7 @@ impl Scene {
         Scene { snapshot, ends, counts, largest: OnceLock::new() }
     }
 
-    /// Returns the time at which a job is expected to end. Jobs are usually looked up in order:
+    /// Returns when a job is expected to end. Jobs are usually looked up in ascending order, and
     /// `next` is the index of the next one.
     fn end(&self, job: JobId, next: &Cell<usize>) -> Option<Time> {
         let is_next = self.ends.get(next.get()).is_some_and(|(other, _)| *other == job);
@@ -227,7 +226,7 @@ impl Scene {
 }
 
 impl Question<'_> {
-    /// Queries a strategy, then diagnoses the request in a state.
+    /// Queries a strategy, then diagnoses the request in the given state.
     ///
     /// # Errors
     /// Returns an error if the strategy cannot be built.
@@ -333,7 +332,7 @@ pub(crate) struct Choice {
     /// The reason for a refusal.
     reason: Option<&'static str>,
     nodes: u64,
-    /// The contact of the placement.
+    /// The contact index of the placement.
     index: Option<i64>,
     #[schema(value_type = Vec<crate::core::schema::Part>)]
     parts: Vec<Place>,

@@ -1,7 +1,6 @@
-//! Forecasts of waiting requests, made from a copy of the state that learns from every record and
-//! is simulated ahead of time. Like the state, the copy is a fold of the records, but on separate
-//! threads. Forecasts therefore cost the writer nothing, and at startup they use all retained
-//! records.
+//! Forecasts for waiting requests, made by simulating a copy of the state that learns from every
+//! record. Like the state, the copy is a fold of the records, but maintained on separate threads.
+//! Forecasts therefore cost the writer nothing, and at startup they use all retained records.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
@@ -22,10 +21,10 @@ use crate::core::{
 use crate::storage::{History, StoreError};
 use crate::writer::{Next, RecoveryError, WriterHandle, from_snapshot};
 
-/// The number of waiting requests per queue, starting with the first, that get a forecast.
+/// The number of requests at the head of each queue that get a forecast.
 const MOST: usize = 256;
-/// The minimum time between updates of the forecasts after changes. They also take at most a tenth
-/// of the time.
+/// The minimum time between updates of the forecasts after changes. Updates also take at most a
+/// tenth of the time.
 const EVERY: Duration = Duration::from_millis(200);
 /// The time limit for the forecasts of all machines. Forecasts that take longer are missing until
 /// the next change.
@@ -33,7 +32,7 @@ const LONGEST: Duration = Duration::from_secs(10);
 /// The minimum time between updates without a change, for requests whose median has passed.
 const PASSED: Duration = Duration::from_secs(5);
 
-/// Forecasts of waiting requests and the accuracy of earlier ones.
+/// Forecasts for waiting requests, and the accuracy of earlier forecasts.
 #[derive(Default)]
 pub(crate) struct Forecasts {
     /// True once the past records have been read. Until then there are no forecasts.
@@ -42,14 +41,14 @@ pub(crate) struct Forecasts {
     known: Mutex<HashMap<String, Arc<MachineForecast>>>,
 }
 
-/// The forecast of the waiting requests of a machine, for readers.
+/// The forecasts for a machine's waiting requests, for readers.
 pub(crate) struct Starts {
     grid: Grid,
     known: Option<Arc<MachineForecast>>,
 }
 
 impl Starts {
-    /// Returns the forecast of a waiting request.
+    /// Returns the forecast for a waiting request.
     pub(crate) fn of(&self, request: u64) -> Option<StartJson> {
         self.known.as_ref()?.forecast.json(JobId(request), &self.grid, date)
     }
@@ -65,30 +64,30 @@ struct MachineForecast {
 /// The copy of the state.
 struct Learning {
     state: ServiceState,
-    /// The forecasters in the order of the machines; `None` for a machine without a queue.
+    /// The forecasters in machine order; `None` for a machine without a queue.
     machines: Vec<Option<Forecaster>>,
     due: Vec<Due>,
 }
 
-/// The forecasts of a machine that a change may have invalidated.
+/// The forecasts for a machine that a change may have invalidated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum Due {
     #[default]
     Nothing,
-    /// The forecasts of requests that have arrived since.
+    /// The forecasts for requests that have arrived since.
     Requests(BTreeSet<u64>),
     /// All forecasts.
     All,
 }
 
 impl Forecasts {
-    /// Returns the forecasts of the requests that are waiting for a machine.
+    /// Returns the forecasts for the requests waiting for a machine.
     pub(crate) fn told(&self, board: &BoardView) -> Starts {
         Starts { grid: board.grid, known: lock(&self.known).get(&board.spec.name).cloned() }
     }
 
-    /// Returns the experience of each machine, and the number of forecasts made for waiting
-    /// requests, including repeated ones.
+    /// Returns each machine's experience, and the number of forecasts made for waiting requests,
+    /// including repeated ones.
     pub(crate) fn experiences(&self) -> HashMap<String, (Experience, u64)> {
         let experience = |one: &MachineForecast| (one.forecast.experience, one.made);
         let known = lock(&self.known);
@@ -96,7 +95,7 @@ impl Forecasts {
     }
 
     /// Reads all new records and updates the forecasts that they affect. Returns the minimum time
-    /// until the next call, and the maximum if nothing changes.
+    /// until the next call, and the maximum time if nothing changes.
     ///
     /// # Errors
     /// Returns an error if the records cannot be read.
@@ -127,7 +126,7 @@ impl Forecasts {
         Ok((rest, passes.map(|passes| passes.saturating_sub(now).max(PASSED))))
     }
 
-    /// Returns the time at which a request that arrives now would start, given all records so far.
+    /// Returns when a request that arrives now would start, given all records so far.
     ///
     /// # Errors
     /// Returns an error if the request can never be granted or nothing is known yet
@@ -161,7 +160,7 @@ impl Forecasts {
     }
 }
 
-/// The tenant that makes a request, and its run time.
+/// The tenant that makes a request, and the request's run time.
 pub(crate) struct Asks {
     pub(crate) tenant: String,
     /// The stated run time: the estimate, or else the time until the lease expires.
@@ -174,10 +173,10 @@ impl Asks {
     }
 }
 
-/// No forecast can be made.
+/// Reasons why no forecast can be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unforeseen {
-    /// The past records are still being read.
+    /// Past records are still being read.
     NotYet,
     /// The machine has no queue.
     NoQueue,
@@ -239,8 +238,7 @@ impl Learning {
         Ok(())
     }
 
-    /// Passes a record to the forecaster of its machine. The state must be as it was before the
-    /// record.
+    /// Passes a record to the forecaster of its machine. The state must not yet include the record.
     fn hear(&mut self, record: &ServiceRecord) {
         let at = Time(record.at_ms * 1000);
         match &record.event {
@@ -450,7 +448,7 @@ fn kind(tenant: &str, nodes: u32, said_ms: Option<u64>) -> Kind {
     Kind { user: Some(user), nodes, estimate: said_ms.map(micros) }
 }
 
-/// Returns a job that, for the scheduler, runs as long as its kind states, or forever.
+/// Returns a job that the scheduler assumes to run as long as its kind states, or forever.
 fn job(id: JobId, request: Request, arrival: Time, kind: &Kind) -> Job {
     let estimate = kind.estimate.unwrap_or_else(|| estimate(None, None));
     Job {

@@ -1,4 +1,4 @@
-//! The limit on open files and the number of connections that fit below it.
+//! The limit on open files and the number of connections that it allows.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -7,7 +7,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 const RESERVE: u64 = 64;
 
 /// Raises the limit on open files as far as the system permits, and returns the number of
-/// connections that fit below it together with the service's own files, at most `wanted`.
+/// connections, at most `wanted`, that it allows in addition to the service's own files.
 pub(crate) fn connections(wanted: usize) -> usize {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
@@ -32,9 +32,9 @@ pub(crate) fn connections(wanted: usize) -> usize {
     fit
 }
 
-/// Returns the number of connections that fit below a number of files.
+/// Returns the number of connections that a limit on files allows.
 fn fitting(files: u64) -> usize {
-    // If the limit is very low, half of it is used for connections.
+    // If the limit is very low, half of the files are used for connections.
     let reserve = RESERVE.min(files / 2);
     usize::try_from(files - reserve).unwrap_or(usize::MAX).max(1)
 }

@@ -1,4 +1,4 @@
-//! Plans to move leases, as callers see them.
+//! Plans to move leases, in the form shown to callers.
 
 use pavior::answers::json::Place;
 use pavior::answers::{self, Planned, SearchLimits, Shape, Snapshot, Weights};
@@ -38,9 +38,9 @@ pub(crate) struct Plan {
     /// The place of the box.
     #[cfg_attr(feature = "http", schema(value_type = Option<crate::core::schema::Part>))]
     pub(crate) placement: Option<Place>,
-    /// True if it is proven that no plan is cheaper, or that there is none with this many moves.
+    /// True if it is proven that no plan is cheaper, or that no plan with this few moves exists.
     pub(crate) proven: bool,
-    /// The nodes of the leases that move.
+    /// The total number of nodes of the leases that move.
     pub(crate) cost: Option<u64>,
     /// The leases to move; null if there is no plan.
     #[cfg_attr(feature = "http", schema(value_type = Option<Vec<u64>>))]
@@ -63,7 +63,7 @@ pub(crate) struct Move {
 }
 
 impl Plan {
-    /// Converts an answer of the search; `name` returns the callers' name for a job.
+    /// Converts a result of the search; `name` returns the caller's name for a job.
     pub(crate) fn of(grid: &Grid, answer: &Planned, name: impl Fn(JobId) -> JobName) -> Plan {
         let plan = answer.plan.as_ref();
         Plan {
@@ -77,7 +77,7 @@ impl Plan {
     }
 }
 
-/// Converts moves for callers; `name` returns their name for a job.
+/// Converts moves for callers; `name` returns the caller's name for a job.
 pub(crate) fn moves(
     grid: &Grid,
     steps: &[answers::Move],

@@ -5,18 +5,18 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The maximum size of such a file in bytes, so that endless devices are refused.
+/// The maximum size of a secret file in bytes, so that endless devices are refused.
 const MOST: u64 = 1 << 20;
 
 /// Reads a file that only its owner may read. The owner must be root or the user of this process.
 ///
 /// # Errors
-/// Returns an error with a remedy if it cannot be read, or if others could read or change it.
+/// Returns an error with a remedy if the file cannot be read, or if others could read or change it.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     // Checks the metadata of the open file, because another file could replace it in the meantime.
     let found = file.metadata()?;
-    // A pipe or a device is not stored anywhere.
+    // A pipe or a device leaves no copy on disk.
     let kept = found.is_file();
     let (shown, own) = (path.display(), rustix::process::geteuid().as_raw());
     if kept && found.uid() != own && found.uid() != 0 {

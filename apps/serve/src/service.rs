@@ -35,18 +35,18 @@ use crate::writer::{self, RecoveryError, Tuning, Unavailable, recover};
 #[cfg(feature = "postgres")]
 const PATIENCE: Patience =
     Patience { silence: Duration::from_secs(3), hang: Duration::from_mins(1) };
-/// The time for the writer to finish when the service stops. The writer may be killed at any time,
-/// because only recorded changes are acknowledged.
+/// The time that the writer has to finish when the service stops. The writer may be killed at any
+/// time, because only recorded changes are acknowledged.
 const FINISH: Duration = Duration::from_millis(300);
 
 /// The options of a service.
 #[derive(Clone, Debug)]
 pub struct ServiceOptions {
-    /// The machines; if empty, those in the data.
+    /// The machines; if empty, those in the stored data.
     pub machines: Vec<MachineSpec>,
-    /// A strategy for the machines in the data, if no machines are given.
+    /// A strategy for the machines in the stored data, if no machines are given.
     pub strategy: Option<String>,
-    /// A scheduler for the machines in the data, if no machines are given.
+    /// A scheduler for the machines in the stored data, if no machines are given.
     pub scheduler: Option<String>,
     /// The data folder.
     pub data: PathBuf,
@@ -64,7 +64,7 @@ pub struct ServiceOptions {
     pub quota: Option<u64>,
     /// Limits on callers.
     pub bounds: HttpBounds,
-    /// The sizes of the writer's queues and the amount of history kept.
+    /// The sizes of the writer's queues and the amount of history retained.
     pub tuning: Tuning,
     /// The seed for strategies that use random numbers.
     pub seed: u64,
@@ -76,10 +76,10 @@ pub enum ServiceError {
     /// An invalid option.
     #[error("{0}")]
     Usage(String),
-    /// An error with the address.
+    /// A problem with the address to listen on.
     #[error(transparent)]
     Listen(#[from] ListenError),
-    /// An error with the records.
+    /// A problem with the stored records.
     #[error(transparent)]
     Start(#[from] RecoveryError),
     /// A system error.
@@ -99,7 +99,7 @@ impl From<StoreError> for ServiceError {
 }
 
 impl ServiceError {
-    /// Returns true if the user has to change the options.
+    /// Returns true if the user must correct the options.
     pub fn is_usage(&self) -> bool {
         match self {
             ServiceError::Usage(_) => true,
@@ -110,20 +110,19 @@ impl ServiceError {
     }
 }
 
-/// Serves until it is stopped (SIGTERM or SIGINT). The first line printed to `output` is the
-/// address.
+/// Serves until stopped by SIGTERM or SIGINT. The first line printed to `output` is the address.
 ///
 /// # Errors
-/// Returns an error if it cannot start.
+/// Returns an error if the service cannot start.
 pub fn run(options: &ServiceOptions, output: &mut dyn Write) -> Result<(), ServiceError> {
     run_under(ServiceClock::new(), options, output)
 }
 
-/// Does the same as [`run`] with a given clock. The caller keeps a clone and may set it forward, as
-/// a replay of a log does.
+/// Like [`run`], but with a given clock. The caller keeps a clone and may set it forward, as when
+/// replaying a log.
 ///
 /// # Errors
-/// Returns an error if it cannot start.
+/// Returns an error if the service cannot start.
 pub fn run_under(
     clock: ServiceClock,
     options: &ServiceOptions,
@@ -159,8 +158,8 @@ async fn serve(
         None => Address::Unix(options.data.join("pavior.sock")),
     };
     let listener = Listener::bind(&address, options.tls.as_ref(), access.asks()).await?;
-    // A failed startup must not record anything, so everything that can fail has been tried before
-    // this.
+    // A failed startup must not record anything, so everything that can fail has already been
+    // tried.
     if unavailable.is_none() {
         let own = options.clone();
         let configured = tokio::task::spawn_blocking(move || {
@@ -179,7 +178,7 @@ async fn serve(
     let bounds = HttpBounds { connections, ..options.bounds.clone() };
     let app = App::new(writer.clone(), access, bounds, machines, stopping, options.seed);
     let app = Arc::new(app);
-    // Done before the address is printed; from then on, a stop is not a failure.
+    // Signals are handled before the address is printed; from then on, a stop is not a failure.
     let caught = |kind| signal(kind).map_err(|error| io_error("signals", error));
     let mut terminate = caught(SignalKind::terminate())?;
     let mut interrupt = caught(SignalKind::interrupt())?;
@@ -208,7 +207,7 @@ async fn serve(
     Ok(())
 }
 
-/// A store, and the reason if this server does not make decisions.
+/// A store, with the reason if this server does not make decisions.
 type Opened = (Box<dyn RecordStore>, Option<Unavailable>);
 
 fn store(options: &ServiceOptions) -> Result<Opened, ServiceError> {
@@ -232,7 +231,7 @@ fn store(options: &ServiceOptions) -> Result<Opened, ServiceError> {
         Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
             database(url, options.store_password.as_deref(), folder)
         }
-        // It may be a mistyped address with a password, so only its beginning is shown.
+        // The value may be a mistyped address with a password, so only its beginning is shown.
         Some(other) => {
             let shown: String = other.chars().take_while(char::is_ascii_alphanumeric).collect();
             let form = "it must be `embedded` or postgres://USER@HOST/DATABASE";
@@ -328,11 +327,11 @@ fn configure(
     if wanted == known {
         return Ok(());
     }
-    // Tried on a copy first, because an impossible change must not be recorded.
+    // The change is tried on a copy first, because an impossible change must not be recorded.
     state.configure(&wanted).map_err(RecoveryError::State)?;
     let event = Event::Configured { machines: wanted };
     let wall_ms = ServiceClock::new().now_ms();
-    // A clock in doubt is not trusted here either.
+    // A doubted clock is not trusted here either.
     let at_ms = match state.seq() {
         0 => wall_ms,
         _ => options.tuning.clock.now(wall_ms, state.now_ms()),
@@ -373,6 +372,6 @@ fn log() {
         Ok("error") => tracing::Level::ERROR,
         _ => tracing::Level::INFO,
     };
-    // Another part of the program may have set up logging already.
+    // Another part of the program may already have set up logging.
     let _ = tracing_subscriber::fmt().with_max_level(level).with_writer(io::stderr).try_init();
 }

@@ -1,4 +1,4 @@
-//! Reasons why requests are waiting, with the names and times that a caller may see.
+//! Reasons for requests' waits, with the names and times that a caller may see.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use crate::diagnose::{self, instant};
 /// The duration assumed for a job without an estimate: 50 years.
 const ENDLESS: Time = Time(50 * 365 * 24 * 3600 * 1_000_000);
 
-/// Returns the reasons why the requests in a machine's queue are waiting ([`answers::waits`]).
+/// Explains the waits of the requests in a machine's queue ([`answers::waits`]).
 ///
 /// # Errors
 /// Returns an error if the strategy cannot be built.
@@ -33,14 +33,14 @@ pub(crate) fn waits(
     Ok(found.into_iter().map(|(job, why)| (job.0, why)).collect())
 }
 
-/// The reasons why the requests of a machine are waiting, by request number.
+/// The reasons for the waits of a machine's requests, by request number.
 pub(crate) type Waits = HashMap<u64, Why>;
 
 /// The latest answer for each machine, shared by readers that ask in the same state.
 #[derive(Default)]
 pub(crate) struct WaitsCache(Mutex<HashMap<String, Answer>>);
 
-/// An answer, with the record after which it is valid and the time of its creation.
+/// An answer, with the record that it is based on and its creation time.
 struct Answer {
     seq: u64,
     at_ms: u64,
@@ -48,7 +48,7 @@ struct Answer {
 }
 
 impl WaitsCache {
-    /// The time for which an answer is valid in one state, since planned starts come closer.
+    /// The lifetime of an answer in one state; it is limited because planned starts draw nearer.
     const HOLDS_MS: u64 = 1000;
 
     /// Returns the cached answer of [`waits`] or computes it.
@@ -118,12 +118,12 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// Returns an answer in sentences.
+    /// Returns the explanation as sentences.
     pub(crate) fn lines(&self, why: &Why) -> Vec<String> {
         self.words(|words| why.lines(words))
     }
 
-    /// Returns the reason why a request is waiting, as the caller may see it.
+    /// Returns the reason for a request's wait, limited to what the caller may see.
     pub(crate) fn shown(&self, why: &Why) -> WaitsFor {
         let by = |id: JobId| {
             let one = self.waiting(id);

@@ -26,7 +26,7 @@ client = AuthenticatedClient(address, token)
 
 
 def complete() -> None:
-    """Checks that every operation of the document has a function, with its body."""
+    """Checks that every operation in the document has a function that takes its body."""
     document = httpx.get(f"{address}/openapi.json").json()
     operations = 0
     for path, item in document["paths"].items():

@@ -4,8 +4,8 @@
 //! arguments. Changes require an [`Operator`], which only the placing daemon and `uninstall` have.
 //!
 //! A command that exceeds its time limit or its limit on output is killed, and the cycle is
-//! skipped. Output is used only if the command succeeded, so truncated output never is. Variables
-//! that change the output of Slurm's commands are removed from the environment.
+//! skipped. Output is used only if the command succeeded, so truncated output is never used.
+//! Variables that change the output of Slurm's commands are removed from the environment.
 
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
@@ -33,7 +33,7 @@ pub(crate) const BOUNDS: Bounds = Bounds { time: Duration::from_mins(1), output:
 /// The maximum number of bytes read from a command's standard error; the rest is discarded.
 const COMPLAINTS: u64 = 256 << 10;
 
-/// Prefixes of variables that change the output of Slurm's commands.
+/// Prefixes of environment variables that change the output of Slurm's commands.
 const CHANGERS: &[&str] = &[
     "SQUEUE_",
     "SINFO_",
@@ -45,17 +45,17 @@ const CHANGERS: &[&str] = &[
     "SLURM_YAML",
 ];
 
-/// Variables from the service manager that are meant only for this process.
+/// Environment variables from the service manager that are meant only for this process.
 const OWN: &[&str] = &["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC"];
 
-/// A question. No arguments can turn it into a change.
+/// A read-only command. No arguments can turn it into a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
     /// `sinfo`: the nodes.
     Nodes,
     /// `squeue`: the jobs.
     Jobs,
-    /// `scontrol show`: anything else.
+    /// `scontrol show`: everything else.
     Show,
     /// `sacctmgr show`: the contents of slurmdbd.
     Accounts,
@@ -129,7 +129,7 @@ pub(crate) fn now() -> u64 {
 /// A Slurm command.
 struct Process<'a> {
     program: &'static str,
-    /// The argument before the others.
+    /// The first argument, if any.
     word: Option<&'static str>,
     arguments: &'a [&'a str],
     environment: &'a [(&'a str, &'a str)],
@@ -144,7 +144,7 @@ pub(crate) struct Output {
     pub(crate) status: ExitStatus,
 }
 
-/// Asks Slurm something that must succeed, and returns the output.
+/// Runs a question, which must succeed, and returns the output.
 pub(crate) fn capture(question: Question, arguments: &[&str]) -> Result<String, SlurmError> {
     Call { question, arguments, environment: &[] }.answer(BOUNDS)
 }
@@ -308,7 +308,7 @@ mod tests {
         assert!(matches!(hung, SlurmError::Hung { command: "sh", .. }), "{hung}");
         let pid = std::fs::read_to_string(file).unwrap();
         let status = format!("/proc/{}/stat", pid.trim());
-        // The process has exited, or is a zombie until its new parent reaps it.
+        // By now the process has exited, or is a zombie until its new parent reaps it.
         while std::fs::read_to_string(&status).is_ok_and(|text| !text.contains(") Z ")) {
             std::thread::sleep(Duration::from_millis(10));
         }

@@ -1,8 +1,8 @@
-//! Carries out changes with one `scontrol` that reads them from its standard input: 3 to 18 ms per
-//! change. Each change is one or two lines, built from values that cannot contain a line break or
-//! another word. Quotation marks in that input would become part of a value, so it cannot contain
-//! values with spaces (22.05 to 26.05). Sentences are therefore passed as arguments to a separate
-//! `scontrol`, and so is a change whose line a `scontrol` without readline would split.
+//! Carries out changes through one `scontrol` that reads them from its standard input, in 3 to 18
+//! ms per change. Each change is one or two lines, built from values that cannot contain a line
+//! break or another word. Quotation marks in that input would become part of a value, so it cannot
+//! contain values with spaces (22.05 to 26.05). Sentences are therefore passed as arguments to a
+//! separate `scontrol`, as are changes whose lines a `scontrol` without readline would split.
 
 use pavior::text::shown;
 
@@ -14,10 +14,10 @@ use crate::plan::change::{Change, Priority, TOP};
 
 pub(crate) mod lock;
 
-/// The note for a job whose gate is closed, as one word.
+/// The one-word note for a job whose gate is closed.
 const WAITS: &str = "pavior:waits";
 
-/// The maximum number of objections that are returned.
+/// The maximum number of objections to return.
 const MOST: usize = 64;
 
 /// The maximum number of bytes in a line on the standard input of `scontrol`, including the line
@@ -79,8 +79,8 @@ impl Change {
     }
 }
 
-/// Carries out changes in order and notes last; returns Slurm's objections. Objections are normal
-/// (a job may have ended or started in the meantime); the next cycle reads the actual state.
+/// Carries out changes in order, then notes; returns Slurm's objections. Objections are normal (a
+/// job may have ended or started in the meantime); the next cycle reads the actual state.
 pub(crate) fn carry_out(
     operator: &Operator,
     changes: &[Change],
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(open.lines(NoteField::Nowhere), format!("{line}\n"));
     }
 
-    /// Checks 150 nodes with names of 13 letters, whose uncompressed list is longer than a line.
+    /// Checks 150 nodes with 13-letter names, whose uncompressed list is longer than a line.
     #[test]
     fn long_lists_of_nodes_are_compressed_or_arguments() {
         let opening = |pattern: &str, apart: usize| {

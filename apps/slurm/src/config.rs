@@ -24,7 +24,7 @@ pub(crate) const LICENCE: &str = "pavior";
 pub struct Config {
     /// The machine.
     pub grid: Grid,
-    /// The names of its nodes, by number.
+    /// The names of the machine's nodes, by number.
     pub(crate) names: Vec<NodeName>,
     /// The nodes by name.
     pub(crate) nodes: HashMap<NodeName, NodeId>,
@@ -32,8 +32,8 @@ pub struct Config {
     pub partitions: Vec<String>,
     /// The partitions, separated by commas, as Slurm's commands accept them.
     pub(crate) partition: String,
-    /// The name of the license that each of their jobs waits for, and of the reservation that holds
-    /// it.
+    /// The name of the license that jobs in the partitions wait for, and of the reservation that
+    /// holds it.
     pub licence: String,
     /// The job field for notes to the user.
     pub(crate) tell: NoteField,
@@ -41,20 +41,20 @@ pub struct Config {
     pub strategy: Selection,
     /// The order in which waiting jobs may start.
     pub(crate) order: Order,
-    /// The scheduler that chooses the next job: `fcfs`, `scan-all` or `easy`.
+    /// The scheduler that selects the next job: `fcfs`, `scan-all` or `easy`.
     pub scheduler: pavior::scheduling::Selection,
     /// The time between two cycles, in milliseconds.
     pub poll_ms: u64,
-    /// The maximum time for an opened job to start, in seconds.
+    /// The maximum time for a job to start once its gate is open, in seconds.
     pub patience_s: u64,
-    /// The minimum time for which a closed gate stays closed, in seconds; also the time between a
-    /// requeue and a start.
+    /// The minimum time in seconds for which a closed gate stays closed, and between a requeue and
+    /// a start.
     pub cooldown_s: u64,
-    /// The address of the metrics, if they are served.
+    /// The address on which metrics are served, if any.
     pub metrics: Option<String>,
     /// A file whose lock determines the active daemon, if there are several.
     pub lock: Option<PathBuf>,
-    /// The shapes for which the metrics count the boxes that can be placed at the same time.
+    /// The shapes for which the metrics count the boxes that can be placed at once.
     pub(crate) slots: Vec<Sides>,
 }
 
@@ -63,7 +63,7 @@ pub struct Config {
 struct Document {
     machine: String,
     nodes: Nodes,
-    /// The number or coordinate at which a pattern starts.
+    /// The first number or coordinate in a pattern.
     first: Option<u32>,
     partition: Option<String>,
     partitions: Option<Vec<String>>,
@@ -86,10 +86,10 @@ struct Document {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum NoteField {
-    /// Only operators can write it.
+    /// Writable only by operators.
     #[default]
     AdminComment,
-    /// Since 23.02.
+    /// Available since 23.02.
     Extra,
     #[serde(rename = "none")]
     Nowhere,
@@ -110,9 +110,9 @@ impl NoteField {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Order {
-    /// Only the first job may start.
+    /// Only the first waiting job may start.
     Strict,
-    /// Any job that fits.
+    /// Any job that fits may start.
     Fit,
     /// Other jobs may start only if they do not delay the first.
     #[default]
@@ -143,7 +143,7 @@ impl Config {
     /// Parses a text.
     ///
     /// # Errors
-    /// Returns an error if the text is invalid, with a sentence that names the key.
+    /// Returns a sentence that names the key if the text is invalid.
     pub fn parse(text: &str) -> Result<Config, String> {
         let written: Document = toml::from_str(text).map_err(|error| error.to_string())?;
         let grid: Grid = written.machine.parse().map_err(|error: pavior::BadName| {
@@ -324,7 +324,7 @@ mod tests {
             ("\"n{:02}\"", "{ a = [0, 0], b = [9, 9] }", "nodes.b"),
             ("\"n{:02}\"", "{ a = [0, 0] }", "no name for"),
             ("\"mesh\"", "\"a b\"", "partition"),
-            // Slurm's commands would take both as options.
+            // Slurm's commands would interpret both as options.
             ("\"mesh\"", "\"-a\"", "partition"),
             ("n{:02}", "-n{:02}", "not a valid Slurm name"),
             ("n{:02}", "n\\n{:02}", "not a valid Slurm name"),

@@ -36,7 +36,7 @@ use troubles::{Trouble, Troubles};
 /// Options of the daemon.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DaemonOptions {
-    /// True to report the changes that one cycle would make, and exit.
+    /// True to report the changes that one cycle would make and then exit.
     pub dry_run: bool,
     /// True to exit after one cycle.
     pub once: bool,
@@ -49,10 +49,10 @@ const LOOK: u64 = 3600;
 const LOOK_AGAIN: u64 = 60;
 /// The time between two readings of the site's configuration, in seconds.
 const SITE_LOOK: u64 = 60;
-/// The additional time if slurmdbd does not answer.
+/// The additional time in seconds if slurmdbd does not answer.
 const SITE_AGAIN: u64 = 240;
 
-/// Places jobs until SIGTERM or SIGINT. On SIGHUP it reads its configuration from `path` again.
+/// Places jobs until SIGTERM or SIGINT. On SIGHUP, reloads the configuration from `path`.
 ///
 /// # Errors
 /// Returns an error if the configuration is wrong or does not match the Slurm cluster, the daemon
@@ -117,16 +117,16 @@ struct Daemon {
     shaper: Shaper,
     memory: Memory,
     metrics: Metrics,
-    /// The newest job of the last cycles.
+    /// The newest job in recent cycles.
     newest: Newest,
     site: Site,
     site_looked: u64,
     reader: Reader,
     /// The partitions with nodes of the machine but without a gate, as last reported.
     ungated: Vec<String>,
-    /// True after the initial check.
+    /// True once the initial check has passed.
     fit: bool,
-    /// The time of the next check of the gate.
+    /// The time of the next gate check.
     look_at: u64,
     troubles: Troubles,
     manager: Manager,
@@ -138,7 +138,7 @@ impl Daemon {
         log(now(), "info", event, json!({ "machine": machine, "partition": partition }));
     }
 
-    /// Reads the configuration again, and checks it.
+    /// Rereads and checks the configuration.
     fn read_again(&self, path: &Path) -> Result<Config, SlurmError> {
         let config = Config::read(path)?;
         start::look(&config, self.operator.is_some())?;
@@ -146,7 +146,7 @@ impl Daemon {
         Ok(config)
     }
 
-    /// Uses another configuration.
+    /// Switches to another configuration.
     fn change(&mut self, config: Config) {
         if config.metrics != self.config.metrics {
             let more = json!({ "error": "metrics: the new address applies after a restart" });
@@ -193,7 +193,7 @@ impl Daemon {
         outcome.map(drop)
     }
 
-    /// Reports unreadable records and nodes that are held twice.
+    /// Reports malformed records and nodes that are held twice.
     fn log_problems(&mut self, ledger: &Ledger, decision: &Decision) {
         self.troubles.log_unreadable(ledger);
         let line = || {
@@ -212,7 +212,7 @@ impl Daemon {
         self.troubles.log(Trouble::Overlap, (!decision.overlaps.is_empty()).then(line));
     }
 
-    /// Runs a cycle, and returns the state in one line.
+    /// Runs a cycle and returns a one-line summary of the state.
     fn look_and_change(&mut self) -> Result<String, SlurmError> {
         let time = now();
         if !self.fit {
@@ -264,7 +264,7 @@ impl Daemon {
         ))
     }
 
-    /// Reads the site's configuration again if this is due or there is a new job.
+    /// Rereads the site's configuration if this is due or there is a new job.
     fn look_at_site(&mut self, is_newer: bool, time: u64) -> Result<(), SlurmError> {
         let is_newer = is_newer && self.site.unknown.is_none();
         if !is_newer && time < self.site_looked + SITE_LOOK {
@@ -305,8 +305,8 @@ impl Daemon {
         metrics.nodes(&self.config, &decision.free, decision.failed);
     }
 
-    /// Reports if slurmctld has not loaded the gate of this program and configuration, or if this
-    /// is unknown. Administrators may change the gate file, which is next to slurm.conf.
+    /// Reports if slurmctld has not loaded the gate that matches this program and configuration, or
+    /// if this is unknown. Administrators can change the gate file, which is next to slurm.conf.
     fn look_at_gate(&mut self, time: u64) {
         let fault = match loaded_gate(&self.config) {
             Ok(gate) => gate.fault(&self.config),
@@ -318,8 +318,8 @@ impl Daemon {
         self.troubles.log(Trouble::Gate, line);
     }
 
-    /// Ensures that the license stays reserved for root for some time. Without the reservation,
-    /// every job would start without a box.
+    /// Keeps the license reserved for root. Without the reservation, every job would start without
+    /// a box.
     fn keep_reservation(&self, ledger: &Ledger, time: u64) -> Result<(), SlurmError> {
         let licence = &self.config.licence;
         let mut kept = ledger.reservations.iter().filter(|other| other.keeps(licence));

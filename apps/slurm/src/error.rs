@@ -13,7 +13,7 @@ pub enum SlurmError {
     /// The Slurm cluster does not match the configuration, or this user lacks rights in it.
     #[error("{0}")]
     Unfit(String),
-    /// Slurm lacks something that only an administrator can add; the text names the line.
+    /// Slurm lacks something that only an administrator can add; the text states the line.
     #[error("{0}")]
     Missing(String),
     /// A Slurm command cannot be started.
@@ -37,7 +37,7 @@ pub enum SlurmError {
     Unreadable {
         /// The name.
         command: &'static str,
-        /// The fault; never text from the output.
+        /// The fault, never containing text from the output.
         fault: &'static str,
     },
     /// A Slurm command did not finish.
@@ -53,10 +53,10 @@ pub enum SlurmError {
     TooLong {
         /// The name.
         command: &'static str,
-        /// The limit on its output.
+        /// The limit on output.
         mebibytes: u64,
     },
-    /// There is no such active job in the partition. The text is safe to print.
+    /// There is no such active job in the partition. The name is safe to print.
     #[error("job {0} is not an active job of the partition")]
     UnknownJob(String),
     /// A file cannot be read or written, or an address cannot be bound.

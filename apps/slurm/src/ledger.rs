@@ -1,14 +1,14 @@
 //! The ledger: nodes and active jobs of the partition, as Slurm reports them. With 1,500 jobs,
-//! `squeue -o` takes about 40 ms, and `--json` many times as long. Nodes are read before jobs,
-//! because otherwise a node that has just been allocated could look free. If a job ends in between,
-//! its nodes are read again. Otherwise they would appear to be held by another partition until an
-//! unknown time, and a large box that needs them would have no reservation in this cycle. A new job
-//! is never planned with older data. Reservations are read after the jobs; if there is a job that
-//! the previous cycle did not know, so are the nodes, a second time.
+//! `squeue -o` takes about 40 ms, and `--json` takes many times as long. Nodes are read before
+//! jobs, because otherwise a node that has just been allocated could look free. If a job ends in
+//! between, its nodes are read again. Otherwise, they would appear to be held by another partition
+//! until an unknown time, and a large box that needs them would have no reservation in this cycle.
+//! A new job is never planned with older data. Reservations are read after the jobs; if the
+//! previous cycle did not know some job, the nodes are then read a second time.
 //!
-//! An unreadable record does not affect other records. A node with an unreadable line is
-//! unavailable. The nodes of a job with an unreadable record are free only if Slurm reports them as
-//! idle after the jobs have been read.
+//! A malformed record does not affect other records. A node with a malformed line is unavailable.
+//! The nodes of a job with a malformed record are free only if Slurm reports them as idle after the
+//! jobs have been read.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -31,15 +31,15 @@ pub(crate) use nodes::{Condition, SlurmNode};
 use records::{Mark, Unreadable};
 use reservations::Reservation;
 
-/// The submission time of the newest job, by Slurm's clock, and its name.
+/// The newest job's submission time, by Slurm's clock, and its name.
 pub(crate) type Newest = (u64, Option<JobName>);
 
-/// Everything that is read in a cycle.
+/// All data read in a cycle.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ledger {
     pub(crate) nodes: Vec<SlurmNode>,
     pub(crate) jobs: Vec<SlurmJob>,
-    /// Records that cannot be read, or only partially.
+    /// Records that are malformed, wholly or in part.
     pub(crate) unreadable: Vec<Unreadable>,
     pub(crate) reservations: Vec<Reservation>,
 }
@@ -61,14 +61,14 @@ impl Ledger {
         unreadable.extend(bad_lines);
         let mut ledger = Ledger { nodes, jobs, unreadable, reservations: Vec::new() };
         if ledger.newest() > newest || !ledger.ownerless().is_empty() {
-            // A line that cannot be read now makes its node unavailable.
+            // A line that is malformed now makes its node unavailable.
             let (later, _) = Ledger::read_nodes(partition)?;
             ledger.read_again(later);
         }
         if ledger.nodes.iter().any(|node| node.condition == Condition::Taken)
             && !ledger.ownerless().is_empty()
         {
-            // Jobs of other partitions may hold them.
+            // Jobs in other partitions may hold these nodes.
             let (all, _) = Ledger::squeue(&["-t", active])?;
             ledger.add_strangers(all);
         }
@@ -77,13 +77,13 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Returns the job that was submitted last.
+    /// Returns the most recently submitted job.
     pub(crate) fn newest(&self) -> Newest {
         self.jobs.iter().map(|job| (job.submitted, Some(job.name))).max().unwrap_or_default()
     }
 
     /// Finds the job that a text names. An array is represented by its first task, preferably a
-    /// waiting one; the returned text then explains this, and is otherwise empty.
+    /// waiting one; if so, the returned text explains this, otherwise it is empty.
     pub(crate) fn find(&self, text: &str) -> Option<(JobName, String)> {
         let is_known = |name: &JobName| {
             let unreadable = || self.unreadable.iter().any(|record| record.job == Some(*name));
@@ -110,7 +110,7 @@ impl Ledger {
         ))
     }
 
-    /// Adds jobs of other partitions that hold nodes of this one.
+    /// Adds jobs in other partitions that hold nodes of this one.
     fn add_strangers(&mut self, jobs: Vec<SlurmJob>) {
         let ownerless = self.ownerless();
         self.jobs.extend(jobs.into_iter().filter(|job| {
@@ -133,8 +133,8 @@ impl Ledger {
     }
 
     /// Returns the nodes that are taken, but not held or claimed by any job that was read. Nodes
-    /// that an ending job has released are still among those that it requested. If an unreadable
-    /// record may hold nodes, every node counts as taken, since it may belong to that job.
+    /// released by an ending job are still among those that it requested. If a malformed record may
+    /// hold nodes, every node counts as taken, since it may belong to that job.
     fn ownerless(&self) -> HashSet<NodeName> {
         let held: HashSet<&NodeName> = self.jobs.iter().flat_map(SlurmJob::owned).collect();
         let all = self.unreadable.iter().any(Unreadable::may_hold_nodes);
@@ -142,8 +142,8 @@ impl Ledger {
         taken.map(|node| &node.name).filter(|name| !held.contains(name)).cloned().collect()
     }
 
-    /// Updates the offers of all nodes, and the conditions of nodes that have no owner or have
-    /// become unavailable.
+    /// Updates the offers of all nodes, and the conditions of those without an owner or newly
+    /// unavailable.
     fn read_again(&mut self, later: Vec<SlurmNode>) {
         let ownerless = self.ownerless();
         let mut later: HashMap<NodeName, SlurmNode> =
@@ -201,8 +201,8 @@ mod tests {
         assert_eq!(["5", "7_9", "6_[1]", "x"].map(found), [const { None }; 4]);
     }
 
-    /// Reads a job whose gate was open: it requested its nodes by name. All but one have been
-    /// released when the jobs are read, but were taken when the nodes were read.
+    /// Reads a job whose gate was open, so it requested its nodes by name. All but one had been
+    /// released when the jobs were read, but were still taken when the nodes were read.
     #[test]
     fn nodes_that_an_ending_job_has_given_back_are_read_again() {
         let names = |text: &str| crate::names::hosts::expand(text).unwrap();
@@ -229,7 +229,7 @@ mod tests {
         let mut ledger =
             Ledger { nodes: nodes_before, jobs: vec![runs("n0")], ..Ledger::default() };
         assert_eq!(ledger.ownerless(), HashSet::from(["n1".parse().unwrap()]));
-        // Later conditions of the other nodes are newer than the jobs that were read, and are
+        // The other nodes' later conditions are newer than the jobs that were read, so they are
         // ignored.
         ledger.read_again(nodes(["idle", "idle", "allocated"]));
         let conditions: Vec<Condition> = ledger.nodes.iter().map(|node| node.condition).collect();
@@ -246,7 +246,7 @@ mod tests {
             unreadable: vec![bad],
             ..Ledger::default()
         };
-        // The unreadable job has started on n1. The new output does not mention n4.
+        // The job with the malformed record has started on n1. The new output does not mention n4.
         ledger.read_again(nodes("n0|idle\nn1|allocated\nn2|idle\nn3|idle\n"));
         let conditions: Vec<Condition> = ledger.nodes.iter().map(|node| node.condition).collect();
         let expected = [

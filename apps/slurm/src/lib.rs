@@ -12,8 +12,8 @@
 //!    as a whole if the job has started: a compare-and-swap. Therefore the daemon can be killed
 //!    between any two steps.
 //!
-//! Slurm's output contains text written by users, and the daemon acts on it as root. Therefore
-//! records carry a mark that no one can guess (`ledger::records`), an unreadable record does not
+//! Slurm's output contains text written by users, and the daemon acts on it as root. Therefore,
+//! records carry a mark that no one can guess (`ledger::records`), a malformed record does not
 //! affect others, and everything written to `scontrol` consists of values that match a grammar
 //! (`names`). `show` answers questions about jobs and serves the page, `gate` runs in slurmctld,
 //! and `setup` installs, checks and removes everything.

@@ -1,4 +1,4 @@
-//! Values that are written to Slurm, each with a grammar. The input of `scontrol` consists of these
+//! Values written to Slurm, each with its own grammar. The input of `scontrol` consists of these
 //! values. None of them can contain a line break, a quotation mark, a space or another `key=value`,
 //! regardless of the original text.
 
@@ -22,7 +22,7 @@ impl JobName {
     }
 }
 
-/// Text that is not a valid name of its kind.
+/// The error for text that is not a valid name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NoName;
 
@@ -55,9 +55,9 @@ pub(crate) fn number<T: FromStr>(text: &str) -> Option<T> {
     if digits { text.parse().ok() } else { None }
 }
 
-/// Returns true if text is one of Slurm's other identifiers: `7+1`, a component of a heterogeneous
-/// job, or `7_[1-5%2]`, several tasks in one record. `scontrol` cannot change such a job by this
-/// name.
+/// Returns true if the text is one of Slurm's other identifiers: `7+1`, a component of a
+/// heterogeneous job, or `7_[1-5%2]`, several tasks in one record. `scontrol` cannot change such a
+/// job by this name.
 pub(crate) fn is_several(text: &str) -> bool {
     let is_number = |text: &str| number::<u32>(text).is_some();
     let in_brackets = |text: &str| {
@@ -71,8 +71,8 @@ pub(crate) fn is_several(text: &str) -> bool {
     component || text.split_once('_').is_some_and(|(job, at)| is_number(job) && in_brackets(at))
 }
 
-/// Returns the number of an array that a text names as a whole: `7`, or `7_[3-10%2]` as `squeue`
-/// prints it.
+/// Returns the number of an array if the text names the whole array: `7`, or `7_[3-10%2]` as
+/// `squeue` prints it.
 pub(crate) fn array_of(text: &str) -> Option<u32> {
     let whole = if is_several(text) { text.split_once('_').map(|(array, _)| array) } else { None };
     number(whole.unwrap_or(text))
@@ -108,7 +108,7 @@ impl Display for NodeName {
     }
 }
 
-/// Returns true if text can be the name of a node or partition, and cannot be a command option.
+/// Returns true if the text could name a node or partition and could not be a command option.
 pub(crate) fn is_plain(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
     text.bytes().all(plain)
@@ -132,7 +132,7 @@ impl FromStr for Licences {
     }
 }
 
-/// Returns true if text is a license name, optionally with a server and a count (`2`, `4k`).
+/// Returns true if the text is a license name, optionally with a server and a count (`2`, `4k`).
 fn is_licence(text: &str) -> bool {
     let (name, count) = match text.split_once([':', '=']) {
         Some((name, count)) => (name, Some(count)),
@@ -151,17 +151,17 @@ fn is_licence(text: &str) -> bool {
 }
 
 impl Licences {
-    /// Returns true if the licenses include that of the gate.
+    /// Returns true if the licenses include the gate's license.
     pub(crate) fn gated(&self, gate: &str) -> bool {
         self.0.iter().any(|one| is_gate(one, gate))
     }
 
-    /// Returns all except the license of the gate.
+    /// Returns all licenses except the gate's.
     pub(crate) fn others(&self, gate: &str) -> Licences {
         Licences(self.0.iter().filter(|one| !is_gate(one, gate)).cloned().collect())
     }
 
-    /// Adds one license of the gate.
+    /// Adds the gate's license.
     pub(crate) fn with_gate(&self, gate: &str) -> Licences {
         let mut all = self.others(gate);
         all.0.push(format!("{gate}:1"));
@@ -273,8 +273,8 @@ mod tests {
     }
 
     proptest! {
-        /// Checks that every value in the input of scontrol is one word, regardless of the text
-        /// from which it is made.
+        /// Checks that every value in the input of scontrol is one word, whatever text it was made
+        /// from.
         #[test]
         fn nothing_that_is_written_leaves_its_place(
             text in "\\PC{0,40}|[-\\n\\r\\t\"' =,:;0-9a-z_]{0,20}"

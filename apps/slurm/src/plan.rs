@@ -1,4 +1,4 @@
-//! The plan: computes changes from the ledger and the time, without communicating with Slurm.
+//! The plan, which computes changes from the ledger and the time without communicating with Slurm.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -30,18 +30,17 @@ pub(crate) use memory::Memory;
 use memory::{Eviction, JobMemory};
 use world::{Rules, World};
 
-/// The number of waiting jobs, starting with the first, that get a note; also the maximum per
-/// cycle.
+/// The number of jobs at the head of the queue that get a note; also the maximum per cycle.
 const MOST_NOTES: usize = 32;
 const NOTES_AT_ONCE: usize = 4;
 /// The minimum time between two notes for the same job, in seconds.
 const NOTE_EVERY: u64 = 10;
-/// The time after its start during which a job on the wrong nodes is requeued, in seconds.
+/// The time after its start when a job on the wrong nodes may still be requeued, in seconds.
 const FRESH: u64 = 60;
-/// The time for preempted jobs to end in addition to their grace time, in seconds: Slurm's
+/// The time that preempted jobs may take to end beyond their grace time, in seconds: Slurm's
 /// `KillWait` and an epilogue.
 const ENDING_S: u64 = 120;
-/// The time for which no jobs are preempted for a job after Slurm failed to do so, in seconds.
+/// The time without preemptions for a job after Slurm failed to preempt any, in seconds.
 const NO_EVICTION_S: u64 = 600;
 
 /// The changes of a cycle and the state before them.
@@ -87,7 +86,7 @@ pub(crate) fn decide(
     }
     let mut limits = Limits::new(rules, ledger);
     for (index, role) in cycle.state.roles.iter().enumerate() {
-        // A job whose gate is about to be closed may start before that.
+        // A job may start just before its gate is closed.
         if matches!(role, Role::Opened | Role::Preempting | Role::Obstructed(_)) {
             limits.take(&ledger.jobs[index]);
         }
@@ -113,12 +112,12 @@ pub(crate) fn decide(
     })
 }
 
-/// Returns true if a predicate holds for the memory of a job.
+/// Returns true if a predicate holds for the remembered state of a job.
 fn memory_of(memory: &Memory, job: &SlurmJob, holds: impl Fn(&JobMemory) -> bool) -> bool {
     memory.known(job).is_some_and(holds)
 }
 
-/// Returns the waiting jobs in Slurm's order. Among equal priorities the oldest comes first;
+/// Returns the waiting jobs in Slurm's order. Among equal priorities, the oldest comes first;
 /// `squeue` prints the newest first.
 fn waiting(
     world: World<'_>,
@@ -165,8 +164,8 @@ struct Cycle<'a> {
 }
 
 impl Cycle<'_> {
-    /// Requeues jobs that have just started on nodes that are not a box of their shape. Returns
-    /// such jobs that started earlier, with a note.
+    /// Requeues jobs that have just started on nodes that are not a box of their shape. For such
+    /// jobs that started earlier, returns notes.
     fn requeue(&mut self) -> Vec<IndexedNote> {
         let World { ledger, now, .. } = self.world;
         let mut others = Vec::new();
@@ -218,32 +217,32 @@ impl Cycle<'_> {
                     (_, None) => Priority::Slurms,
                 },
             });
-            // Its nodes stay held in this cycle; the next cycle checks whether Slurm has taken them
-            // back. The closing update overwrites its last note.
+            // The job's nodes stay held in this cycle; the next cycle checks whether Slurm has
+            // taken them back. The closing update overwrites the job's last note.
             (known.opened, known.note, known.eviction) = (None, None, None);
             known.closed_until = now + wait_s.unwrap_or(0);
             self.state.roles[index] = Role::Apart;
         }
     }
 
-    /// Returns the maximum time for an opened job to start, in seconds. As long as its reason is
-    /// that of a job with a closed gate, Slurm has not examined it since the gate was opened. If
-    /// there is a magnetic reservation, Slurm's main scheduler may try the job only there, and give
-    /// it a special reason, until the backfill scheduler starts it.
+    /// Returns the maximum time for an opened job to start, in seconds. While the job's reason is
+    /// that of a closed gate, Slurm has not examined it since its gate opened. If there is a
+    /// magnetic reservation, Slurm's main scheduler may try the job only there, with a special
+    /// reason, until the backfill scheduler starts it.
     fn patience(&self, job: &SlurmJob) -> u64 {
         let World { config, ledger, .. } = self.world;
         let is_magnetic = || ledger.reservations.iter().any(|one| one.is_magnetic);
         let is_unseen = match job.reason.as_str() {
             "None" | "Priority" => true,
-            // It may be waiting for one of the site's licenses.
+            // The job may be waiting for one of the site's licenses.
             "Licenses" => job.licences == Licences::default(),
             reason => reason.starts_with("ReqNodeNotAvail") && is_magnetic(),
         };
         if is_unseen { config.patience_s.max(self.site.looks_s) } else { config.patience_s }
     }
 
-    /// Returns true if Slurm has begun to preempt jobs for this one, or has not had enough time to.
-    /// If Slurm fails to, no jobs are preempted for this one for a while.
+    /// Returns true if Slurm has begun to preempt jobs for this job or has not yet had time to. If
+    /// Slurm fails to do so, no jobs are preempted for this job for a while.
     fn goes_on(&mut self, job: &SlurmJob) -> bool {
         let World { ledger, now, .. } = self.world;
         let patience_s = self.patience(job);
@@ -261,7 +260,7 @@ impl Cycle<'_> {
         is_in_time
     }
 
-    /// Starts the jobs that the scheduler chooses, and opens their gates. Jobs that would exceed a
+    /// Starts the jobs chosen by the scheduler and opens their gates. Jobs that would exceed a
     /// limit are hidden from the scheduler, so that no other job waits for them, and are returned
     /// with a note.
     fn open(
@@ -325,7 +324,7 @@ impl Cycle<'_> {
         waits.filter(|(index, _)| is_waiting(*index) && !limited.contains(index)).collect()
     }
 
-    /// Opens the gate of the first job for which Slurm can free a box by preemption.
+    /// Opens the gate of the first job for which Slurm can free a box through preemption.
     fn preempt(&mut self, waits: &[Waiting]) {
         let World { ledger, now, .. } = self.world;
         let is_excluded = |index: usize| {
@@ -342,7 +341,7 @@ impl Cycle<'_> {
         self.state.roles[choice.index] = Role::Preempting;
     }
 
-    /// Returns notes for the jobs that Slurm itself holds back because of a limit.
+    /// Returns notes for jobs that Slurm itself holds back because of a limit.
     fn limited_by_slurm(&self, limits: &mut Limits<'_>) -> Vec<IndexedNote> {
         let apart = self.world.ledger.jobs.iter().enumerate().filter(|(index, job)| {
             let is_apart = self.state.roles[*index] == Role::Apart;
@@ -355,7 +354,7 @@ impl Cycle<'_> {
         apart.take(MOST_NOTES).map(note).collect()
     }
 
-    /// Writes notes to the first waiting jobs and to those that are not waiting for a box, if the
+    /// Writes notes to the first waiting jobs and to jobs that are not waiting for a box, if the
     /// text is new.
     fn comment(&mut self, waits: &[Waiting], notes: &[IndexedNote]) {
         let (world, now) = (self.world, self.world.now);

@@ -1,10 +1,10 @@
-//! The answers of a run to the table of questions for all interfaces.
+//! Checks a run's answers against the table of questions and answers for all interfaces.
 
 use pavior_browser::Engine;
 use pavior_trials::{ANSWERS, in_words_of_the_table};
 use serde_json::{Value, json};
 
-/// Returns a log in which the jobs of a case are submitted at once, with their box and end.
+/// Returns a log in which a case's jobs are submitted at once, with their boxes and ends.
 fn log(case: &Value) -> Value {
     let jobs = case["jobs"].as_array().unwrap();
     let job = |job: &Value| {
@@ -35,7 +35,7 @@ fn a_question_has_the_answer_of_the_table() {
             serde_json::from_str(&reply).unwrap()
         };
         told(json!({ "do": "log", "name": "log.json" }), &log(case).to_string());
-        // First fit places the jobs in the boxes of the table.
+        // First fit places the jobs in the table's boxes.
         let settings = json!({ "machine": "mesh:4x2", "strategy": "ff", "trace": "log.json" });
         told(json!({ "do": "open", "run": 0, "settings": settings }), "");
         told(json!({ "do": "step", "run": 0, "instants": 1 }), "");
@@ -52,7 +52,7 @@ fn a_question_has_the_answer_of_the_table() {
         let lines = answer["lines"].as_array().unwrap_or_else(|| panic!("{answer}")).iter();
         let lines = lines.map(|line| in_words_of_the_table(line.as_str().unwrap(), &times, &names));
         let why = case["why"].as_array().unwrap();
-        // The last line counts the boxes of the shape.
+        // The last line states the number of boxes of the shape.
         assert_eq!(
             json!(lines.take(why.len()).collect::<Vec<_>>()),
             case["why"],

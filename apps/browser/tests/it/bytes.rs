@@ -1,5 +1,5 @@
-//! The same message gets the same bytes from the module, whose pointers have 32 bits, and from the
-//! native engine.
+//! Checks that a message gets the same bytes from the module, whose pointers have 32 bits, and from
+//! the native engine.
 
 use std::path::Path;
 use std::process::Command;
@@ -114,11 +114,11 @@ fn a_browser_and_a_native_program_give_the_same_bytes() {
         assert_eq!(node, native, "{shown}");
         failed += usize::from(native.starts_with(r#"{"error""#));
     }
-    // The shape 0x1, three times for each setting, and a strategy that does not exist.
+    // The failures: shape 0x1, three times per setting, and a strategy that does not exist.
     assert_eq!(failed, 3 * settings().len() + 1);
 }
 
-/// Checks that the results equal the command's, which uses the same function.
+/// Checks that the results equal those of the command, which uses the same function.
 #[test]
 fn results_are_those_of_the_same_experiment() {
     use pavior::experiments::{Environment, Keys, NoStore, Setting, Shard, Specification};

@@ -1,4 +1,4 @@
-//! The live figures of the pages of strategies in Chromium, from a web server.
+//! Tests the live figures on the strategies' pages in Chromium, from a web server.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -9,7 +9,7 @@ use pavior_trials::Browser;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// A web server for a folder with `try/` and a page that has the figures of some strategies.
+/// A web server for a folder with `try/` and a page with the figures of some strategies.
 pub(crate) struct Server {
     process: Child,
     address: String,
@@ -67,7 +67,7 @@ impl Drop for Server {
     }
 }
 
-/// A function that waits for the answer of a figure.
+/// A function that waits for a figure's answer.
 const ANSWERED: &str = "window.answered = async (place) => {
     while (!place.dataset.result || place.dataset.result === '…')
         await new Promise((done) => setTimeout(done, 5));
@@ -111,8 +111,8 @@ fn examples_have_their_documented_answers() {
     assert_eq!(browser.value(loaded), 1);
 }
 
-/// Uses a figure by keyboard, wide and narrow, light and dark: a request, a grant, and a node
-/// that becomes busy; no barrier, and nothing wider than the screen.
+/// Uses a figure by keyboard, wide and narrow, in light and dark mode: a request, a grant, and a
+/// node that becomes busy. Nothing is inaccessible, or wider than the screen.
 #[test]
 fn figures_are_for_everybody() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };

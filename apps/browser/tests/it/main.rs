@@ -1,6 +1,6 @@
-//! The engine; the module in Node, which gives the same replies as the native engine; and its page
-//! in Chromium. Module and page are built by `cargo xtask check browser`; without them their
-//! tests are skipped.
+//! Tests the engine, the module in Node (which gives the same replies as the native engine), and
+//! the page in Chromium. `cargo xtask check browser` builds the module and the page; without them,
+//! their tests are skipped.
 
 mod answers;
 mod bytes;
@@ -10,10 +10,10 @@ mod picture;
 
 use std::path::{Path, PathBuf};
 
-/// With this variable set, a machine without the module or the page fails the tests.
+/// The environment variable that makes a missing module or page an error.
 const REQUIRED: &str = "PAVIOR_REQUIRE_BROWSER_PAGE";
 
-/// Returns a file of the build, if it exists.
+/// Returns a built file, if it exists.
 fn built(file: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/try").join(file);
     if path.is_file() {

@@ -1,5 +1,5 @@
-//! The animation of the README: `PAVIOR_SCREENSHOTS=FOLDER cargo test -p pavior-browser --test it
-//! picture` makes `try.webp` there, which is `docs/img/try.webp`.
+//! Creates the README's animation: `PAVIOR_SCREENSHOTS=FOLDER cargo test -p pavior-browser --test
+//! it picture` writes `try.webp` to the folder, to be copied to `docs/img/try.webp`.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use serde_json::json;
 const WIDTH: u32 = 900;
 const HEIGHT: u32 = 730;
 const FRAMES: usize = 28;
-/// The time that a frame is shown, in milliseconds.
+/// The display time of each frame, in milliseconds.
 const SHOWN: u32 = 160;
 
 #[test]
@@ -49,7 +49,7 @@ fn the_animation_of_the_readme() {
     std::fs::write(folder.join("try.webp"), animation).expect("there is room");
 }
 
-/// Returns the chunks of a WebP file with an image: name, length and content, padded.
+/// Returns the image chunks of a WebP file: name, length and content, padded.
 fn images(file: &[u8]) -> Vec<u8> {
     let (mut rest, mut found) = (&file[12..], Vec::new());
     while let [a, b, c, d, l0, l1, l2, l3, ..] = *rest {
@@ -63,8 +63,8 @@ fn images(file: &[u8]) -> Vec<u8> {
     found
 }
 
-/// Joins WebP files of one size into an animation that repeats (the container is described in RFC
-/// 9649, section 2.7).
+/// Joins WebP files of the same size into a repeating animation (the container format is described
+/// in RFC 9649, section 2.7).
 fn animated(frames: &[Vec<u8>]) -> Vec<u8> {
     let three = |number: u32| number.to_le_bytes()[..3].to_vec();
     let size = [three(WIDTH - 1), three(HEIGHT - 1)].concat();

@@ -1,4 +1,4 @@
-//! `pavior advise`: the jobs of a log under alternative settings.
+//! `pavior advise`: runs the jobs of a log under alternative settings.
 
 use pavior::draw as report;
 use pavior::experiments::advice::{
@@ -14,7 +14,7 @@ use crate::output::{self, Format, Table};
 use crate::progress::Bar;
 use crate::{files, logs, pool, run_directory};
 
-/// The width of tables, for terminals of 80 columns.
+/// The width of tables, for 80-column terminals.
 const WIDTH: usize = 80;
 
 pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
             settings.push(Setting::new(name, value));
         }
     }
-    // The other settings have the same indices without it.
+    // The other settings keep their indices without this one.
     settings.sort_by_key(|setting| setting.key == "placed");
     let (folder, bar) = (logs::folder(""), Bar::new("advise"));
     let environment = Environment { files: &folder, progress: &bar, ..Environment::PLAIN };
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
         pool::install(args.threads, || advise(&settings, args.slots.as_deref(), environment))?;
     bar.finish();
     simulate::note_skipped_lines(&folder);
-    // If the jobs cannot have their places, the advice says why.
+    // If the jobs cannot have their logged places, the advice says why.
     if advice.is_ok()
         && let Ok(specification) = Specification::from_settings(&settings, "advise", Keys::Options)
     {
@@ -63,12 +63,12 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
     }
 }
 
-/// Returns the program and the command that made a page.
+/// Returns the program and the command that created a page.
 fn provenance() -> [String; 2] {
     [format!("Pavior {}", env!("CARGO_PKG_VERSION")), run_directory::typed()]
 }
 
-/// Prints sentences, then tables.
+/// Prints the advice as sentences, then tables.
 fn tell(advice: &Advice) -> Result<(), Failure> {
     let Advice { jobs, machine, strategy, scheduler, present, .. } = advice;
     let never = present.rejected + present.stuck;
@@ -132,7 +132,7 @@ fn table(advice: &Advice, what: &str, by_size: bool) -> Result<(), Failure> {
     table.print(WIDTH).map(drop)
 }
 
-/// Returns everything, in the units of the metrics.
+/// Returns all of the advice as JSON, in the units of the metrics.
 fn whole(advice: &Advice) -> Value {
     let keyed = |of: &dyn Fn(usize) -> Value| -> Value {
         let measures = advice.measures.iter().enumerate();

@@ -1,4 +1,4 @@
-//! `pavior bench`: measures the time of an allocation.
+//! `pavior bench`: measures the time per allocation.
 
 use pavior::Request;
 use pavior::draw::{Chart, ChartAxis, Mark, Marks, Series, Unit};
@@ -14,7 +14,7 @@ use crate::output::{self, Format, Table};
 use crate::progress::Bar;
 use crate::{files, input};
 
-/// The minimum number of requests that are drawn before the stream repeats.
+/// The minimum number of requests drawn before the stream repeats.
 const DRAWN: usize = 100_000;
 
 /// The stream of requests and its description.
@@ -76,7 +76,7 @@ fn stream(args: &BenchArgs, strategy: &Selection) -> Result<Stream, Failure> {
         return Ok(Stream { requests, sides: None, trace: Some(trace.to_string()), words });
     }
     let sides = args.requests.given()?.sides.map(|sides| sides.to_string()).unwrap_or_default();
-    // More than needed, unless the warm-up takes very long.
+    // This is more than needed, unless the warm-up takes very long.
     let requests = requests.take(args.rounds.attempts.max(DRAWN)).collect();
     let words = format!("sides {sides}");
     Ok(Stream { requests, sides: Some(sides), trace: None, words })
@@ -86,7 +86,7 @@ struct Report {
     bench: Bench,
     stream: Stream,
     results: BenchResults,
-    /// The strategies that were left out. `None` if that is an error.
+    /// The strategies left out; `None` if leaving any out is an error.
     skipped: Option<Vec<LeftOut>>,
 }
 
@@ -120,7 +120,7 @@ impl Report {
         document
     }
 
-    /// Describes the strategies that were left out.
+    /// Describes the strategies left out.
     fn left_out(&self) -> Option<String> {
         let skipped = self.skipped.as_ref().filter(|skipped| !skipped.is_empty())?;
         let all: Vec<String> = skipped.iter().map(LeftOut::words).collect();
@@ -200,7 +200,7 @@ impl Report {
         )
     }
 
-    /// Returns notes that are necessary to read the table correctly.
+    /// Returns notes needed to read the table correctly.
     fn notes(&self, cut: usize) -> Vec<String> {
         let mut notes = vec![format!(
             "m: parts held; work: units examined; whole: including grants and releases; ratio: of \
@@ -302,13 +302,13 @@ fn times(times: Option<Times>) -> [String; 3] {
     [0, 1, 2].map(|index| all.map_or("-".to_string(), |all| digits(all[index])))
 }
 
-/// Formats the work per attempt: boxes and words together.
+/// Formats the work per attempt, which is the sum of boxes and words.
 fn work(answers: &Answers) -> String {
     let units = answers.work.boxes + answers.work.words;
     if answers.count == 0 { "-".into() } else { digits(units as f64 / answers.count as f64) }
 }
 
-/// Formats a number with three digits, or with all digits before the point.
+/// Formats a number with three significant digits, or with all digits before the decimal point.
 fn digits(value: f64) -> String {
     format!("{value:.*}", decimals(value))
 }

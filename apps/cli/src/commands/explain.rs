@@ -1,4 +1,4 @@
-//! `pavior explain`: the placement of a request by each strategy, and the reasons for refusals.
+//! `pavior explain`: each strategy's placement of a request, and the reasons for refusals.
 
 use pavior::answers::json::Place;
 use pavior::answers::{
@@ -55,8 +55,8 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     }
 }
 
-/// Finds the jobs in the way of the boxes in which a request may be placed, if it has any. Jobs end
-/// at the times in their lines; those without a number never end.
+/// Finds the jobs in the way of the boxes where a request may be placed, if the request has a box.
+/// Jobs end at the times in their lines; jobs without a number never end.
 fn diagnosed(busy: &Busy, request: &Request) -> Result<(Snapshot, Option<Why>), Failure> {
     let machine = busy.machine()?;
     let snapshot = Snapshot::of(&machine);
@@ -70,7 +70,7 @@ fn diagnosed(busy: &Busy, request: &Request) -> Result<(Snapshot, Option<Why>), 
     Ok((snapshot, Some(answer)))
 }
 
-/// Returns the named strategies, or all that work on the machine, and those that are left out.
+/// Returns the named strategies, or all that work on the machine, and the strategies left out.
 fn selections(args: &ExplainArgs, grid: &Grid) -> Result<(Vec<Selection>, Vec<LeftOut>), Failure> {
     if let Some(typed) = &args.strategy {
         return input::strategies(typed, grid, args.skip_unsupported);
@@ -84,10 +84,10 @@ struct Story {
     busy: Busy,
     request: Request,
     answers: Vec<Answer>,
-    /// The strategies that were left out. `None` if that is an error.
+    /// The strategies left out; `None` if leaving any out is an error.
     skipped: Option<Vec<LeftOut>>,
     snapshot: Snapshot,
-    /// The reason why the box is not free, or `None` if the request has no box.
+    /// The reason if the box is not free; `None` if the request has no box.
     why: Option<Why>,
 }
 
@@ -100,7 +100,7 @@ impl Story {
         self.why.as_ref()?.blocked.as_ref()
     }
 
-    /// Returns the free box that is most similar to the requested one.
+    /// Returns the free box most similar to the requested box.
     fn nearest(&self) -> Option<Cuboid> {
         nearest(&self.snapshot, Shape::new(self.request.shape?), 1).pop()
     }
@@ -109,7 +109,7 @@ impl Story {
         self.busy.state.free().largest_free()
     }
 
-    /// Explains in sentences why no place is free, or which one is.
+    /// Explains in sentences why no place is free, or which place is.
     fn lines(&self) -> Vec<String> {
         let ends = self.busy.ends().ok();
         let time = |at| ends.as_ref().map_or_else(String::new, |ends| ends.at(at).to_string());
@@ -125,7 +125,7 @@ impl Story {
         self.why.as_ref().map_or(Vec::new(), |why| why.lines(&words))
     }
 
-    /// Returns the request, with its freedom only if one was given.
+    /// Returns the request, including its freedom only if one was given.
     fn asked(&self) -> Value {
         let axes = self.grid().axes();
         let mut asked = json!({
@@ -201,7 +201,7 @@ impl Story {
         }
     }
 
-    /// Returns rows of strategy, granted, reason, nodes, index, number of parts, placement.
+    /// Returns rows with strategy, granted, reason, nodes, index, number of parts, and placement.
     fn rows(&self) -> impl Iterator<Item = [String; 7]> {
         self.answers.iter().map(|answer| {
             let name = answer.selection.to_string();
@@ -299,7 +299,7 @@ impl Story {
         format!("{} ({})", explain::words(self.grid(), at), count(volume(at.sides), "node"))
     }
 
-    /// Returns the highest index that the box could have.
+    /// Returns the highest possible index of the box.
     fn perfect(&self) -> Option<i64> {
         explain::perfect_index(&self.busy.state, self.request.shape?)
     }
@@ -310,7 +310,7 @@ fn sides(grid: &Grid, shape: [u16; 3]) -> String {
     sides.join("x")
 }
 
-/// Formats a number of things.
+/// Formats a count of things.
 fn count(number: u64, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }

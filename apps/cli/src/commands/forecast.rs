@@ -69,7 +69,7 @@ fn settings(args: &ForecastArgs, log: &Path) -> Result<RunSettings, Failure> {
     }
 }
 
-/// Writes one line per job, with times in seconds of the log.
+/// Writes one line per job, with times in seconds on the log's clock.
 fn lines(out: &mut dyn Write, judged: &[Judged]) -> io::Result<()> {
     writeln!(out, "job,user,nodes,submit,low,median,high,plan,corrected,start,held")?;
     for job in judged {

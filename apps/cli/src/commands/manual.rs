@@ -21,7 +21,7 @@ pub(crate) fn pages(args: &ManualArgs) -> Result<(), Failure> {
     }
 }
 
-/// Prints the manual page of `pavior`, followed by those of the commands.
+/// Prints the manual page of `pavior`, followed by the pages of the commands.
 fn print() -> Result<(), Failure> {
     let mut text = Vec::new();
     let command = Cli::command();

@@ -1,4 +1,4 @@
-//! `pavior merge`: joins directories with parts of an experiment into a complete one.
+//! `pavior merge`: joins directories with parts of an experiment into a complete experiment.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
 /// Joins the replications of all parts, each once.
 ///
 /// # Errors
-/// Returns an error if the parts are not of one experiment, or if they differ in a replication.
+/// Returns an error if the parts belong to different experiments or differ in a replication.
 fn join(parts: &mut [Part]) -> Result<Vec<JournalEntry>, Failure> {
     let mut all: HashMap<(usize, u64), JournalEntry> = HashMap::new();
     for index in 0..parts.len() {

@@ -30,7 +30,7 @@ pub(crate) fn run(args: &NetworkCommandArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
     let NetworkParameters { settings, engine, flits } = parameters(&args.network)?;
     let mut messages = read(&grid, flits)?;
-    // Ids are in the order of input; engines take messages in the order of creation.
+    // Ids follow the order of input; engines take messages in order of creation.
     messages.sort_by_key(|message| (message.created, message.id));
     let mut network =
         Network::new(grid, settings, engine).map_err(|error| Failure::usage(error.to_string()))?;
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &NetworkCommandArgs) -> Result<(), Failure> {
     printer.finish()
 }
 
-/// Reads the network parameters and checks them.
+/// Reads and checks the network parameters.
 fn parameters(args: &ParameterArgs<OfNetworks>) -> Result<NetworkParameters, Failure> {
     let network = NetworkParameters::new(&args.given()?);
     let NetworkParameters { engine, settings, .. } = network;
@@ -59,7 +59,7 @@ fn read(grid: &Grid, flits: u32) -> Result<Vec<Message>, Failure> {
     let mut messages = Vec::new();
     busy::each_line(Path::new("-"), |line, _| {
         let whole = 0..line.len();
-        // A list of values in order would otherwise be accepted as a message.
+        // Otherwise, a list of values in order would be accepted as a message.
         if line.trim_start().starts_with('[') {
             return Err(("a message must be an object, {\"at\",\"from\",\"to\"}".into(), whole));
         }
@@ -93,8 +93,7 @@ fn point(grid: &Grid, coordinates: &[u64]) -> Option<Coordinates> {
     grid.contains(point).then_some(point)
 }
 
-/// A printer of deliveries in the order of ids. Each is printed as soon as those before it have
-/// been.
+/// Prints deliveries in order of id, each as soon as all earlier ones have been printed.
 struct Printer {
     format: Format,
     settings: Settings,
@@ -109,7 +108,7 @@ const HEADER: [&str; 6] = ["id", "created", "delivered", "latency", "hops", "blo
 impl Printer {
     fn new(format: Option<Format>, settings: Settings) -> Printer {
         Printer {
-            // JSON lines by default, even on a terminal.
+            // The default is JSON lines, even on a terminal.
             format: format.unwrap_or(Format::Json),
             settings,
             next: 0,

@@ -54,7 +54,7 @@ fn strategy(selection: &Selection) -> Value {
     })
 }
 
-/// Returns the numbers of axes and the topologies on which a strategy works, by trying them.
+/// Determines by trial the numbers of axes and the topologies on which a strategy works.
 fn supported(selection: &Selection) -> (Vec<usize>, Vec<&'static str>) {
     let grid = |axes: usize, wrap: bool| {
         Grid::new(&vec![8; axes], &vec![wrap; axes]).expect("a small grid")
@@ -127,7 +127,7 @@ fn options(specs: &[OptionSpec]) -> Vec<Value> {
     specs.iter().map(option).collect()
 }
 
-/// Prints entries. A table shows some of their fields.
+/// Prints entries. A table shows only some of the fields.
 fn print(args: &ListArgs, entries: &[Value], columns: &[&str]) -> Result<(), Failure> {
     match Format::or_default(args.format) {
         Format::Json => output::json(&Value::Array(entries.to_vec())),
@@ -156,7 +156,7 @@ fn print(args: &ListArgs, entries: &[Value], columns: &[&str]) -> Result<(), Fai
     }
 }
 
-/// Formats a field as a cell of a table.
+/// Formats a field as a table cell.
 fn cell(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

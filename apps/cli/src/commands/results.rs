@@ -6,8 +6,8 @@ use pavior::simulation::metrics::ALLOCATION_NS;
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 
-/// The metrics that a table shows by default. The measured time is not included, because it varies
-/// from run to run.
+/// The metrics that a table shows by default. The measured time is excluded because it varies from
+/// run to run.
 const SHOWN: [&str; 6] = [
     "turnaround",
     "utilization",
@@ -26,7 +26,7 @@ struct Results<'a> {
     rows: Vec<PointResult<'a>>,
 }
 
-/// Prints results. `named` are the metrics that the user typed, if any: a table shows them all.
+/// Prints results. `named` contains the metrics that the user typed; a table shows all of them.
 pub(crate) fn print(
     format: Format,
     named: Option<&str>,
@@ -42,13 +42,13 @@ pub(crate) fn print(
     }
 }
 
-/// Checks for jobs that never started. A log runs to its last departure. Jobs that are still
-/// waiting then need nodes that are never repaired, or a placement that the strategy never finds.
-/// If several results are compared, their averages cover different jobs.
+/// Checks for jobs that never started. A log runs to its last departure. Jobs still waiting at that
+/// point need nodes that are never repaired, or a placement that the strategy never finds. If
+/// several results are compared, their averages then cover different jobs.
 ///
 /// # Errors
-/// Returns an error if there are such jobs and several results. Report it after writing the
-/// results.
+/// Returns an error if there are such jobs and several results. The caller reports it after writing
+/// the results.
 pub(crate) fn check_stuck_jobs(
     specification: &Specification,
     samples: &Samples,
@@ -81,7 +81,7 @@ fn value<'p>(point: &'p Point, name: &str) -> &'p str {
 }
 
 impl Results<'_> {
-    /// Returns the metrics of a row, the measured one last.
+    /// Returns the metrics of a row, with the measured metric last.
     fn metrics<'r>(&'r self, row: &'r PointResult<'_>) -> impl Iterator<Item = Metric> + 'r {
         row.all_metrics(self.specification.timing)
     }
@@ -181,7 +181,7 @@ impl Results<'_> {
         if most > 1 { line + "; mean ± half-width of the 95 % confidence interval" } else { line }
     }
 
-    /// Returns notes that are necessary to read the table correctly.
+    /// Returns notes needed to read the table correctly.
     fn footnotes(&self, left: usize) -> Vec<String> {
         let mut notes = Vec::from_iter(self.specification.left_out_in_words());
         let overloaded = self.names(|row| row.overloaded);
@@ -257,15 +257,15 @@ fn turns_away(row: &PointResult<'_>) -> bool {
     !row.point.is_snapshot() && row.samples.iter().any(|run| run.rejected > 0)
 }
 
-/// Formats the mean number of jobs rejected per run.
+/// Formats the mean number of rejected jobs per run.
 fn turned_away_of(row: &PointResult<'_>) -> String {
     let sum: u64 = row.samples.iter().map(|run| run.rejected).sum();
     let mean = sum as f64 / row.samples.len().max(1) as f64;
     if mean.fract() == 0.0 { mean.to_string() } else { format!("{mean:.1}") }
 }
 
-/// Returns the metrics in order, starting with those that were added to the default ones (`+NAME`),
-/// so that a narrow table does not omit them.
+/// Returns the metrics in order, starting with those added to the defaults (`+NAME`), so that a
+/// narrow table does not omit them.
 fn added_first<'m>(available: &[&'m str], named: &str) -> Vec<&'m str> {
     let added: Vec<&str> = named.split(',').filter_map(|name| name.strip_prefix('+')).collect();
     let mut columns = available.to_vec();

@@ -60,11 +60,11 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     })
 }
 
-/// Reads the machines from the command line. Without any, the machines in the data folder are
-/// served; for a new folder this is one machine with 16x16 nodes.
+/// Reads the machines from the command line. If there are none, the machines in the data folder are
+/// served; a new folder gets one machine with 16x16 nodes.
 ///
-/// The service parses the names again, like those in its records. They are also parsed here so that
-/// an error can be underlined in the typed text.
+/// The service reparses the names, like those in its records. They are also parsed here so that an
+/// error can be underlined in the typed text.
 fn machines(args: &ServeArgs, scheduler: Option<&str>) -> Result<Vec<MachineSpec>, Failure> {
     let typed: Vec<&str> = match args.machine[..] {
         [] if Layout::is_fresh(&args.data) => vec!["mesh:16x16"],
@@ -91,7 +91,7 @@ fn machines(args: &ServeArgs, scheduler: Option<&str>) -> Result<Vec<MachineSpec
     Ok(machines)
 }
 
-/// Returns the scheduler as the service runs it.
+/// Returns the scheduler in the form that the service runs.
 fn scheduler(args: &ServeArgs) -> Result<Option<String>, Failure> {
     let Some(typed) = &args.scheduler else { return Ok(None) };
     input::name::<pavior::scheduling::Selection>("--scheduler", typed)?;

@@ -63,7 +63,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     same_jobs
 }
 
-/// Reports the number of lines of a log that are not valid jobs.
+/// Reports the number of lines in a log that are not valid jobs.
 pub(crate) fn note_skipped_lines(folder: &Folder) {
     for log in folder.logs() {
         log.notes().for_each(say_note);
@@ -81,7 +81,7 @@ pub(crate) fn note_skipped_lines(folder: &Folder) {
     }
 }
 
-/// Describes the jobs that follow others, and the predecessors that are not followed.
+/// Describes the jobs that depend on others, and the predecessors that are ignored.
 fn of_dependencies(records: &[Record]) -> String {
     let found = Dependencies::of(records);
     let Dependencies { links, jobs, missing, later, cycles, .. } = &found;
@@ -104,7 +104,7 @@ fn of_dependencies(records: &[Record]) -> String {
     text
 }
 
-/// Reports the number of rejected predecessors, if jobs follow others.
+/// Reports the number of rejected predecessors, if jobs depend on others.
 fn note_rejected(specification: &Specification, folder: &Folder) -> Result<(), Failure> {
     if !folder.logs().iter().any(|log| log.report.follows) {
         return Ok(());
@@ -123,7 +123,7 @@ fn note_rejected(specification: &Specification, folder: &Folder) -> Result<(), F
     Ok(())
 }
 
-/// Reports the number of jobs that run in their places from the log, if these are used.
+/// Reports the number of jobs that run in their logged places, if these are used.
 pub(crate) fn note_placed(specification: &Specification, folder: &Folder) -> Result<(), Failure> {
     let is_placed = |point: &&Point| {
         point.settings().jobs().and_then(|jobs| jobs.log()?.placed.as_ref()).is_some()
@@ -137,7 +137,7 @@ pub(crate) fn note_placed(specification: &Specification, folder: &Folder) -> Res
     Ok(())
 }
 
-/// Describes the places of jobs in a log.
+/// Describes the logged places of jobs.
 fn of_places(counts: &PlacedCounts) -> String {
     let &PlacedCounts { placed, unknown, elsewhere, overlapping, sharing } = counts;
     let all = placed + unknown + elsewhere;

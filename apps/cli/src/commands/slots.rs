@@ -1,4 +1,4 @@
-//! `pavior slots`: the number of boxes of a shape that fit at the same time, now and later.
+//! `pavior slots`: the number of boxes of a shape that fit at once, now and later.
 
 use pavior::answers::{Move, SearchLimits, Shape, SlotsAnswer, Snapshot, slots};
 use pavior::boxes::volume;
@@ -42,7 +42,7 @@ struct Story<'a> {
     busy: &'a Busy,
     grid: Grid,
     shapes: Vec<Shape>,
-    /// True if none fits on the empty machine.
+    /// True if no box fits on the empty machine.
     never: bool,
     answer: SlotsAnswer,
     ends: &'a Ends<'a>,

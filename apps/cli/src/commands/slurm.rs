@@ -34,7 +34,7 @@ pub(crate) fn run(args: &SlurmArgs) -> Result<(), Failure> {
     }
 }
 
-/// Prints missing settings. The exit status is 1 if there are any.
+/// Prints missing settings. The exit status is 1 if any are missing.
 fn check(config: &Config) -> Result<(), Failure> {
     let found = pavior_slurm::check(config).map_err(failure)?;
     let mut text = String::new();

@@ -1,7 +1,7 @@
-//! `pavior sweep`: lists the replications that an experiment still needs, and runs some of them. It
-//! is meant for engines that distribute the work themselves.
+//! `pavior sweep`: lists the replications that an experiment still needs, and runs some of them.
+//! This is meant for engines that distribute the work themselves.
 //!
-//! Invariant: the list depends only on the known replications. Therefore neither the engine nor
+//! Invariant: the list depends only on the known replications. Therefore, neither the engine nor
 //! lost workers can change a result.
 
 use std::collections::HashSet;
@@ -24,7 +24,7 @@ use crate::failure::Failure;
 use crate::run_directory::{self, Part, described};
 use crate::{files, logs, output, pool};
 
-/// Replications of a point in JSON. Unlike in a [`Span`], the last one is included.
+/// Replications of a point in JSON. Unlike in a [`Span`], the last replication is included.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Replications {
@@ -43,13 +43,13 @@ pub(crate) fn run(args: &SweepCommandArgs) -> Result<(), Failure> {
     }
 }
 
-/// Reads the experiment of a directory and returns it with its text. It need not have begun.
+/// Reads a directory's experiment and returns it with its text. The experiment need not have begun.
 fn experiment(directory: &Path) -> Result<(String, Specification), Failure> {
     let name = directory::note(directory)?.map(|note| note.run.name);
     described(directory, name.as_deref().unwrap_or("experiment"))
 }
 
-/// Prints the remaining spans, given the directory and the parts that were run elsewhere.
+/// Prints the remaining spans, given the directory and the parts run elsewhere.
 fn wanted(args: &WantedArgs) -> Result<(), Failure> {
     let (text, specification) = experiment(&args.directory)?;
     let mut known = directory::known(&args.directory, &specification)?;
@@ -102,7 +102,7 @@ fn run_spans(args: &SpansArgs) -> Result<(), Failure> {
     let places = spans
         .iter()
         .flat_map(|span| (span.first..=span.last).map(|replication| (span.point, replication)));
-    // Spans may overlap, and may contain replications that the part already has.
+    // Spans may overlap, and may include replications already in the part.
     let mut places: Vec<(usize, u64)> = places.filter(|place| !known.contains(place)).collect();
     places.sort_unstable();
     places.dedup();
@@ -135,7 +135,7 @@ fn read_spans(path: &Path, specification: &Specification) -> Result<Vec<Replicat
     }
 }
 
-/// Runs replications, given as points with numbers, in order. Stores each as soon as it ends.
+/// Runs replications, given as points and numbers, in order. Stores each one as soon as it ends.
 fn replicate(
     specification: &Specification,
     places: &[(usize, u64)],

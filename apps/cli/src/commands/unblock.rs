@@ -58,7 +58,7 @@ pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
     }
 }
 
-/// Returns the boxes that a request allows. Empty if it has no box.
+/// Returns the boxes that a request allows; empty if the request has no box.
 pub(super) fn shapes(
     request: Option<Request>,
     machine: &Machine,
@@ -86,7 +86,7 @@ fn node(typed: &str, grid: &Grid) -> Result<NodeId, Failure> {
     Err(Failure::option("--drain", typed, 0, &BadName { reason, span: 0..typed.len() }))
 }
 
-/// Reads the weights of a file as integers, and their scale: decimals are multiplied by a million.
+/// Reads the weights in a file as integers with their scale: decimals are multiplied by a million.
 fn weights(path: &Path, busy: &Busy, snapshot: &Snapshot) -> Result<(Weights, f64), Failure> {
     let mut given: Vec<Option<f64>> = vec![None; busy.state.held().len()];
     busy::each_line(path, |line, _| {

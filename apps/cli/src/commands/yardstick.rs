@@ -1,4 +1,4 @@
-//! `pavior yardstick`: the gap between strategies and schedulers and proven bounds.
+//! `pavior yardstick`: the gap between proven bounds and combinations of strategy and scheduler.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -92,14 +92,14 @@ fn write(
     Ok(())
 }
 
-/// Draws the gap of each scenario: the best entry, the best with boxes, and the simplest rule.
+/// Draws each scenario's gap: for the best entry, the best with boxes, and the simplest rule.
 fn figure(board: &Board) -> Chart {
     let catalogue = Catalogue::default();
     let mut categories: Vec<String> = board.rows.iter().map(|row| row.scenario.clone()).collect();
     categories.dedup();
     let series = |name: &str, is_of: &dyn Fn(&Row) -> bool| {
         let least = |(x, scenario): (usize, &String)| {
-            // Rows are in the order of turnaround.
+            // Rows are ordered by turnaround.
             let row = board.rows.iter().find(|row| row.scenario == *scenario && is_of(row))?;
             Some(Mark { x: x as f64, y: row.turnaround / row.bound, interval: None })
         };
@@ -123,7 +123,7 @@ fn figure(board: &Board) -> Chart {
     }
 }
 
-/// Prints the scenarios that are left out, and the number of statements that hold.
+/// Prints the scenarios left out and the number of statements that hold.
 fn notes(args: &YardstickArgs, yardstick: &Yardstick, board: &Board, judged: &Judged) {
     let log = |(name, _, log): (&str, &str, Option<&str>)| Some(format!("{name} ({})", log?));
     let left_out: Vec<String> = yardstick.scenarios().filter_map(log).collect();

@@ -1,4 +1,4 @@
-//! `pavior advise`: its numbers equal the results of the commands that it prints, and all
+//! Tests `pavior advise`: its numbers equal the results of the commands that it prints, and all
 //! interfaces give the same answer.
 
 use serde_json::Value;
@@ -20,7 +20,7 @@ fn each_command_makes_its_numbers_again() {
     let advice = advice(&["--slots", "3x3"]);
     let alternatives = advice["alternatives"].as_array().unwrap();
     assert!(alternatives.len() >= 10);
-    // One of each kind.
+    // One setting of each kind.
     let wanted = ["strategy gabl", "scheduler fcfs", "freedom any-box", "torus:10x8", "failures"];
     let chosen = alternatives.iter().filter(|one| wanted.iter().any(|name| one["name"] == *name));
     let chosen: Vec<&Value> = [&advice["present"]].into_iter().chain(chosen).collect();

@@ -1,4 +1,4 @@
-//! The protocol of the live allocator.
+//! Tests the protocol of the live allocator.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The answers of `pavior explain` to the table of questions for all interfaces.
+//! Checks `pavior explain` against the table of questions and answers for all interfaces.
 
 use pavior_trials::{ANSWERS, in_words_of_the_table};
 use serde_json::{Value, json};

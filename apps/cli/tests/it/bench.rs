@@ -1,4 +1,4 @@
-//! `pavior bench`: counts are exact, times are present, and nonsense is rejected.
+//! Tests `pavior bench`: counts are exact, times are present, and nonsense is rejected.
 
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ fn counted(results: &Value) -> Vec<Value> {
     rows
 }
 
-/// Writes a log of jobs with these sizes.
+/// Writes a log of jobs with the given sizes.
 fn log(folder: &tempfile::TempDir, sizes: &[u32]) -> String {
     let path = folder.path().join("log.swf");
     let line = |(at, size): (usize, &u32)| {
@@ -70,7 +70,7 @@ fn results_have_counts_and_times() {
         }
         assert!(row["whole_mean_ns"].as_f64().unwrap() > 0.0);
     }
-    // The two searches give the same answers, so the machine passes through the same states.
+    // Both searches give the same answers, so the machine passes through the same states.
     for key in ["granted", "warmup_attempts", "busy_submeshes"] {
         assert_eq!(rows[0][key], rows[1][key], "{key}");
     }
@@ -89,14 +89,14 @@ fn every_refusal_makes_the_oldest_job_depart() {
     assert_eq!((&row["granted"], &row["refused"]), (&150.into(), &150.into()));
     assert_eq!(row["busy_submeshes"], 0.5);
     assert_eq!(row["warmup_attempts"], 0);
-    // The rule turns 3 nodes into a box of 2x2, so no two jobs fit; in pieces, they do.
+    // The rule turns 3 nodes into a 2x2 box, so no two jobs fit; in pieces, they do.
     let sizes = log(&folder, &[1, 3, 9]);
     let run = ["--machine", "mesh:2x2", "--strategy", "ff,naive", "--trace", &sizes];
     let rows = counted(&bench(&run));
     assert_eq!(rows[0]["busy_submeshes"], 0.5);
     assert!(rows[1]["busy_submeshes"].as_f64() > Some(1.0));
     for row in &rows {
-        // 9 nodes never fit, and are skipped once for every two jobs.
+        // Requests for 9 nodes never fit, and are skipped once for every two jobs.
         let granted = row["granted"].as_u64().unwrap();
         let rejected = row["rejected_requests"].as_u64().unwrap();
         assert!((granted / 2).abs_diff(rejected) <= 1, "{row}");
@@ -112,7 +112,7 @@ fn a_fill_bounds_what_is_held() {
         assert!(half["busy_submeshes"].as_f64() < near["busy_submeshes"].as_f64());
         assert!(half["granted"].as_u64() > near["granted"].as_u64());
     }
-    // Room is made beforehand, so a strategy that only needs enough nodes never refuses.
+    // Nodes are freed beforehand, so a strategy that only needs enough nodes never refuses.
     let full = bench(&[&run[..], &["--fill", "1"]].concat());
     let naive = &full["results"][0];
     assert_eq!((&naive["refused"], &naive["refused_median_ns"]), (&0.into(), &Value::Null));

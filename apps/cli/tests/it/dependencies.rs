@@ -1,4 +1,4 @@
-//! `--dependencies`, and the sessions that `trace convert` writes.
+//! Tests `--dependencies` and the sessions written by `trace convert`.
 
 use std::path::Path;
 use std::process::Output;

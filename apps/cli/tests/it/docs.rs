@@ -1,4 +1,4 @@
-//! The examples of the README and the docs, run from the root of the repository.
+//! Runs the examples in the README and the docs from the repository root.
 
 #[test]
 fn examples_of_the_docs() {

@@ -1,4 +1,4 @@
-//! Interfaces to other programs are features of the build.
+//! Tests that interfaces to other programs are build features.
 
 #[cfg(feature = "slurm")]
 use crate::refused_for;

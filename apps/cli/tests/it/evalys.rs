@@ -1,7 +1,7 @@
 //! Evalys, Batsim's companion from the Python Package Index, reads our `jobs.csv`.
 //!
-//! It is installed once into a virtual environment below `target/tmp`. If this is impossible, for
-//! example without Python or a network, the test prints the reason and checks nothing.
+//! Evalys is installed once into a virtual environment below `target/tmp`. If this is impossible,
+//! for example without Python or a network, the test prints the reason and checks nothing.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -93,12 +93,12 @@ fn evalys_reads_our_jobs() {
     };
     near("waiting", metric("waiting"));
     near("running", 16.0 * metric("utilization"));
-    // Job 12 must wait, and job 17 waits half a second.
+    // Job 12 has to wait, and job 17 waits half a second.
     assert_eq!(read["queue"], 16 + 3);
 }
 
-/// Returns the Python of a virtual environment with Evalys, which is created at the first use,
-/// within `limit`.
+/// Returns the Python of a virtual environment with Evalys, which is created on first use, within
+/// `limit`.
 fn environment(limit: Duration) -> Result<PathBuf, String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("evalys");
     let python = folder.join("bin/python");
@@ -121,7 +121,7 @@ fn environment(limit: Duration) -> Result<PathBuf, String> {
         Ok(()) => (ready, ""),
         Err(reason) => (failed, reason.as_str()),
     };
-    // Without a mark, the next run takes longer, and nothing else changes.
+    // Without the mark, the next run takes longer, but nothing else changes.
     let _ = std::fs::write(mark, text);
     made.map(|()| python)
 }
@@ -139,7 +139,7 @@ fn finish(command: &mut Command, deadline: Instant) -> Result<(), String> {
                 std::thread::sleep(Duration::from_millis(50));
             }
             Ok(None) => {
-                // It may have ended just now; in any case it has ended.
+                // The child may have ended just now; in any case, it has ended.
                 let _ = child.kill().and_then(|()| child.wait().map(drop));
                 return Err(format!("{named}: not done in time"));
             }

@@ -1,5 +1,5 @@
-//! `pavior experiment` and `merge`: killed, resumed, sharded, locked, on a full disk; the results
-//! are the same bytes.
+//! Tests `pavior experiment` and `merge`: killed, resumed, sharded, locked, or on a full disk, the
+//! results have the same bytes.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::{good, pavior, refused, refused_for, stderr};
 
-/// An experiment that takes about a second on one thread, with a few hundred replications.
+/// An experiment of a few hundred replications that takes about a second on one thread.
 const SWEEP: &str = "machine = 'mesh:16x16'\nstrategy = ['ff', 'tff', 'bl']\nload = [0.5, 1, 2]\n\
     jobs = 2000\nprecision = 0.01\nmax-replications = 50\n[[figure]]\nname = 'turnaround'\n\
     y = 'turnaround'\n";
@@ -47,7 +47,7 @@ fn killed_at_many_moments_and_resumed_the_bytes_are_the_same() {
     let (whole, killed) = (folder.path().join("whole"), folder.path().join("killed"));
     good(&["experiment", text(&file), "--out", text(&whole)]);
     let mut kills = 0;
-    // Not evenly distributed, but the same in every run of this test; machines differ anyway.
+    // The pauses are not evenly distributed, but the same in every run; machines differ anyway.
     let pauses = (0..pavior_trials::size(3, 20, 20))
         .map(|moment: u64| Duration::from_millis(3 + moment * 7919 % 61));
     for pause in pauses {
@@ -82,7 +82,7 @@ fn a_torn_journal_loses_only_what_was_torn() {
     let (whole, torn) = (folder.path().join("whole"), folder.path().join("torn"));
     good(&["experiment", text(&file), "--out", text(&whole)]);
     good(&["experiment", text(&file), "--out", text(&torn), "--shard", "1/2"]);
-    // The state after a kill in the middle of a line that follows a complete one.
+    // The state after a kill in the middle of a line that follows a complete line.
     let replications = std::fs::read_to_string(torn.join("replications.csv")).unwrap();
     let mut cut = replications.lines().take(3).collect::<Vec<_>>().join("\n");
     cut.push('\n');
@@ -262,7 +262,7 @@ fn logs_are_found_beside_the_file() {
     // A log without messages has no latency.
     assert_eq!(rows[0]["metrics"].get("latency"), Some(&serde_json::Value::Null));
     good(&["experiment", text(&file), "--out", text(&out), "--resume"]);
-    // With another log, it is another experiment.
+    // With another log, it is a different experiment.
     let log = log.replace(" 60 ", " 61 ");
     std::fs::write(folder.path().join("log.swf"), log).unwrap();
     refused_for(
@@ -285,7 +285,7 @@ fn a_flipped_byte_of_a_finished_directory_is_found_or_without_effect() {
     for name in ["replications.csv", "timings.csv", "run.json", "experiment.toml", "results.csv"] {
         let path = out.join(name);
         let Ok(whole) = std::fs::read(&path) else { continue };
-        // A few bytes of each file, spread over it; the tests of `files` flip every byte.
+        // Flips a few bytes spread over each file; the tests of `files` flip every byte.
         for index in (0..whole.len()).step_by(whole.len() / 6 + 1) {
             let mut bytes = whole.clone();
             bytes[index] ^= 1;
@@ -300,7 +300,7 @@ fn a_flipped_byte_of_a_finished_directory_is_found_or_without_effect() {
             std::fs::write(&path, &whole).unwrap();
         }
     }
-    // A changed replication is named by its line, and run again if requested.
+    // A changed replication is identified by its line and rerun if requested.
     let path = out.join("replications.csv");
     let whole = std::fs::read_to_string(&path).unwrap();
     let second = whole.lines().nth(2).unwrap();

@@ -1,4 +1,4 @@
-//! `pavior explain`: its answers and drawings, and its messages for invalid files.
+//! Tests `pavior explain`: its answers and drawings, and its messages for invalid files.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ const EXAMPLE_1: &str = r#"{"job":"b1","parts":[{"base":[1,2],"sides":[4,3]}]}
 {"job":"b4","parts":[{"base":[2,7],"sides":[3,1]}]}
 "#;
 
-/// Explains a state from standard input.
+/// Explains a request in a state from standard input.
 fn explain(machine: &str, busy: &str, more: &[&str]) -> Value {
     let arguments = [&["explain", "--machine", machine, "--busy", "-"], more].concat();
     let output = pavior(&arguments, busy);
@@ -38,7 +38,7 @@ fn the_example_of_the_mfa_paper() {
         &json!({"strategy":"2db","contiguous":true,"granted":false,"reason":"no-free-submesh",
                 "nodes":0,"index":null,"part_indices":[],"parts":[]})
     );
-    // This strategy does not work on the machine, and was not requested.
+    // The strategy does not work on this machine and was not requested.
     assert!(strategies.iter().all(|entry| entry["strategy"] != "tpu"));
     assert_eq!(told["fits"], json!({"base":[0,0],"sides":[3,2]}));
     assert_eq!(told["blocked"], Value::Null);
@@ -69,7 +69,7 @@ fn why_a_request_is_refused() {
         "It needs 6 nodes, and 9 are free, but `tff` finds no place for it among them."
     );
     assert_eq!(told["why"][1], "In the way on 2x3 at 2,1: job 7 (2 nodes).");
-    // Ends are printed as in the file; a job without one never ends.
+    // Ends are printed as in the file; a job without an end never ends.
     let ends = busy.replace("[2,1],\"sides\":[1,1]}]}", "[2,1],\"sides\":[1,1]}],\"end\":12.5}");
     let told = explain("mesh:4x4", &ends, &["--shape", "2x3", "--strategy", "tff"]);
     assert_eq!(told["blocked"]["until"], 12.5);
@@ -141,7 +141,7 @@ fn drawings_are_written_whole() {
     let drawn = std::fs::read_to_string(&svg).unwrap();
     assert!(drawn.contains("stroke-dasharray") && drawn.contains("cheapest to empty"));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-    // A folder is not a file, which is reported before anything is read.
+    // A folder is not a valid file, which is reported before anything is read.
     let run = ["explain", "--machine", "mesh:8x8", "--busy", "-", "--shape", "1x1", "--svg"];
     let output = pavior(&[&run[..], &[folder.path().to_str().unwrap()]].concat(), "nonsense");
     assert_eq!(output.status.code(), Some(2));

@@ -1,4 +1,4 @@
-//! Files that commands write atomically.
+//! Tests files that commands write atomically.
 
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -152,7 +152,7 @@ fn jobs_that_never_start_are_said_and_a_log_is_run_once() {
     assert!(stuck.status.success());
     // Job 12 needs all 16 nodes, and job 13 waits behind it.
     assert!(crate::stderr(&stuck).contains("2 jobs never started"), "{}", crate::stderr(&stuck));
-    // With another result it is an error, because the averages are over different jobs.
+    // With another result, it is an error, because the averages cover different jobs.
     let failures = at("f.jsonl");
     let both = ["--failures", &failures, "--scheduler", "fcfs,scan-all"];
     let both = crate::pavior(&[&run[..], &both].concat(), "");
@@ -165,7 +165,7 @@ fn jobs_that_never_start_are_said_and_a_log_is_run_once() {
     let drawn = good(&[&run[..], &["--replications", "3", "--shape-rule", "random"]].concat());
     let results: serde_json::Value = serde_json::from_str(&drawn).unwrap();
     assert_eq!(results["results"][0]["replications"], 3);
-    // A warm-up that some jobs would have ended, had they started, leaves nothing.
+    // A warm-up that would have ended only if some more jobs had started leaves no results.
     let warm = good(&[&run[..], &["--warmup", "3"]].concat());
     let results: serde_json::Value = serde_json::from_str(&warm).unwrap();
     assert_eq!(results["results"][0]["metrics"]["completed"]["mean"], 0.0);

@@ -1,4 +1,4 @@
-//! `pavior forecast` of a state and a queue.
+//! Tests `pavior forecast` for a state and a queue.
 
 use serde_json::{Value, json};
 
@@ -30,8 +30,8 @@ const QUEUE: &str = r#"{"job":"c","shape":[8,8],"estimate":3600}
 {"job":"f","shape":[16,8],"estimate":60}
 "#;
 
-/// Checks forecasts without a past: according to the estimates, d ends before c can start, but the
-/// third job does not.
+/// Checks forecasts without a past: by the estimates, d ends before c can start, but the third job
+/// does not.
 #[test]
 fn without_a_past_the_plan_alone_is_told() {
     let told = forecast(QUEUE, &[]);
@@ -58,12 +58,12 @@ fn options_change_the_machine_that_is_foretold() {
     let turned = [r#"{"job":1,"shape":[4,8],"freedom":"box"}"#, r#"{"job":1,"shape":[4,8]}"#];
     let starts = turned.map(|queue| plans(&forecast(queue, &[]))[0]);
     assert_eq!(starts, [Some(5400.0), Some(0.0)], "only a box that may turn fits now");
-    // The first job never ends, so the one behind it has no time.
+    // The first job never ends, so the job behind it has no start time.
     let endless = "{\"job\":1,\"shape\":[8,4]}\n{\"job\":2,\"shape\":[8,8],\"estimate\":60}";
     assert_eq!(plans(&forecast(endless, &[])), [Some(0.0), None]);
 }
 
-/// Uses the log of `pavior advise` as the past.
+/// Uses the `pavior advise` log as the past.
 #[test]
 fn a_past_makes_intervals_that_do_not_depend_on_threads() {
     let past = format!("{ROOT}/docs/advise.in/jobs.sacct");
@@ -95,8 +95,8 @@ fn tables_and_commas_have_the_same() {
     assert!(table.contains("2        9     2.0"), "{table}");
 }
 
-/// Checks a job that needs an unavailable node, because each 3x3 box contains the node [1, 1].
-/// Under `fcfs`, the job behind it does not start either, for another reason.
+/// Checks a job that needs an unavailable node, because every 3x3 box contains node [1, 1]. Under
+/// `fcfs`, the job behind it does not start either, but for another reason.
 #[test]
 fn a_job_that_cannot_start_has_no_time() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! `pavior trace inspect`: the contents of a log as text, JSON and a page.
+//! Tests `pavior trace inspect`: a log's contents as text, JSON and a page.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! `pavior reproduce all`, killed at every stage and resumed: the same statements, figures and
-//! tables.
+//! Tests that `pavior reproduce all`, killed at every stage and resumed, gives the same statements,
+//! figures and tables.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -28,7 +28,7 @@ fn start(arguments: &[&str]) -> Child {
 }
 
 /// Kills a run (SIGKILL, without cleanup) as soon as a file has a minimum length. Returns true if
-/// the run was killed before its end.
+/// the run was killed before it ended.
 fn kill_when(mut run: Child, file: &Path, bytes: u64) -> bool {
     let there = || std::fs::metadata(file).is_ok_and(|file| file.len() >= bytes);
     while !there() {
@@ -42,7 +42,7 @@ fn kill_when(mut run: Child, file: &Path, bytes: u64) -> bool {
     !run.wait().unwrap().success()
 }
 
-/// Stores replications with made-up, equal numbers, in place of the long runs of a paper.
+/// Stores replications with made-up, equal numbers in place of a paper's long runs.
 fn keep_made_up(paper: &str, directory: &Path) {
     let journal = directory.join("journal");
     let run = start(&["reproduce", paper, "--quick", "--out", text(directory)]);
@@ -72,7 +72,7 @@ fn keep_made_up(paper: &str, directory: &Path) {
     std::fs::write(journal, lines).unwrap();
 }
 
-/// Returns every file of a quick run by name. Files with measured times are empty.
+/// Returns every file of a quick run by name. Files with measured times are left empty.
 fn unmeasured(folder: &Path) -> BTreeMap<String, String> {
     let mut timed: Vec<String> =
         ["timings.csv", "run.json", "report.html"].map(String::from).to_vec();
@@ -114,8 +114,7 @@ fn all_papers_killed_and_resumed_say_the_same() {
         }
     }
     good(&[&ALL[..], &[text(&whole)]].concat());
-    // During a paper's runs, during the writing of its files, between papers, and before the last
-    // page.
+    // During a paper's runs, while its files are written, between papers, and before the last page.
     let moments = [
         ("tbl/journal", 1),
         ("tbl/journal", 9000),

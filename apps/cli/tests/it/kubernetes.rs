@@ -1,9 +1,9 @@
-//! The first hour of docs/kubernetes.md, unchanged, on a real control plane.
+//! Follows the first hour of docs/kubernetes.md, unchanged, on a real control plane.
 
 use std::path::Path;
 use std::process::Command;
 
-/// The variable that makes a missing requirement an error.
+/// The environment variable that makes a missing requirement an error.
 const REQUIRED: &str = "PAVIOR_REQUIRE_KUBERNETES";
 
 /// Returns the output of a script that starts a control plane in `/tmp/toy`, or `None` if that is
@@ -33,8 +33,8 @@ fn followed(what: &str, script: &str, port: &str) -> Option<String> {
     Some(said)
 }
 
-/// Builds the image from the program that was built for the tests, because a release build takes
-/// too long. If it is not static, the image also gets its libraries.
+/// Builds the image from the program built for the tests, because a release build takes too long.
+/// If the program is not static, its libraries are added to the image.
 #[test]
 fn the_image_starts_and_says_that_it_is_ready() {
     let what = "the image of pavior kube";

@@ -124,7 +124,7 @@ fn a_compressed_input_beyond_the_limit_is_refused_and_an_option_lifts_it() {
 }
 
 /// Checks limits that are not constants of a library: the value on the page is accepted, and a
-/// greater one is rejected.
+/// greater value is rejected.
 #[test]
 fn what_lies_beyond_a_limit_of_the_page_is_refused() {
     let page = include_str!("../../../../docs/limits.md");

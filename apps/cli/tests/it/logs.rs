@@ -1,4 +1,4 @@
-//! Logs in the forms that users have: with other names, from standard input, with sizes in
+//! Tests logs in the forms that users have: with other names, from standard input, with sizes in
 //! processors.
 
 use std::io::Write as _;

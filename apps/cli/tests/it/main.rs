@@ -55,7 +55,7 @@ fn pavior(arguments: &[&str], input: &str) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // A command that fails before it reads closes the pipe, which is irrelevant here.
+    // A command that fails before reading closes the pipe, which does not matter here.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     child.wait_with_output().unwrap()
 }
@@ -85,7 +85,7 @@ fn refused(arguments: &[&str]) -> String {
     message
 }
 
-/// Runs `pavior`, which must reject its arguments with a message that contains these words.
+/// Runs `pavior`, which must reject its arguments with a message that contains the given words.
 fn refused_for(arguments: &[&str], words: &str) {
     let message = refused(arguments);
     assert!(message.contains(words), "{arguments:?}: {message}");

@@ -1,4 +1,4 @@
-//! Wrong usage and wrong input: a clear message with the position, status 2, no panic.
+//! Tests wrong usage and wrong input: a clear message with the position, status 2, no panic.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Mutated inputs for every parser: none panics or hangs, and every line of the protocol has an
+//! Tests mutated inputs for every parser: none panics or hangs, and every protocol line gets an
 //! answer.
 //!
 //! The corpus is `fuzz/corpus`; files added there are used. The checks run for a bounded time.
@@ -13,7 +13,7 @@ use pavior::text::excerpt;
 use pavior::workload::traces::{Format, ReadOptions};
 use pavior::workload::{TimeUnit, read_failures};
 
-/// A linear congruential generator, with the same sequence for the same seed.
+/// A linear congruential generator, deterministic for a seed.
 struct Draw(u64);
 
 impl Draw {
@@ -24,7 +24,7 @@ impl Draw {
     }
 }
 
-/// Pieces that break parsers.
+/// Pieces of text that tend to break parsers.
 const PIECES: &[&str] = &[
     "-1",
     "0",

@@ -1,4 +1,4 @@
-//! `pavior plot`: figures from tables, and drawings of jobs and placements.
+//! Tests `pavior plot`: figures from tables, and drawings of jobs and placements.
 
 use std::path::Path;
 
@@ -39,12 +39,12 @@ fn figures_come_again_from_the_tables_alone() {
     assert!(svg.contains("First Fit &amp; &lt;more&gt;") && svg.contains("prefers-color-scheme"));
     let vega: serde_json::Value = serde_json::from_slice(&drawn[1]).unwrap();
     assert_eq!(vega["data"]["values"].as_array().unwrap().len(), 6);
-    // A custom chart from the same table.
+    // A custom chart drawn from the same table.
     let results = out.join("results.csv");
     let chart = good(&["plot", text(&results), "--y", "waiting", "--log", "x,y"]);
     assert!(chart.starts_with("<svg") && chart.contains("waiting (time units)"));
     assert!(chart.contains("<title>Waiting by load on mesh:8x8</title>"), "{chart}");
-    // The same from standard input.
+    // The same chart, from standard input.
     let table = std::fs::read_to_string(&results).unwrap();
     let piped = pavior(&["plot", "-", "--y", "waiting", "--log", "x,y"], &table);
     assert_eq!(stdout(&piped), chart, "{}", stderr(&piped));
@@ -55,7 +55,7 @@ fn figures_come_again_from_the_tables_alone() {
     refused(&["plot", "nowhere.csv"]);
 }
 
-/// Writes results of nine strategies under two schedulers; one of them has options with `=`.
+/// Writes results of nine strategies, one of which has options with `=`, under two schedulers.
 fn crowd(file: &Path) {
     let mut table = String::from("strategy,scheduler,load,busy,metric,mean,ci95\n");
     for strategy in ["ff", "bf", "wf", "bl", "tff", "tbl", "gabl", "mbs", "ff:turn=all"] {
@@ -82,7 +82,7 @@ fn a_crowd_of_series_is_thinned_by_a_filter() {
     let (_, note) = plot(&[]);
     assert!(note.contains("18 series") && note.contains("--filter"), "{note}");
     assert!(note.contains("strategy, scheduler") && note.contains("scheduler=fcfs"), "{note}");
-    // Half as many are still one too many; the example in the note omits the selected ones.
+    // Half as many series are still one too many; the note's example omits selected ones.
     let (_, note) = plot(&["--filter", "scheduler=fcfs"]);
     assert!(note.contains("9 series") && note.contains("strategy=ff"), "{note}");
     let (chart, note) =
@@ -96,7 +96,7 @@ fn a_crowd_of_series_is_thinned_by_a_filter() {
         ["ff", "tff", "ff:turn=all", "bf", "fcfs"].map(shown),
         [true, true, true, false, false]
     );
-    // Values as people write them, and a parameter that is named again.
+    // Values as users write them, and a parameter named twice.
     let (chart, _) = plot(&["--filter", "load=1.0,strategy=ff,load=.5", "--title", "Own"]);
     assert!(chart.contains("<title>Own</title>") && chart.contains(">fcfs</text>"), "{chart}");
     for (filter, reason) in [
@@ -174,7 +174,7 @@ fn numbers_that_cannot_be_drawn_are_refused() {
             assert!(message.contains(option) && message.contains("finite"), "{message}");
         }
     }
-    // A name that would end the title, and a character that XML does not allow.
+    // A name that would end the title, and a character not allowed in XML.
     let svg = good(&plot("--at", "1").each_ref().map(String::as_str));
     assert!(!svg.contains("</title>\u{1}") && !svg.contains('\u{1}'), "{svg}");
     let svg = good(&plot("--from", "0").each_ref().map(String::as_str));

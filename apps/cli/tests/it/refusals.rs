@@ -1,4 +1,4 @@
-//! Options and inputs without any effect are rejected.
+//! Tests that options and inputs without any effect are rejected.
 
 use crate::{good, pavior, refused, refused_for, stderr};
 

@@ -1,4 +1,4 @@
-//! JSON from others: every reader rejects an object with a repeated member, and names the member.
+//! Tests JSON from others: every reader rejects a repeated member, and names it.
 
 use crate::{pavior, stderr, stdout};
 

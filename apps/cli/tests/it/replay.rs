@@ -1,7 +1,7 @@
-//! A day of arrivals sent to a service gives the placements of `simulate`.
+//! Tests that a day of arrivals sent to a service gives the same placements as `simulate`.
 //!
-//! The client sends arrivals and departures in the order of their times; their speed has no effect
-//! on the result. `PAVIOR_REPLAY_SPEED=1000` replays a day in 86 s; by default there are no pauses.
+//! The client sends arrivals and departures in order of time; the speed has no effect on the
+//! result. `PAVIOR_REPLAY_SPEED=1000` replays a day in 86 s; by default there are no pauses.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::{Duration, Instant};
@@ -13,11 +13,10 @@ use crate::good;
 use crate::real_logs::log;
 use crate::serve::Service;
 
-/// The next events: at the same time, departures (0) come before arrivals (1), each in the order of
-/// the jobs.
+/// The next events. At equal times, departures (0) come before arrivals (1), each in job order.
 type Agenda = BTreeSet<(u64, u8, usize)>;
 
-/// Compares a service's placements with those of the simulator, job by job.
+/// Compares a service's placements with the simulator's, job by job.
 fn replay(trace: &str, machine: &str, scheduler: &str) {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("placements.jsonl").display().to_string();
@@ -50,7 +49,7 @@ fn replay(trace: &str, machine: &str, scheduler: &str) {
             assert!(status == 201 || status == 202, "{lease}");
             waiting.insert(lease["id"].as_u64().unwrap(), index);
         } else {
-            // Departures at the same time are sent together, so the queue moves after the last of
+            // Simultaneous departures are sent together, so the queue advances after the last of
             // them.
             let mut ends = vec![end(&held.remove(&index).unwrap())];
             while let Some(next) = agenda.first().filter(|next| (next.0, next.1) == (now, 0)) {
@@ -62,7 +61,7 @@ fn replay(trace: &str, machine: &str, scheduler: &str) {
             let answers = answers["answers"].as_array().unwrap();
             assert!(answers.iter().all(|answer| answer["status"] == 200), "{answers:?}");
         }
-        // The jobs that have started because of it.
+        // The jobs that have started as a result.
         let (_, list) = service.send("GET", "/v1/leases?limit=10000", "");
         for lease in list["leases"].as_array().unwrap() {
             let Some(started) = waiting.remove(&lease["id"].as_u64().unwrap()) else { continue };

@@ -1,4 +1,4 @@
-//! `pavior reproduce`: the papers' figures and statements.
+//! Tests `pavior reproduce`: the papers' figures and statements.
 
 use crate::{good, refused, refused_for};
 
@@ -21,7 +21,7 @@ fn the_tbl_paper_quickly() {
     for id in ["T2@3.8", "T2@4.2", "T2@4.6", "T4@uniform-4.6-tbl", "T5@uniform-growth"] {
         assert!(["holds", "tolerance", "differs"].contains(&&row(id)[5]), "{id}");
     }
-    // A quick run does not judge the measured times of T1 and T6, so its rows are the same on every
+    // A quick run does not judge the measured times of T1 and T6, so the rows are the same on every
     // machine.
     for statement in 1..=6 {
         let is_judged = rows.iter().any(|row| row[0].starts_with(&format!("T{statement}")));
@@ -60,7 +60,7 @@ fn the_mfa_paper_quickly() {
     assert_eq!(differ, ["M2@2-3x2-granted", "M2@2-3x3-granted", "M2@2-4x2-granted"]);
     let row = rows.iter().find(|row| &row[0] == "M1@2").unwrap();
     assert_eq!((&row[1], &row[2], &row[5]), ("<0,3> with index 7", "7", "holds"));
-    // Simulated or not, figures can be drawn again from the tables alone.
+    // Simulated or not, figures can be redrawn from the tables alone.
     let figures = ["fig06", "fig07", "fig07-measured", "fig08", "fig09"];
     let drawn = figures.map(|name| read(&format!("{name}.svg")));
     for name in figures {
@@ -113,7 +113,7 @@ fn the_gabl_paper_quickly() {
     for (id, paper) in papers {
         assert_eq!(&row(id)[1], paper, "{id}");
     }
-    // This is far beyond the width of any interval, for any seed.
+    // The differences far exceed the width of any interval, for any seed.
     for id in
         ["G3@one-uniform-fcfs-equal", "G4@0.035", "G5@one-uniform-gabl", "G5@all-decreasing-ff"]
     {
@@ -123,7 +123,7 @@ fn the_gabl_paper_quickly() {
         assert_ne!(&row(id)[5], "differs", "{id}: the declared reading gives G2");
     }
     assert_eq!((&row("G1@mbs")[5], rows.len()), ("differs", 161));
-    // Every statement has a line in the summary, with its text.
+    // Every statement has a line with its text in the summary.
     let markdown = read("statements.md");
     assert!(markdown.starts_with("`pavior reproduce gabl --quick`, Pavior "), "{markdown}");
     for statement in 1..=7 {
@@ -135,7 +135,7 @@ fn the_gabl_paper_quickly() {
     for part in ["pavior reproduce gabl --quick", "seed 1", "Fig. 8", "Paging(0)(SSD)"] {
         assert!(report.contains(part), "{part}");
     }
-    // The figures are drawn from the table alone.
+    // The figures can be drawn from the table alone.
     let figures =
         ["fig03", "fig04", "fig05", "fig06", "fig06-ssd", "fig07", "fig07-uniform", "fig08"];
     let drawn = figures.map(|figure| read(&format!("{figure}.svg")));
@@ -147,7 +147,7 @@ fn the_gabl_paper_quickly() {
     assert_eq!(drawn, figures.map(|figure| read(&format!("{figure}.svg"))));
 }
 
-/// The readings of a smaller run.
+/// The interpretations used in a smaller run.
 const READINGS: [&str; 8] = [
     "default",
     "sorted",
@@ -159,8 +159,8 @@ const READINGS: [&str; 8] = [
     "buffer-8",
 ];
 
-/// Writes the folder of the GABL paper with some of its readings and the last of its choices, and
-/// returns its path.
+/// Writes the folder of the GABL paper with some of its interpretations and the last of its
+/// choices. Returns the path.
 fn few_readings(folder: &std::path::Path) -> String {
     let paper = concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers/gabl");
     let few = folder.join("gabl");
@@ -212,7 +212,7 @@ fn other_readings_of_a_paper() {
         assert_eq!(rows.iter().filter(|row| &row[0] == reading).count(), goals, "{reading}");
     }
     assert!(read("statements.csv").contains("G2@paging:buffer-8,0.28,"));
-    // A strategy's own setting under the declared interpretation is what runs.
+    // A strategy runs with its own setting in the declared interpretation.
     let points = read("replications.csv");
     let ratio = |reading: &str| {
         let of =

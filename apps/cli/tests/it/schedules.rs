@@ -1,4 +1,4 @@
-//! Schedulers on the command line: `.sim` logs in, placements and schedules out.
+//! Tests schedulers on the command line: `.sim` logs in, placements and schedules out.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{good, refused_for};
 
-/// Runs a log and returns (job, start, first node of the first part) of every started job, by job.
+/// Runs a log and returns (job, start, first node of the first part) for each started job.
 fn starts(log: &str, machine: &str, strategy: &str, scheduler: &str) -> Vec<[u64; 3]> {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
@@ -38,8 +38,8 @@ fn starts(log: &str, machine: &str, strategy: &str, scheduler: &str) -> Vec<[u64
     starts
 }
 
-/// A log in which two jobs hold 0 1 and 4 5 of six nodes in a row until 4 and 9; two others between
-/// them end at 1. Then the head requests three in a row, and the candidate one until 21.
+/// A log in which two jobs hold nodes 0, 1 and 4, 5 of a row of six until 4 and 9; two jobs between
+/// them end at 1. Then the first request needs three in a row, and the candidate one until 21.
 const TRAP: &str = "\
 # arrival processors run
 0 2 4
@@ -59,7 +59,7 @@ fn the_geometric_trap() {
     assert_eq!(conservative[3..], geometric[3..]);
     let booked_by_count = starts(TRAP, "mesh:6", "ff", "conservative:count");
     assert_eq!(booked_by_count[3..], by_count[3..], "three nodes, not in a row, are booked");
-    // If nothing needs to be in a row, counting is enough.
+    // If no nodes need to be adjacent, counting is enough.
     let scattered = starts(TRAP, "mesh:6", "naive", "easy:count");
     assert_eq!(scattered[3][1], 4);
 }
@@ -95,7 +95,7 @@ fn broken_promises_are_counted() {
 
 #[test]
 fn no_job_overtakes_from_outside_the_window() {
-    // Job 0 leaves one of four nodes, and job 1 needs all; the small ones behind it fit.
+    // Job 0 leaves one of four nodes free, and job 1 needs all; the small jobs behind it fit.
     let log = "0 3 100\n1 4 10\n2 1 1\n3 1 1\n4 1 1\n5 1 1\n";
     let started = |scheduler: &str| -> Vec<u64> {
         starts(log, "mesh:4", "ff", scheduler).iter().map(|start| start[1]).collect()

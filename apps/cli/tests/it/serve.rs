@@ -1,4 +1,4 @@
-//! `pavior serve` as users start it: on its Unix socket, with its options.
+//! Tests `pavior serve` as started by users: on its Unix socket, with its options.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -39,7 +39,7 @@ impl Service {
         Service { process, stream, address, used: Instant::now(), folder }
     }
 
-    /// Sends a request. Returns the status and the body of its answer.
+    /// Sends a request. Returns the status and body of the answer.
     pub(crate) fn send(&mut self, method: &str, path: &str, body: &str) -> (u16, Value) {
         // The service closes connections that are idle for 10 s.
         if self.used.elapsed() > Duration::from_secs(4) {
@@ -100,7 +100,7 @@ fn the_default_is_a_unix_socket_in_the_folder_of_the_data() {
     assert_eq!((status, &lease["parts"]), (201, &json!([{"base":[0,0],"sides":[2,3]}])));
     let (_, machine) = service.send("GET", "/v1/machine", "");
     assert_eq!((&machine["machine"], &machine["strategy"]), (&json!("mesh:16x16"), &json!("tff")));
-    // Connections from the same user count as the operator's.
+    // Connections from the same user count as the operator.
     assert_eq!(service.send("POST", "/v1/nodes/drain", r#"{"node":[9,9]}"#).0, 200);
     assert!(service.end("TERM") < Duration::from_secs(40));
 }

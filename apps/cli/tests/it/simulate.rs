@@ -1,5 +1,5 @@
-//! `pavior simulate`: the same bytes with any number of threads, and the results that theory
-//! predicts.
+//! Tests `pavior simulate`: the same bytes with any number of threads, and the results predicted by
+//! theory.
 
 use serde_json::Value;
 
@@ -92,7 +92,7 @@ fn csv_has_a_line_a_metric() {
 
 #[test]
 fn equal_strategies_have_equal_results() {
-    // The plain search of First Fit is the specification of the fast one.
+    // First Fit's plain search is the specification of the fast search.
     let results = json(&[
         "simulate",
         "--machine",
@@ -136,7 +136,7 @@ fn precision_stops_replications() {
 #[test]
 fn the_tbl_experiment_comes_out_as_an_independent_program_found() {
     // 8x8x8, uniform sides, load 4.6, 160 runs of 1000 jobs: turnaround of TBL over FF 0.55,
-    // utilization 0.49 turned and 0.366 not, m = 2.79. Fewer runs here, so a wider margin.
+    // utilization 0.49 turned and 0.366 not, m = 2.79. The margin is wider because of fewer runs.
     let results = json(&[
         "simulate",
         "--machine",

@@ -1,4 +1,4 @@
-//! `pavior sweep`: work for other engines, and their results.
+//! Tests `pavior sweep`: work for other engines, and their results.
 
 use std::path::Path;
 
@@ -55,7 +55,7 @@ fn spans_that_the_experiment_cannot_have_are_refused() {
     }
 }
 
-/// Runs the loop of docs/scaling.md unchanged, with `pavior` from this build.
+/// Runs the loop from docs/scaling.md unchanged, with `pavior` from this build.
 #[cfg(unix)]
 #[test]
 fn the_loop_of_the_docs_runs_as_it_is_printed() {

@@ -1,4 +1,4 @@
-//! Hostile values for the options of every command, and failing outputs: each attempt ends in time
+//! Tests hostile values for every command's options, and failing outputs: each attempt ends in time
 //! with a defined exit status, without a panic, and prints a bounded message in plain text.
 //!
 //! `cargo test -p pavior-cli --test it tries -- --nocapture` prints the counts by area. The checks
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Values that few or no options expect.
+/// Values that few options expect, or none.
 const VALUES: &[&str] = &[
     "",
     "0",
@@ -42,7 +42,7 @@ const VALUES: &[&str] = &[
     "messages:18446744073709551615",
 ];
 
-/// Fast commands and their options.
+/// Fast commands with their options.
 const COMMANDS: &[(&str, &[&str], &[&str])] = &[
     (
         "simulate",
@@ -137,7 +137,7 @@ const COMMANDS: &[(&str, &[&str], &[&str])] = &[
     ),
 ];
 
-/// Each command once, for failing outputs.
+/// Each command once, to be run with failing outputs.
 const FAULTS: &[&[&str]] = &[
     &["help"],
     &["--version"],
@@ -200,7 +200,7 @@ pub(crate) fn run(mut command: Command) -> Result<Outcome, String> {
     Ok(Outcome { code: status.code(), message })
 }
 
-/// Returns the fault in an outcome, if there is one.
+/// Returns the fault in an outcome, if any.
 pub(crate) fn fault(outcome: &Outcome) -> Option<String> {
     let Outcome { code, message } = outcome;
     let raw = |c: char| c.is_control() && c != '\n' || "\u{202e}\u{fffe}".contains(c);
@@ -218,7 +218,7 @@ fn command(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Returns n such that one in n attempts is made.
+/// Returns n, where one in n attempts is made.
 fn step() -> usize {
     pavior_trials::size(41, 11, 1)
 }
@@ -237,7 +237,7 @@ fn hostile_values_of_options_are_answered() {
                     continue;
                 }
                 tried += 1;
-                // The last of two takes effect, or the second is rejected.
+                // Of two values, the last takes effect or the second is rejected.
                 let mut arguments = base.to_vec();
                 match arguments.iter().position(|given| given == option) {
                     Some(at) => arguments[at + 1] = value,
@@ -306,7 +306,7 @@ request = "3x2"
 strategy = ["ff", "mfa"]
 "#;
 
-/// Returns a file with one line removed or given another value.
+/// Returns a file in which one line is removed or gets another value.
 fn changed(lines: &[&str], at: usize, value: Option<&str>) -> String {
     let mut lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
     match (value, lines[at].split_once('=')) {

@@ -1,4 +1,4 @@
-//! `pavior unblock`, and the operations of `pavior allocate` that take over, list and plan.
+//! Tests `pavior unblock`, and the operations of `pavior allocate` that take over, list and plan.
 
 use serde_json::{Value, json};
 
@@ -33,13 +33,13 @@ fn room_by_a_time_is_made_by_who_ends_who_moves_and_who_is_requeued() {
         stdout(&output)
     };
     let told = |more: &[&str]| -> Value { serde_json::from_str(&ask(more)).unwrap() };
-    // a ends before, and b then moves to its nodes.
+    // Job a ends before then, and b moves to its nodes.
     let plan = told(&["--drain", "2", "--by", "9", "--now", "5", "--format", "json"]);
     let moves = json!([{"job": "b", "from": [{"base": [2], "sides": [2]}],
                         "to": [{"base": [0], "sides": [2]}], "ready": 8}]);
     assert_eq!((&plan["moves"], &plan["lost"]), (&moves, &json!(0.0)));
     assert_eq!((&plan["awaited"], &plan["requeued"]), (&json!(["a"]), &json!([])));
-    // By 7, only a requeued job makes room for four in a row; without --now none is requeued.
+    // By 7, only requeueing a job makes room for four in a row; without --now, none is requeued.
     let four = ["--shape", "4", "--by", "7", "--format"];
     let plan = told(&[&four[..], &["json", "--now", "5", "--max-jobs", "1"]].concat());
     assert_eq!((&plan["requeued"], &plan["lost"]), (&json!(null), &json!(null)));
@@ -94,7 +94,7 @@ fn the_cheapest_moves_and_the_other_questions() {
 
 #[test]
 fn a_request_is_as_free_as_it_says() {
-    // A row of four is not free anywhere, but a box of 2x2 is.
+    // No row of four is free, but a 2x2 box is.
     let [row, any] =
         [&["--shape", "4x1"][..], &["--shape", "4x1", "--freedom", "any-box"]].map(ask);
     assert_eq!((&row["fits"], &row["cost"]), (&json!(false), &json!(4)));
@@ -104,7 +104,7 @@ fn a_request_is_as_free_as_it_says() {
         (asked["cost"].clone(), asked["jobs"].clone())
     };
     assert_eq!(turned("box"), (Value::Null, Value::Null));
-    // The request is turned, but the job that moves is not.
+    // The request is turned, but the moving job is not.
     assert_eq!(turned("turned"), (json!(4), json!([7])));
 }
 

@@ -1,5 +1,5 @@
-//! `--skip-unsupported`: combinations that do not apply are left out of a comparison and named;
-//! otherwise they are an error.
+//! Tests `--skip-unsupported`: combinations that do not apply are left out of a comparison and
+//! named; without it, they are an error.
 
 use std::path::Path;
 
@@ -100,7 +100,7 @@ fn experiments_leave_out_combinations_and_go_on_with_the_same() {
     let refused = pavior(&["experiment", &file, "--out", text(&at("never"))], "");
     assert!(stderr(&refused).contains("plain.toml:2:13"), "{}", stderr(&refused));
 
-    // The option, the key, and both, in one piece or in shards.
+    // The option, the key, and both, as a whole or in shards.
     let keyed = experiment(folder.path(), "keyed.toml", "skip-unsupported = true\n");
     let whole = at("whole");
     let output = pavior(&["experiment", &file, "--skip-unsupported", "--out", text(&whole)], "");
@@ -110,7 +110,7 @@ fn experiments_leave_out_combinations_and_go_on_with_the_same() {
     assert_eq!(told["skipped"].as_array().unwrap().len(), 1);
     assert_eq!(told["results"].as_array().unwrap().len(), 6, "2db runs on the other machine");
     let report = std::fs::read_to_string(whole.join("report.html")).unwrap();
-    // In the introduction and in the figure's description; below the figure, lines are wrapped.
+    // In the introduction and the figure's description; below the figure, lines wrap.
     assert_eq!(report.matches("Left out: strategy 2db does not work on").count(), 2);
     assert_eq!(report.matches("Left out:").count(), 3);
     let shards = ["1/2", "2/2"].map(|part| {

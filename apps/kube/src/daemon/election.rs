@@ -1,8 +1,8 @@
 //! The election of the active replica.
 //!
 //! The Lease only saves work: placements stay correct even if two replicas act at the same time.
-//! Clocks are not compared. A replica takes the Lease once the Lease has not changed for its
-//! duration, as measured by the replica's own clock.
+//! Clocks are not compared. A replica takes the Lease if it has not changed for its whole duration
+//! by the replica's own clock.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 enum Step {
     Wait(Duration),
     Create,
-    /// Acquires or renews the Lease; `taken` is true if another replica had it.
+    /// Acquires or renews the Lease; `taken` is true if another replica held it.
     Hold {
         taken: bool,
     },
@@ -41,7 +41,7 @@ enum Step {
 struct Election {
     own: String,
     lease: Option<Lease>,
-    /// The time of the latest change.
+    /// The time when the Lease last changed.
     since: Option<Instant>,
     renewed: Option<Instant>,
     tried: Option<Instant>,
@@ -62,7 +62,7 @@ impl Election {
         own && self.renewed.is_some_and(|at| now < at + LASTS)
     }
 
-    /// Returns the next step, which is to wait until the Lease has been read.
+    /// Returns the next step; until the Lease has been read, that is to wait.
     fn step(&self, now: Instant) -> Step {
         let Some(since) = self.since else { return Step::Wait(RENEW) };
         let pause =
@@ -117,7 +117,7 @@ pub(crate) fn take_part(client: Client, own: String, health: Arc<Health>) -> wat
                         election.observe(lease, Instant::now());
                     }
                     let wait = if held.is_ok() { Duration::ZERO } else { PAUSE };
-                    // A conflict with another replica is normal.
+                    // Conflicts with other replicas are normal.
                     if !matches!(held, Err(WriteError::Conflict)) {
                         note_fault(&health, held.err().map(|error| error.to_string()));
                     }
@@ -146,7 +146,7 @@ pub(crate) fn take_part(client: Client, own: String, health: Arc<Health>) -> wat
     receiver
 }
 
-/// Notes the reason why the Lease cannot be read or written, and logs it if it is new.
+/// Records why the Lease cannot be read or written, and logs the reason if it is new.
 fn note_fault(health: &Health, fault: Option<String>) {
     let mut known = health.faults();
     if let Some(why) = fault.as_ref().filter(|_| known.lease != fault) {

@@ -1,4 +1,4 @@
-//! The daemon: watches the cluster, plans after a change, and writes the actions of the plan.
+//! The daemon: watches the cluster, plans after each change, and carries out the plan's actions.
 
 mod election;
 mod reconciler;
@@ -22,7 +22,7 @@ use reconciler::Reconciler;
 /// Options of the daemon.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// True to act even if another replica is active; placements stay correct.
+    /// True to act even if another replica is active, which is safe.
     pub always: bool,
     /// The name of this replica in the Lease.
     pub name: String,
@@ -34,14 +34,14 @@ pub struct Options {
     pub machine: Option<String>,
     /// True to only observe.
     pub observe: bool,
-    /// A file with the Machine to observe, for a cluster without one.
+    /// A file with the Machine to observe, for clusters that contain none.
     pub spec: Option<PathBuf>,
 }
 
 /// Places Jobs until SIGTERM or SIGINT.
 ///
 /// # Errors
-/// Returns an error if the API server cannot be reached with the configuration that was found.
+/// Returns an error if the API server cannot be reached with the configuration found.
 pub fn run(options: &Options) -> Result<(), KubeError> {
     runtime()?.block_on(async {
         let client = connect().await?;
@@ -99,7 +99,7 @@ async fn reconcile(client: Client, page: Page, options: &Options) -> Result<(), 
     }
 }
 
-/// Reads a Machine from a file, for a cluster without one.
+/// Reads a Machine from a file, for clusters that contain none.
 fn machine(path: &Path) -> Result<Machine, KubeError> {
     let bad = |why: String| KubeError::File { path: path.to_path_buf(), why };
     let text = pavior::files::read_text(path, pavior::files::Limits::DOCUMENT);

@@ -1,4 +1,4 @@
-//! Applies the plan of each machine after every change.
+//! Applies each machine's plan after every change.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
@@ -17,11 +17,11 @@ use crate::read::ClusterWatch;
 use crate::world::Index;
 use crate::write::{WriteError, Writer};
 
-/// The time between plans while the scheduler refuses pods.
+/// The time between plans while the cluster's scheduler refuses pods.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The time before an action on an unchanged object is repeated.
 const AGAIN: Duration = Duration::from_secs(10);
-/// The time after which no more writes of a plan begin, for an API server that does not respond.
+/// The time limit for starting a plan's writes, in case the API server does not respond.
 const WRITES: Duration = Duration::from_secs(10);
 /// The maximum number of concurrent writes.
 const AT_ONCE: usize = 32;
@@ -30,16 +30,16 @@ const EVENT_EVERY: Duration = Duration::from_secs(30);
 /// The maximum number of events per reconciliation.
 const EVENTS_AT_ONCE: usize = 16;
 
-/// State kept between reconciliations. Losing it does no harm.
+/// State kept between reconciliations. Losing it is harmless.
 pub(super) struct Reconciler {
-    /// `None` if it only observes.
+    /// `None` for an observer.
     writer: Option<Writer>,
     memory: HashMap<String, Memory>,
     /// The times of recent actions, by kind and object.
     recent: HashMap<(&'static str, ObjectRef), Instant>,
     events: HashMap<Uid, (Instant, String)>,
     statuses: HashMap<String, MachineStatus>,
-    /// The time after which to plan again even without updates.
+    /// The time until the next plan even without updates.
     retry: Option<Duration>,
     leads: bool,
     /// True while placements cannot be read.
@@ -62,7 +62,7 @@ impl Reconciler {
         }
     }
 
-    /// Notes whether this replica is active, and logs a change.
+    /// Records whether this replica is active, and logs changes.
     pub(super) fn leads(&mut self, leads: bool) {
         if leads != self.leads {
             log(
@@ -80,7 +80,7 @@ impl Reconciler {
         self.retry.unwrap_or(Duration::from_hours(24))
     }
 
-    /// Plans again after a time, even without updates.
+    /// Schedules another plan after a time, even without updates.
     fn retry_after(&mut self, time: Duration) {
         self.retry = Some(self.retry.map_or(time, |earlier| earlier.min(time)));
     }
@@ -158,7 +158,7 @@ impl Reconciler {
         let (actions, repeated): (Vec<Action>, Vec<Action>) =
             made.actions.into_iter().partition(new);
         if !repeated.is_empty() {
-            // There may be no update when its time has passed.
+            // There may be no update by the time it may be repeated.
             self.retry_after(AGAIN);
         }
         let Some(writer) = &self.writer else { return };
@@ -180,7 +180,7 @@ impl Reconciler {
                     self.retry_after(PATIENCE);
                     continue;
                 }
-                // An API server that starts rejects everything until it has read the rights.
+                // A starting API server rejects everything until it has loaded the access rules.
                 Err(WriteError::Rejected(_)) if self.is_outage => {
                     self.retry_after(PATIENCE);
                     continue;
@@ -211,7 +211,7 @@ impl Reconciler {
         }
     }
 
-    /// Publishes events with the reasons why Jobs are waiting, if they are new.
+    /// Publishes events with new reasons for Jobs' waits.
     async fn publish_events(&mut self, all: &[Waiting], now: i64) {
         let at = date(now.max(0) as u64);
         let mut written = 0;
@@ -241,7 +241,7 @@ impl Reconciler {
         }
     }
 
-    /// Writes the status of a machine if it is new.
+    /// Writes a machine's status if it has changed.
     async fn write_status(&mut self, machine: &ObjectRef, status: MachineStatus) {
         let old = self.statuses.get(&machine.name);
         let Some(writer) = self.writer.as_ref().filter(|_| old != Some(&status)) else { return };

@@ -21,7 +21,7 @@ pub(crate) struct Job {
     pub(crate) spec: JobSpec,
     #[serde(default)]
     pub(crate) status: JobStatus,
-    /// The Kueue quota, if our check applies.
+    /// The Kueue quota, if our admission check applies.
     #[serde(skip)]
     pub(crate) quota: Option<Quota>,
 }
@@ -40,7 +40,7 @@ pub(crate) struct JobSpec {
 
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Template {
-    /// True if the template requests Kueue's topology-aware scheduling.
+    /// True if the Job's template requests Kueue's topology-aware scheduling.
     #[serde(default, rename = "metadata", deserialize_with = "topology")]
     pub(crate) topology: bool,
     #[serde(default)]
@@ -73,19 +73,19 @@ impl Job {
         self.owner().filter(|_| self.is_of_a_set())
     }
 
-    /// Returns whether the Job shares a box with the other Jobs of its controller.
+    /// Returns true if the Job shares a box with the other Jobs of its controller.
     pub(crate) fn is_of_a_set(&self) -> bool {
         self.annotation(BOX) == Some("set")
     }
 
-    /// Returns its number among the Jobs of its set.
+    /// Returns the Job's number within its set.
     pub(crate) fn global_index(&self) -> Option<u32> {
         let text = self.label(GLOBAL_INDEX)?;
         let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         text.parse().ok().filter(|_| digits)
     }
 
-    /// Returns whether the Job has succeeded or failed.
+    /// Returns true if the Job has succeeded or failed.
     pub(crate) fn is_finished(&self) -> bool {
         let ends = ["Complete", "Failed", "SuccessCriteriaMet", "FailureTarget"];
         ends.iter().any(|kind| Condition::holds(&self.status.conditions, kind))
@@ -96,29 +96,29 @@ impl Job {
         Some(self.status.completion_time.as_ref()?.0.as_second())
     }
 
-    /// Returns whether the Job is suspended.
+    /// Returns true if the Job is suspended.
     pub(crate) fn is_suspended(&self) -> bool {
         self.spec.suspend == Some(true)
     }
 
-    /// Returns the number of indexes that have not ended.
+    /// Returns the number of unfinished indexes.
     pub(crate) fn remaining(&self) -> u32 {
         let all = self.spec.completions.or(self.spec.parallelism).unwrap_or(1);
         let ended = self.status.succeeded.unwrap_or(0).saturating_add(self.status.failed_indexes);
         all.saturating_sub(ended)
     }
 
-    /// Returns whether the Job holds Kueue quota.
+    /// Returns true if the Job holds Kueue quota.
     pub(crate) fn has_quota(&self) -> bool {
         self.quota.as_ref().is_some_and(|quota| quota.reserved)
     }
 
-    /// Returns whether the Job is suspended without quota, and so needs no box.
+    /// Returns true if the Job is suspended without quota, and so needs no box.
     pub(crate) fn is_idle(&self) -> bool {
         self.is_suspended() && !self.has_quota()
     }
 
-    /// Returns its maximum run time in seconds, if it has one.
+    /// Returns the Job's maximum run time in seconds, if limited.
     pub(crate) fn seconds(&self) -> Option<u64> {
         let written = self.annotation(SECONDS).and_then(|text| text.parse().ok());
         let given = [written, self.spec.active_deadline_seconds];
@@ -126,7 +126,7 @@ impl Job {
     }
 }
 
-/// Counts the indexes of a list such as `1,3-5`.
+/// Counts the indexes in a list such as `1,3-5`.
 fn index_count<'de, D: serde::Deserializer<'de>>(input: D) -> Result<u32, D::Error> {
     let text = Option::<String>::deserialize(input)?.unwrap_or_default();
     let count = |part: &str| {
@@ -137,7 +137,7 @@ fn index_count<'de, D: serde::Deserializer<'de>>(input: D) -> Result<u32, D::Err
     Ok(text.split(',').filter_map(count).fold(0, u32::saturating_add))
 }
 
-/// Returns whether annotations of a template request topology-aware scheduling.
+/// Returns true if a template's annotations request topology-aware scheduling.
 fn topology<'de, D: serde::Deserializer<'de>>(input: D) -> Result<bool, D::Error> {
     #[derive(Deserialize)]
     struct Metadata {

@@ -1,4 +1,4 @@
-//! Kueue objects: quota of Jobs, and admission checks.
+//! Kueue objects: Jobs' quota and admission checks.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +11,9 @@ use super::pod::Toleration;
 
 /// Our controller name in admission checks.
 pub(crate) const CONTROLLER: &str = "pavior.dev/placement";
-/// The label with the Kueue queue of a Job.
+/// The label that names a Job's Kueue queue.
 pub(crate) const QUEUE: &str = "kueue.x-k8s.io/queue-name";
-/// The label with the uid of a Workload's Job.
+/// The label that contains the uid of a Workload's Job.
 const JOB: &str = "kueue.x-k8s.io/job-uid";
 
 /// A Workload, Kueue's view of a Job.
@@ -105,7 +105,7 @@ pub(crate) struct CheckStatus {
     pub(crate) conditions: Vec<Condition>,
 }
 
-/// A flavor: nodes of one kind.
+/// A flavor, which stands for nodes of one kind.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct ResourceFlavor {
     #[serde(deserialize_with = "slim")]
@@ -149,12 +149,12 @@ resource!(AdmissionCheck, ClusterResourceScope, "kueue.x-k8s.io", "v1beta2", "ad
 resource!(ResourceFlavor, ClusterResourceScope, "kueue.x-k8s.io", "v1beta2", "resourceflavors");
 
 impl Workload {
-    /// Returns the uid of its Job.
+    /// Returns the uid of the Workload's Job.
     pub(crate) fn job(&self) -> Option<Uid> {
         self.label(JOB).map(|uid| Uid(uid.to_string()))
     }
 
-    /// Describes the state of its Job in Kueue, in bounded text without control characters.
+    /// Describes the Job's state in Kueue, in bounded text without control characters.
     pub(crate) fn words(&self) -> String {
         let one = |kind: &str| self.status.conditions.iter().find(|one| one.kind == kind);
         let now = |kind: &str| one(kind).filter(|one| one.status == "True");
@@ -188,7 +188,7 @@ impl Workload {
         }
     }
 
-    /// Returns whether quota is reserved and not being revoked.
+    /// Returns true if quota is reserved and not being revoked.
     pub(crate) fn is_reserved(&self) -> bool {
         let holds = |kind| Condition::holds(&self.status.conditions, kind);
         self.spec.active != Some(false)

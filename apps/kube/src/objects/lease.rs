@@ -10,10 +10,10 @@ use super::object::{resource, slim};
 pub(crate) const NAMESPACE: &str = "pavior-system";
 /// The name of the Lease.
 pub(crate) const LEASE_NAME: &str = "pavior-kube";
-/// The time after which a Lease that is not renewed expires.
+/// The time before an unrenewed Lease expires.
 pub(crate) const LEASE_TIME: Duration = Duration::from_secs(15);
 
-/// The Lease of the replica that acts.
+/// The Lease of the active replica.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Lease {
     #[serde(deserialize_with = "slim")]

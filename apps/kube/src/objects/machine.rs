@@ -18,16 +18,16 @@ pub(crate) struct Machine {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MachineSpec {
-    /// `boxes`, the only kind. Objects written for earlier builds may contain `slices`.
+    /// `boxes`, the only kind. Objects written for earlier builds may also say `slices`.
     pub(crate) kind: Option<String>,
-    /// The grid in chips, such as `torus:4x4x4`. Empty in an object of another kind.
+    /// The grid in chips, such as `torus:4x4x4`. Empty in objects of another kind.
     #[serde(default)]
     pub(crate) grid: String,
     /// The chips of a node, such as `2x2x1`.
     pub(crate) host: Option<String>,
     #[serde(default)]
     pub(crate) nodes: CoordinateSource,
-    /// A resource that a pod uses up on its node, so that two pods of Jobs never share a node.
+    /// A resource that one Job pod uses up on its node, so that two Job pods never share a node.
     pub(crate) resource: Option<String>,
     pub(crate) strategy: Option<String>,
     pub(crate) scheduler: Option<String>,
@@ -35,13 +35,13 @@ pub(crate) struct MachineSpec {
     pub(crate) queued_per_namespace: Option<usize>,
     /// The maximum number of nodes per namespace.
     pub(crate) nodes_per_namespace: Option<u32>,
-    /// The time within which the cluster's scheduler must start a pod on its node.
+    /// The time that the cluster's scheduler has to start a pod on its node.
     pub(crate) patience_seconds: Option<u64>,
     /// The Kueue AdmissionCheck that the daemon answers.
     pub(crate) admission_check: Option<String>,
-    /// The maximum time for which a Job may hold quota without a box.
+    /// The maximum time that a Job may hold quota without a box.
     pub(crate) quota_seconds: Option<u64>,
-    /// Shapes in chips for which free boxes are counted.
+    /// Shapes in chips whose free boxes are counted.
     #[serde(default)]
     pub(crate) slots: Vec<String>,
     /// Planned maintenance; Jobs that would run into it are not placed.
@@ -55,10 +55,10 @@ pub(crate) struct Maintenance {
     /// A box in nodes, such as `2x2@0,0`.
     #[serde(rename = "box")]
     pub(crate) at: Option<String>,
-    /// Names of nodes.
+    /// The names of the nodes.
     #[serde(default)]
     pub(crate) nodes: Vec<String>,
-    /// The start and end, such as `2026-12-01T08:00:00Z`.
+    /// The start and end times, such as `2026-12-01T08:00:00Z`.
     pub(crate) from: String,
     pub(crate) to: String,
 }
@@ -67,10 +67,10 @@ pub(crate) struct Maintenance {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CoordinateSource {
-    /// One label per axis, x first, whose value is the coordinate.
+    /// One label per axis, x first, each with the coordinate as its value.
     #[serde(default)]
     pub(crate) labels: Vec<String>,
-    /// A pattern of names, such as `pod0-{x}-{y}-{z}`.
+    /// A pattern for node names, such as `pod0-{x}-{y}-{z}`.
     pub(crate) pattern: Option<String>,
 }
 
@@ -94,7 +94,7 @@ pub(crate) struct MachineStatus {
     pub(crate) slots: Vec<SlotCount>,
 }
 
-/// The number of boxes of a shape that fit side by side on free nodes.
+/// The number of boxes of a shape that fit on free nodes at once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct SlotCount {
     pub(crate) shape: String,

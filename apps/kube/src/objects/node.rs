@@ -25,7 +25,7 @@ pub(crate) struct NodeSpec {
     pub(crate) taints: Vec<Taint>,
 }
 
-/// A taint, which keeps away pods that do not tolerate it.
+/// A taint, which keeps out pods that do not tolerate it.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Taint {
     pub(crate) key: String,
@@ -43,7 +43,7 @@ pub(crate) struct NodeStatus {
 }
 
 impl Taint {
-    /// Returns whether the taint reflects a condition of the node, and so may disappear on its own.
+    /// Returns true if the taint reflects a condition of the node, and so may disappear on its own.
     pub(crate) fn is_temporary(&self) -> bool {
         let prefixes = ["node.kubernetes.io/", "node.cloudprovider.kubernetes.io/"];
         prefixes.iter().any(|prefix| self.key.starts_with(prefix))
@@ -53,17 +53,17 @@ impl Taint {
 resource!(Node, ClusterResourceScope, "", "v1", "nodes");
 
 impl Node {
-    /// Returns whether new pods may start on the node.
+    /// Returns true if new pods may start on the node.
     pub(crate) fn is_ready(&self) -> bool {
         Condition::holds(&self.status.conditions, "Ready") && !self.spec.unschedulable
     }
 
-    /// Returns whether the node has all labels of a selector.
+    /// Returns true if the node has all labels of a selector.
     pub(crate) fn is_selected(&self, selector: &BTreeMap<String, String>) -> bool {
         selector.iter().all(|(label, value)| self.label(label) == Some(value))
     }
 
-    /// Returns whether the node has any of a resource.
+    /// Returns true if the node has any amount of a resource.
     pub(crate) fn offers(&self, resource: &str) -> bool {
         self.status.allocatable.get(resource).is_some_and(|amount| amount != "0")
     }

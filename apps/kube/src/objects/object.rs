@@ -1,4 +1,4 @@
-//! Metadata of all kinds of objects, and our names in it.
+//! Metadata of all kinds of objects, and our names in the metadata.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -12,15 +12,15 @@ pub(crate) const VERSION: &str = "v1alpha1";
 
 /// The prefix of our annotations.
 const OURS: &str = "pavior.dev/";
-/// The annotation of a Job with its shape, such as `4x4x2`.
+/// The annotation that gives a Job's shape, such as `4x4x2`.
 pub(crate) const SHAPE: &str = "pavior.dev/shape";
-/// The annotation of a Job with its machine, if the cluster has several.
+/// The annotation that names a Job's machine, if the cluster has several.
 pub(crate) const MACHINE: &str = "pavior.dev/machine";
-/// The annotation of a Job with its maximum run time in seconds.
+/// The annotation that gives a Job's maximum run time in seconds.
 pub(crate) const SECONDS: &str = "pavior.dev/seconds";
 /// The annotation that says whether a Job, or all Jobs of its set together, get a box.
 pub(crate) const BOX: &str = "pavior.dev/box";
-/// The label of a JobSet's Jobs with their number among all Jobs of the set.
+/// The label that numbers a JobSet's Jobs.
 pub(crate) const GLOBAL_INDEX: &str = "jobset.sigs.k8s.io/job-global-index";
 /// The scheduling gate of pods that wait for a box.
 pub(crate) const GATE: &str = "pavior.dev/placement";
@@ -65,7 +65,7 @@ macro_rules! resource {
 }
 pub(crate) use resource;
 
-/// Reads metadata without managed fields and foreign annotations.
+/// Parses metadata, dropping managed fields and foreign annotations.
 pub(crate) fn slim<'de, D: Deserializer<'de>>(input: D) -> Result<ObjectMeta, D::Error> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -119,7 +119,7 @@ impl Borrow<str> for Uid {
     }
 }
 
-/// A reference to an object in the version that was read.
+/// A reference to an object at the version that was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct ObjectRef {
     pub(crate) namespace: String,
@@ -169,7 +169,7 @@ pub(crate) trait Object: kube::Resource {
         self.meta().creation_timestamp.as_ref().map_or(0, |time| time.0.as_second())
     }
 
-    /// Returns whether it is being deleted.
+    /// Returns true if the object is being deleted.
     fn is_terminating(&self) -> bool {
         self.meta().deletion_timestamp.is_some()
     }
@@ -182,12 +182,12 @@ pub(crate) trait Object: kube::Resource {
         self.meta().annotations.as_ref()?.get(name).map(String::as_str)
     }
 
-    /// Returns the uid of its controller.
+    /// Returns the uid of the object's controller.
     fn owner(&self) -> Option<Uid> {
         self.owner_id().map(|id| Uid(id.to_string()))
     }
 
-    /// Returns the text of that uid.
+    /// Returns the text of the controller's uid.
     fn owner_id(&self) -> Option<&str> {
         let owner = self.meta().owner_references.as_ref()?.first()?;
         Some(&owner.uid)
@@ -209,7 +209,7 @@ pub(crate) struct Condition {
 }
 
 impl Condition {
-    /// Returns whether a condition of this type is true.
+    /// Returns true if a condition of this type is true.
     pub(crate) fn holds(all: &[Condition], kind: &str) -> bool {
         all.iter().any(|one| one.kind == kind && one.status == "True")
     }

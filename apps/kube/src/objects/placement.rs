@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::object::{GROUP, Uid, VERSION, resource, slim};
 
 /// The record of a Job's nodes. It is named after the Job's uid and owned by the Job. A new
-/// placement is a proposal; pods are opened once it is confirmed.
+/// placement is a proposal; pods are opened only after its confirmation.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Placement {
     #[serde(deserialize_with = "slim")]
@@ -22,7 +22,7 @@ pub(crate) struct PlacementSpec {
     pub(crate) machine: String,
     pub(crate) job: String,
     pub(crate) job_uid: Uid,
-    /// For a set, the uids of its Jobs in the order of their ranks.
+    /// For a set, the uids of its Jobs in rank order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) set: Vec<Uid>,
     /// The shape as written on the Job.
@@ -42,7 +42,7 @@ pub(crate) struct PlacementStatus {
 }
 
 impl PlacementSpec {
-    /// Returns the Jobs of the placement in the order of their ranks.
+    /// Returns the placement's Jobs, in rank order.
     pub(crate) fn jobs(&self) -> &[Uid] {
         if self.set.is_empty() { std::slice::from_ref(&self.job_uid) } else { &self.set }
     }

@@ -54,13 +54,13 @@ pub(crate) struct Toleration {
 pub(crate) struct PodStatus {
     #[serde(default)]
     pub(crate) phase: String,
-    /// The time at which its node accepted it.
+    /// The time when its node accepted it.
     pub(crate) start_time: Option<Time>,
     #[serde(default)]
     pub(crate) conditions: Vec<Condition>,
 }
 
-/// The required part of a node affinity: one of its terms must hold.
+/// The required part of a node affinity; at least one of its terms must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Affinity {
@@ -110,18 +110,18 @@ impl<'de> Deserialize<'de> for CompactJson {
 resource!(Pod, NamespaceResourceScope, "", "v1", "pods");
 
 impl Pod {
-    /// Returns whether the pod may still run. A pod that is being deleted may.
+    /// Returns true if the pod may still run, as it may while being deleted.
     pub(crate) fn is_active(&self) -> bool {
         !matches!(self.status.phase.as_str(), "Succeeded" | "Failed")
     }
 
-    /// Returns whether the pod makes a node busy. Pods of DaemonSets and static pods do not.
+    /// Returns true if the pod makes its node busy. Pods of DaemonSets and static pods do not.
     pub(crate) fn occupies_node(&self) -> bool {
         let mut owners = self.metadata.owner_references.iter().flatten();
         !owners.any(|owner| matches!(owner.kind.as_str(), "DaemonSet" | "Node"))
     }
 
-    /// Returns the position of our gate.
+    /// Returns the position of our gate among the pod's scheduling gates.
     pub(crate) fn gate(&self) -> Option<usize> {
         self.spec.gate()
     }
@@ -131,12 +131,12 @@ impl Pod {
         self.label("batch.kubernetes.io/job-completion-index")?.parse().ok()
     }
 
-    /// Returns the node that it is bound to.
+    /// Returns the node that the pod is bound to.
     pub(crate) fn node(&self) -> Option<&str> {
         self.spec.node_name.as_deref().filter(|name| !name.is_empty())
     }
 
-    /// Returns the node that is named in all terms of its affinity.
+    /// Returns the node named in all terms of the pod's affinity.
     pub(crate) fn target_node(&self) -> Option<String> {
         let terms = self.spec.required()?.node_selector_terms;
         let named = |term: &Term| match term.match_fields.last() {
@@ -152,7 +152,7 @@ impl Pod {
         same.then_some(first)
     }
 
-    /// Returns the scheduler's message if the pod is unschedulable.
+    /// Returns the scheduler's message if it considers the pod unschedulable.
     pub(crate) fn unschedulable_message(&self) -> Option<&str> {
         let refused = |one: &&Condition| one.kind == "PodScheduled" && one.status == "False";
         let condition = self.status.conditions.iter().find(refused)?;
@@ -161,25 +161,25 @@ impl Pod {
 }
 
 impl PodSpec {
-    /// Returns whether Kueue's topology-aware scheduling must also open it.
+    /// Returns true if Kueue's topology-aware scheduling must also open the pod.
     pub(crate) fn uses_topology_scheduling(&self) -> bool {
         self.scheduling_gates.iter().any(|gate| gate.name == "kueue.x-k8s.io/topology")
     }
 
-    /// Returns whether selector, affinity and tolerations are equal.
+    /// Returns true if selector, affinity and tolerations are equal.
     pub(crate) fn demands_the_same(&self, other: &PodSpec) -> bool {
         self.node_selector == other.node_selector
             && self.affinity == other.affinity
             && self.tolerations == other.tolerations
     }
 
-    /// Returns the position of our gate.
+    /// Returns the position of our gate among the scheduling gates.
     pub(crate) fn gate(&self) -> Option<usize> {
         self.scheduling_gates.iter().position(|gate| gate.name == GATE)
     }
 
-    /// Returns the required node affinity. One that cannot be parsed has no terms, so no node
-    /// matches.
+    /// Returns the required node affinity. A malformed affinity has no terms, so it matches no
+    /// node.
     pub(crate) fn required(&self) -> Option<Affinity> {
         let affinity = self.affinity.as_ref()?.value();
         let affinity = affinity.get("nodeAffinity")?;
@@ -189,7 +189,7 @@ impl PodSpec {
 }
 
 impl Toleration {
-    /// Returns whether the pod covers a taint.
+    /// Returns true if the pod tolerates a taint.
     pub(crate) fn covers(&self, taint: &Taint) -> bool {
         let effect = self.effect.as_deref().unwrap_or_default();
         let key = self.key.as_deref().unwrap_or_default();

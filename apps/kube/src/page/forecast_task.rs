@@ -21,12 +21,12 @@ pub(crate) struct ForecastTask {
 }
 
 impl ForecastTask {
-    /// Returns whether a forecast may start.
+    /// Returns true if a forecast may start.
     pub(crate) fn is_due(&self) -> bool {
         self.pending.is_none() && self.asked.is_none_or(|at| at.elapsed() >= REST)
     }
 
-    /// Starts the forecast of a plan, if it has one.
+    /// Starts the forecast for a plan, if the plan requests one.
     pub(crate) fn update(&mut self, made: &mut Plan) {
         let waiting = made.waiting.iter().map(|one| one.job.uid.clone()).collect();
         let held = made.picture.as_ref().map_or(0, |picture| picture.held.len());
@@ -48,7 +48,7 @@ impl ForecastTask {
         if let Some(pending) = &mut self.pending {
             let answer = pending.await;
             self.pending = None;
-            // After an error, the previous forecast is kept.
+            // If the forecast fails, the previous one is kept.
             if let Ok(Ok(answer)) = answer {
                 self.latest = Some(answer);
             }

@@ -14,14 +14,13 @@ use crate::client::{KubeError, now};
 /// The default address of probes.
 pub const PROBES: &str = "0.0.0.0:9324";
 
-/// The time after which a reconciliation is considered hung; it normally takes seconds.
+/// The time before a reconciliation is considered hung; normally it takes seconds.
 const HANGS: Duration = Duration::from_mins(5);
 
-/// The time for which a right counts as missing after a write failed for lack of it. Writes are
-/// retried sooner than this.
+/// The time that a right counts as missing after a failed write. Writes are retried sooner.
 const MISSING: Duration = Duration::from_mins(1);
 
-/// The maximum number of faults that are reported.
+/// The maximum number of faults to report.
 const FAULTS: usize = 16;
 
 #[derive(Debug, Default)]
@@ -36,21 +35,21 @@ pub(crate) struct Health {
 /// Faults that prevent the daemon from acting, wholly or partly.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
-    /// Kinds of objects that cannot be read, with the reasons.
+    /// Object kinds that cannot be read, with the reasons.
     pub(crate) kinds: BTreeMap<String, String>,
     /// Machines with a fault.
     pub(crate) machines: BTreeMap<String, String>,
-    /// True if no machine can be planned, although there are some.
+    /// True if there are machines but none can be planned.
     pub(crate) no_machine: bool,
-    /// The reason why the Lease cannot be read or written.
+    /// The reason if the Lease cannot be read or written.
     pub(crate) lease: Option<String>,
-    /// Missing rights, each with the time of the latest write that failed.
+    /// Missing rights, each with the time of the latest failed write.
     rights: BTreeMap<String, Instant>,
 }
 
 impl Faults {
-    /// Notes a right that the API server says is missing. The rest of its message may name objects
-    /// of users.
+    /// Records a right that the API server reports as missing. The rest of the message is dropped
+    /// because it may name users' objects.
     pub(crate) fn note_right(&mut self, message: &str) {
         let right = message.split_once(" cannot ").map_or("", |(_, right)| right);
         let right = right.split(" in the namespace").next().unwrap_or(right);
@@ -71,7 +70,7 @@ impl Faults {
 }
 
 impl Health {
-    /// Notes the beginning or end of a reconciliation.
+    /// Records the beginning or end of a reconciliation.
     pub(crate) fn note_reconciliation(&self, begins: bool) {
         self.whole.store(true, Ordering::Relaxed);
         let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
@@ -89,7 +88,7 @@ impl Health {
         self.faults.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns whether this replica could act, and lines about all faults. A replica cannot act
+    /// Returns true if this replica could act, and lines about all faults. A replica cannot act
     /// until it has read the cluster, without the Lease, or if every machine has a fault.
     fn readiness(&self) -> (bool, String) {
         let mut faults = self.faults();

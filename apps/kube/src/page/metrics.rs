@@ -28,7 +28,7 @@ pub(crate) struct Metrics {
     pub(crate) turn_seconds: Gauge<f64, AtomicU64>,
     /// 1 if this replica is the active one.
     pub(crate) active: Gauge,
-    /// The number of kinds of objects that cannot be read.
+    /// The number of object kinds that cannot be read.
     pub(crate) unreadable: Gauge,
     pub(crate) overlaps: Counter,
     changes: Family<OfChange, Counter>,

@@ -1,4 +1,4 @@
-//! The web page of a machine, its queries and metrics.
+//! The web page of a machine, with its queries and metrics.
 
 mod forecast_task;
 mod health;
@@ -24,7 +24,7 @@ pub(crate) use view::view;
 /// The default address of the page.
 pub const ADDRESS: &str = "127.0.0.1:9323";
 
-/// The web page of a machine, which is served after the first plan.
+/// The web page of a machine, served after the first plan.
 pub(crate) struct Page {
     address: Option<String>,
     /// The machine's name; `None` until the first one is known.
@@ -51,13 +51,13 @@ impl Page {
         }
     }
 
-    /// Notes the kinds of objects that cannot be read, with the reasons.
+    /// Records the object kinds that cannot be read, with the reasons.
     pub(crate) fn note_unreadable(&self, kinds: &BTreeMap<String, String>) {
         self.metrics.unreadable.set(kinds.len() as i64);
         self.health.faults().kinds.clone_from(kinds);
     }
 
-    /// Returns whether a page is configured.
+    /// Returns true if a page is configured.
     pub(crate) fn is_there(&self) -> bool {
         self.address.is_some()
     }
@@ -67,7 +67,7 @@ impl Page {
         self.forecasts.next().await;
     }
 
-    /// Returns whether the page shows a machine: the first one unless one was named.
+    /// Returns true if the page shows this machine: the first one unless another was specified.
     fn owns(&mut self, machine: &str) -> bool {
         self.machine.get_or_insert_with(|| machine.to_string()) == machine
     }
@@ -78,7 +78,7 @@ impl Page {
         Detail { picture, forecast: picture && self.forecasts.is_due(), ..detail }
     }
 
-    /// Shows a machine after a plan, if the page is for this machine.
+    /// Shows a machine after a plan, if the page is for that machine.
     pub(crate) fn show(
         &mut self,
         machine: &str,

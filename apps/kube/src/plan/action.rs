@@ -1,11 +1,11 @@
 //! Changes to the cluster. Each names a uid, and a version if the contents matter, so that the API
-//! server rejects it if its object has changed.
+//! server rejects the change if the object has changed.
 
 use serde_json::Value;
 
 use crate::objects::{ObjectRef, PlacementSpec};
 
-/// Objects whose absence is verified before a deletion, because a watch may lag.
+/// Objects whose absence must be verified before a deletion, because watches may lag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Absence {
     /// Records with these names.
@@ -23,10 +23,9 @@ pub(crate) enum Action {
     Confirm { placement: ObjectRef },
     /// Deletes a placement.
     Withdraw { placement: ObjectRef, why: String, absent: Option<Absence> },
-    /// Opens a gated pod by a JSON patch.
+    /// Opens a gated pod with a JSON patch.
     Open { pod: ObjectRef, patch: Value },
-    /// Updates our check on a Workload. `again_s` is the delay of a retry. `record` must still
-    /// exist.
+    /// Updates our check on a Workload. `again_s` is the retry delay. `record` must still exist.
     Check {
         workload: ObjectRef,
         at: usize,
@@ -38,7 +37,7 @@ pub(crate) enum Action {
     },
     /// Marks an AdmissionCheck as active.
     Activate { check: ObjectRef },
-    /// Deletes an open pod whose node differs from that in its placement, or that has no placement.
+    /// Deletes an open pod that has no placement or a node other than in its placement.
     Remove { pod: ObjectRef, why: String, absent: Option<Absence> },
     /// Adds the exclusive resource to the status of a node.
     Offer { node: ObjectRef, resource: String },
@@ -59,7 +58,7 @@ impl Action {
         }
     }
 
-    /// Returns the object, or its Job if it is a proposal.
+    /// Returns the object to change, or the Job for a proposal.
     pub(crate) fn object(&self) -> &ObjectRef {
         match self {
             Action::Propose { job: seen, .. }

@@ -1,7 +1,7 @@
-//! Answers to Kueue: `Ready` when a Job has a box, otherwise the reason why it is waiting. A Job
-//! that has waited too long gives its quota back. If an admitted Job has lost its box, its check
-//! does not change before then, because Kueue would stop the Job while a check is `Pending`, and
-//! keep its quota reserved.
+//! Answers to Kueue: `Ready` when a Job has a box, otherwise the reason for its wait. A Job that
+//! has waited too long gives its quota back. If an admitted Job has lost its box, its check does
+//! not change before then, because Kueue would stop the Job while a check is `Pending`, and keep
+//! its quota reserved.
 
 use std::collections::HashMap;
 
@@ -18,12 +18,12 @@ use crate::world::{Index, quota};
 /// The default of `quotaSeconds`.
 const QUOTA_S: u64 = 300;
 
-/// The maximum delay of a retry of a Job that cannot be placed, in seconds. Kueue 0.17 keeps the
-/// quota until then. Other retries have no delay: Kueue releases the quota immediately, and the Job
+/// The maximum retry delay for a Job that cannot be placed, in seconds. Kueue 0.17 keeps the quota
+/// until then. Other retries have no delay: Kueue releases the quota immediately, and the Job
 /// queues behind others with the same priority.
 const AGAIN_S: u64 = 60;
 
-/// Returns the updates of all our checks.
+/// Returns the updates for all our checks.
 pub(super) fn answer(
     layout: &Layout<'_>,
     index: &Index<'_>,
@@ -51,7 +51,7 @@ pub(super) fn answer(
     let (standing, waiting) = (standing(records), by_job(waiting));
     for (job, quota) in with_quota {
         if job.is_finished() {
-            // Kueue suspended it after its last pod had ended. Kubernetes completes a Job only
+            // Kueue suspended the Job after its last pod had ended. Kubernetes completes a Job only
             // after it is resumed.
             if job.is_suspended() && quota.state == "Pending" {
                 let message = "all its pods have ended".to_string();
@@ -66,7 +66,7 @@ pub(super) fn answer(
             }
             ("Ready", format!("its box is {}", record.spec.at.replacen('@', " at ", 1)), None)
         } else {
-            // A proposal does not count: it may be withdrawn repeatedly.
+            // Proposals do not count, because they may be withdrawn repeatedly.
             let uid = quota.workload.uid.clone();
             let since = memory.quota.get(&uid).copied().unwrap_or(now);
             holds.insert(uid, since);
@@ -98,7 +98,7 @@ fn with_quota<'a>(
     here.filter_map(|job| Some((job, job.quota.as_ref()?)))
 }
 
-/// Returns the valid placement of each Job; the oldest of several.
+/// Returns the valid placement of each Job, or the oldest if several are valid.
 fn standing<'a>(records: &[Record<'a>]) -> HashMap<&'a str, &'a Placement> {
     let mut by_job = HashMap::new();
     for placement in records.iter().filter(|one| one.stands).map(|one| one.placement) {
@@ -111,7 +111,7 @@ fn standing<'a>(records: &[Record<'a>]) -> HashMap<&'a str, &'a Placement> {
 
 /// Returns waiting Jobs by uid.
 fn by_job(waiting: &[Waiting]) -> HashMap<&str, &Waiting> {
-    // The first reason is used.
+    // The first reason takes precedence.
     waiting.iter().rev().map(|one| (one.job.uid.0.as_str(), one)).collect()
 }
 
@@ -135,7 +135,7 @@ fn without_machine(index: &Index<'_>, check: &str, most: u64) -> Vec<Action> {
                 let (state, message) = state_of(stray, i64::MAX, 0);
                 (state, message, delay(stray, most))
             }
-            // The Job may be newer than the list that was read.
+            // The Job may be newer than the list of Jobs that was read.
             None if owners.any(|owner| owner.kind == "Job") => continue,
             Some(_) | None => ("Ready", "it has no shape itself".to_string(), None),
         };
@@ -160,7 +160,7 @@ fn state_of(waits: &Waiting, until: i64, now: i64) -> (&'static str, String) {
     ("Pending", format!("waiting for a box: {why}{when}"))
 }
 
-/// Returns the delay of a retry of a Job that cannot be placed.
+/// Returns the retry delay for a Job that cannot be placed.
 fn delay(waits: &Waiting, most: u64) -> Option<u64> {
     waits.is_stuck().then(|| most.clamp(1, AGAIN_S))
 }

@@ -15,7 +15,7 @@ use super::waiting::Prospect;
 use crate::objects::{Job, MachineSpec, Maintenance, Node, Object as _};
 use crate::world::JobGroup;
 
-/// The default resource; each node has one.
+/// The default resource; each node has one unit of it.
 pub(crate) const RESOURCE: &str = "pavior.dev/node";
 
 /// The description of a machine.
@@ -28,14 +28,14 @@ pub(crate) struct MachineConfig {
     pub(crate) strategy: Strategy,
     pub(crate) scheduler: Scheduler,
     pub(crate) resource: String,
-    /// True if the machine is only observed, so that there may be no daemon to add our resource.
+    /// True if the machine is only observed; there may then be no daemon to add our resource.
     pub(crate) observed: bool,
     /// The maximum number of waiting Jobs per namespace in the queue.
     pub(crate) queued: usize,
     /// The maximum number of nodes per namespace.
     pub(crate) held: u32,
     pub(crate) patience_s: i64,
-    /// The shapes for which free boxes are counted, as written and in nodes.
+    /// The shapes whose free boxes are counted, as written and in nodes.
     pub(crate) slots: Vec<(String, Shape)>,
     pub(crate) maintenance: Vec<Downtime>,
 }
@@ -49,19 +49,19 @@ pub(crate) struct Downtime {
     pub(crate) to: u64,
 }
 
-/// The fault of a Machine of another kind, such as `slices` in earlier versions.
+/// The fault reported for a Machine of another kind, such as `slices` from earlier versions.
 const ONLY_BOXES: &str =
     "the only kind is boxes; for TPU slices use Kueue's topology-aware scheduling";
 
-/// The maximum number of different selectors, affinities and tolerations in a set.
+/// The maximum number of distinct combinations of selector, affinity and tolerations in a set.
 const TEMPLATES: usize = 64;
 
-/// The reason why a Job is not queued.
+/// Reasons for not queuing a Job.
 #[derive(Debug)]
 pub(crate) enum Rejection {
     /// The set may still be incomplete.
     Incomplete(String),
-    /// The Job cannot be placed without a change.
+    /// The Job cannot be placed unless something changes.
     Stuck(Prospect, String),
 }
 
@@ -72,7 +72,7 @@ impl MachineConfig {
     /// Validates a description.
     ///
     /// # Errors
-    /// Returns an error if it is invalid, with a sentence that names the field.
+    /// Returns a sentence that names the field if the description is invalid.
     pub(crate) fn of(spec: &MachineSpec) -> Result<MachineConfig, String> {
         let bad =
             |field: &str, text: &str, why: String| format!("{field}: `{}`: {why}", shown(text));
@@ -149,7 +149,7 @@ impl MachineConfig {
         Ok(Downtime { at, nodes: one.nodes.clone(), from, to })
     }
 
-    /// Reads a box such as `4x4x2@0,0,6`.
+    /// Parses a box such as `4x4x2@0,0,6`.
     fn read_box(&self, text: &str) -> Option<Cuboid> {
         let (sides, base) = text.split_once('@')?;
         let axes = self.grid.axes();
@@ -167,14 +167,13 @@ impl MachineConfig {
     /// Converts a shape in chips to nodes.
     ///
     /// # Errors
-    /// Returns an error if no box of the machine has the shape; the reason does not repeat the
-    /// text.
+    /// Returns an error, which does not repeat the text, if no box of the machine has the shape.
     pub(crate) fn shape(&self, text: &str) -> Result<Shape, String> {
         let nodes = self.nodes(text)?;
         Ok(if self.turns() { Shape::new(nodes) } else { Shape::fixed(nodes) })
     }
 
-    /// Returns whether a node has the resource that its pods request.
+    /// Returns true if a node has the resource that its pods request.
     pub(crate) fn has_its_resource(&self, node: &Node) -> bool {
         (self.observed && self.resource == RESOURCE) || node.offers(&self.resource)
     }
@@ -214,7 +213,7 @@ impl MachineConfig {
     /// Returns a group's request in nodes.
     ///
     /// # Errors
-    /// The reason why it is not queued, without text written by the user.
+    /// Returns the reason for not queuing it, without text written by the user.
     pub(crate) fn request(&self, group: &JobGroup<'_>) -> Result<Request, Rejection> {
         let nodes = self
             .nodes(group.first().shape().unwrap_or_default())
@@ -236,7 +235,7 @@ impl MachineConfig {
     }
 }
 
-/// Returns whether a text has the syntax of a shape.
+/// Returns true if a text has the syntax of a shape.
 fn is_written(text: &str) -> bool {
     let digits = |side: &str| {
         (1..=5).contains(&side.len())
@@ -249,7 +248,7 @@ fn is_written(text: &str) -> bool {
 /// Checks that a group is complete and has the right number of pods.
 ///
 /// # Errors
-/// The reason why it is not queued, without text written by the user.
+/// Returns the reason for not queuing it, without text written by the user.
 fn sound(group: &JobGroup<'_>, nodes: u64) -> Result<(), Rejection> {
     let never = |why: &str| Err(Rejection::Stuck(Prospect::Impossible, why.to_string()));
     let indexed = |job: &&Job| job.spec.completion_mode.as_deref() == Some("Indexed");
@@ -270,7 +269,7 @@ fn sound(group: &JobGroup<'_>, nodes: u64) -> Result<(), Rejection> {
             "the Jobs of its set have more than {TEMPLATES} different node requirements"
         ));
     }
-    // A pod that has ended since the quota was counted would be counted twice.
+    // A pod that ended after the quota was counted would be counted twice.
     let cut = |job: &&Job| {
         let pods = job.quota.as_ref().filter(|quota| quota.reserved).and_then(|quota| quota.pods);
         pods.is_some_and(|pods| Some(pods) < job.spec.completions)

@@ -11,7 +11,7 @@ use crate::objects::{
 #[derive(Clone, Debug)]
 pub(crate) struct Demands<'a> {
     template: &'a PodSpec,
-    /// The Kueue flavors whose labels its pods will get.
+    /// The Kueue flavors whose labels the pods will get.
     flavors: Option<&'a Quota>,
     required: Option<Affinity>,
 }
@@ -26,7 +26,7 @@ impl<'a> Demands<'a> {
         Demands { flavors: job.quota.as_ref(), ..Demands::of(&job.spec.template.spec) }
     }
 
-    /// Returns the distinct requirements of several Jobs, all of which must be satisfied.
+    /// Returns the distinct requirements of several Jobs; all of these must be satisfied.
     pub(crate) fn of_all(jobs: &[&'a Job]) -> Vec<Demands<'a>> {
         let mut all: Vec<Demands<'_>> = Vec::new();
         for job in jobs {
@@ -38,7 +38,7 @@ impl<'a> Demands<'a> {
         all
     }
 
-    /// Returns whether two requirements are equal.
+    /// Returns true if two requirements are equal.
     pub(crate) fn are(&self, other: &Demands<'_>) -> bool {
         self.template.demands_the_same(other.template) && self.given() == other.given()
     }
@@ -48,7 +48,7 @@ impl<'a> Demands<'a> {
         self.flavors.map(|quota| (&quota.selector, &quota.tolerations[..]))
     }
 
-    /// Returns whether pods of the Job may start on a node.
+    /// Returns true if pods of the Job may start on a node.
     pub(crate) fn allow(&self, node: &Node) -> bool {
         self.match_labels(node) && self.tolerate(node)
     }
@@ -58,7 +58,7 @@ impl<'a> Demands<'a> {
         self.match_labels(node) && self.tolerate_all(node, |taint| !taint.is_temporary())
     }
 
-    /// Returns whether the labels and the name of a node match.
+    /// Returns true if a node's labels and name match.
     fn match_labels(&self, node: &Node) -> bool {
         let affine =
             |affinity: &Affinity| affinity.node_selector_terms.iter().any(|term| term.allows(node));
@@ -67,7 +67,7 @@ impl<'a> Demands<'a> {
             && self.required.as_ref().is_none_or(affine)
     }
 
-    /// Returns whether the pods tolerate all taints of a node.
+    /// Returns true if the pods tolerate all taints of a node.
     pub(crate) fn tolerate(&self, node: &Node) -> bool {
         self.tolerate_all(node, |_| true)
     }
@@ -161,14 +161,14 @@ mod tests {
             let one = affinity(&json!([{ "matchExpressions": [demand] }]));
             assert_eq!(allowed(one, node()), holds, "{operator} {key}");
         }
-        // One term is enough; one without expressions matches nothing.
+        // One matching term is enough; a term without expressions matches nothing.
         let name = |name: &str| {
             let demand = json!({ "key": "metadata.name", "operator": "In", "values": [name] });
             json!({ "matchFields": [demand] })
         };
         assert!(allowed(affinity(&json!([name("n0"), name("n1")])), node()));
         assert!(!allowed(affinity(&json!([name("n0"), {}])), node()));
-        // No node matches an unreadable affinity.
+        // A malformed affinity matches no node.
         assert!(!allowed(affinity(&json!("n1")), node()));
     }
 

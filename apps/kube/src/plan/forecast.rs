@@ -1,6 +1,6 @@
 //! Forecasts of start times, made by simulating the queue with past run times.
 //!
-//! Past runs are read from the API server: a complete Job contains its end time, and its placement
+//! Past runs are read from the API server: a completed Job contains its end time, and its placement
 //! or first pod contains its start time. Deleted Jobs are known only to processes that were running
 //! at the time. Nothing is stored elsewhere, so a new process may know less.
 
@@ -26,9 +26,9 @@ const TICKS: u64 = TimeUnit::SECOND.ticks;
 /// Completed Jobs of a machine.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
-    /// The latest Jobs, in the order in which they were seen.
+    /// The latest Jobs, in the order seen.
     runs: VecDeque<(Run, Kind)>,
-    /// The uids of the Jobs that the API server still has.
+    /// The uids of those Jobs that the API server still has.
     known: HashSet<Uid>,
 }
 
@@ -56,7 +56,7 @@ impl History {
                 id: JobId(0),
                 index: 0,
                 number: 0,
-                // Only the last run of a Job that was suspended or placed again counts.
+                // For a Job that was suspended or placed again, only the last run counts.
                 arrival: seconds(created.clamp(0, begin.max(0)) as u64),
                 request,
                 service: Service::Run(run),
@@ -86,8 +86,7 @@ pub(super) fn seconds(seconds: u64) -> Time {
     Time(seconds.saturating_mul(TICKS))
 }
 
-/// Returns the properties of a Job that are known before it runs. A digest identifies the
-/// namespace.
+/// Returns the properties of a Job known before it runs. A digest identifies the namespace.
 pub(super) fn kind(namespace: &str, nodes: u32, said: Option<Time>) -> Kind {
     let user = BuildHasherDefault::<DefaultHasher>::default().hash_one(namespace);
     Kind { user: Some(user), nodes, estimate: said }
@@ -144,7 +143,7 @@ impl Question {
     }
 }
 
-/// Starts of waiting Jobs and the quality of past forecasts.
+/// The predicted starts of waiting Jobs, and the accuracy of past forecasts.
 #[derive(Clone, Debug)]
 pub(crate) struct Forecast {
     grid: Grid,
@@ -153,7 +152,7 @@ pub(crate) struct Forecast {
 }
 
 impl Forecast {
-    /// Returns the start of a Job.
+    /// Returns the predicted start of a Job.
     pub(crate) fn of(&self, job: &Uid) -> Option<&Start> {
         self.queue.starts.get(self.numbers.get(job)?)
     }
@@ -164,7 +163,7 @@ impl Forecast {
         self.queue.json(number, &self.grid, |time| date(time.0 / TICKS))
     }
 
-    /// Returns the start in sentences.
+    /// Describes the start in sentences.
     pub(crate) fn words(&self, job: &Uid, date: impl Fn(u64) -> String) -> Option<String> {
         let words = StartWords {
             grid: &self.grid,

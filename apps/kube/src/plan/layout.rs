@@ -1,4 +1,4 @@
-//! The machine of a plan, and the plan's level of detail.
+//! A plan's machine and level of detail.
 
 use super::config::MachineConfig;
 use super::node_map::NodeMap;
@@ -10,7 +10,7 @@ pub(crate) struct Layout<'a> {
     pub(crate) map: NodeMap<'a>,
 }
 
-/// The reader of a plan's explanations.
+/// The intended reader of a plan's explanations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Audience {
     /// The daemon. Its events do not name Jobs in other namespaces.
@@ -21,10 +21,10 @@ pub(crate) enum Audience {
     Observer,
 }
 
-/// The parts of a plan besides its actions.
+/// The parts of a plan to compute in addition to its actions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Detail {
-    /// The number of waiting Jobs, starting with the first, that get an explanation.
+    /// The number of Jobs at the head of the queue that get an explanation.
     pub(crate) explained: usize,
     /// The maximum number of moved Jobs in an explanation.
     pub(crate) moves: usize,
@@ -33,7 +33,7 @@ pub(crate) struct Detail {
     pub(crate) audience: Audience,
     /// True to list allocations with names and boxes, for the page.
     pub(crate) picture: bool,
-    /// True to prepare a forecast of the waiting Jobs.
+    /// True to prepare a forecast for the waiting Jobs.
     pub(crate) forecast: bool,
 }
 

@@ -1,4 +1,4 @@
-//! State that is kept between plans.
+//! State kept between plans.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,24 +8,23 @@ use super::forecast::History;
 use crate::objects::{Object, SlotCount, Uid};
 use crate::world::World;
 
-/// The time in seconds for which a Job avoids a node on which the scheduler refused to start its
-/// pod.
+/// The time that a Job avoids a node where the scheduler refused to start its pod, in seconds.
 const AVOID_S: i64 = 600;
 
-/// The time in seconds until a placement that the API server rejected is proposed again.
+/// The time in seconds before a placement rejected by the API server is proposed again.
 const REJECTED_S: i64 = 60;
 
-/// State kept between plans. Losing it does no harm: waiting times start again, and the turns of
-/// namespaces follow from the existing placements.
+/// State kept between plans. Losing it is harmless: timeouts restart, and the namespaces' turns
+/// follow from existing placements.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
-    /// The time since which the scheduler has been refusing an open pod.
+    /// The time when the scheduler began to refuse each open pod.
     pub(super) refused: HashMap<Uid, i64>,
-    /// Nodes that a Job avoids, each with the time until which it does.
+    /// Nodes that each Job avoids, with the time until which it avoids them.
     pub(super) avoided: HashMap<Uid, HashMap<String, i64>>,
     /// Jobs whose placements the API server rejected: the reason, and the time of the next attempt.
     rejected: HashMap<Uid, (String, i64)>,
-    /// The time at which each namespace got its latest placement.
+    /// The time when each namespace got its latest placement.
     pub(super) served: HashMap<String, i64>,
     /// True during maintenance, because its end does not cause an update.
     pub(super) maintenance: bool,
@@ -33,9 +32,9 @@ pub(crate) struct Memory {
     pub(super) unfinished: bool,
     /// Completed Jobs, for forecasts.
     pub(super) past: History,
-    /// The time since which a Workload has held quota without a box.
+    /// The time when each Workload began to hold quota without a box.
     pub(super) quota: HashMap<Uid, i64>,
-    /// The latest slot counts, and the free nodes for which they were computed.
+    /// The latest slot counts, and the free nodes at the time of counting.
     pub(super) slots: Option<(Occupancy, Vec<SlotCount>)>,
 }
 
@@ -45,18 +44,18 @@ impl Memory {
         nodes.insert(node.to_string(), now + AVOID_S);
     }
 
-    /// Notes that the API server rejected the placement of a Job.
+    /// Records that the API server rejected a Job's placement.
     pub(crate) fn reject(&mut self, job: &Uid, why: &str, now: i64) {
         let why = why.chars().take(300).collect();
         self.rejected.insert(job.clone(), (why, now + REJECTED_S));
     }
 
-    /// Returns the reason why a placement was rejected, until it is proposed again.
+    /// Returns the reason for a placement's rejection, until it is proposed again.
     pub(super) fn rejection(&self, job: &str) -> Option<&str> {
         self.rejected.get(job).map(|(why, _)| why.as_str())
     }
 
-    /// Returns whether the next plan may differ even without updates.
+    /// Returns true if the next plan may differ even without updates.
     pub(crate) fn is_patient(&self) -> bool {
         self.unfinished
             || self.maintenance

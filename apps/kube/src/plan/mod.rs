@@ -1,5 +1,5 @@
-//! Plans: actions for the cluster as it was read. This module does not communicate with the API
-//! server, and decisions do not depend on state from earlier plans.
+//! Plans, which contain actions for the cluster as it was read. This module does not communicate
+//! with the API server, and decisions do not depend on state from earlier plans.
 
 mod action;
 mod admission;
@@ -37,15 +37,15 @@ pub(crate) use waiting::{Waiting, unassigned};
 use crate::objects::{Machine, MachineStatus, Node, Object as _, ObjectRef, SlotCount};
 use crate::world::{Index, JobGroup};
 
-/// The limit on the work of the search for slots.
+/// The limit on the work done by the search for slots.
 const SLOT_BUDGET: u64 = 1 << 20;
 
-/// The actions for a machine and its state after them.
+/// The actions for a machine, and its state after these actions.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) actions: Vec<Action>,
     pub(crate) status: MachineStatus,
-    /// The waiting Jobs in the order of the queue.
+    /// The waiting Jobs in queue order.
     pub(crate) waiting: Vec<Waiting>,
     /// Nodes in two confirmed placements, which must never happen.
     pub(crate) overlaps: Vec<NodeId>,
@@ -68,7 +68,7 @@ pub(crate) struct Picture {
 /// Plans for a machine. `now` is in seconds since 1970.
 ///
 /// # Errors
-/// Returns an error if the description of the machine is invalid, with the reason in a sentence.
+/// Returns the reason in a sentence if the machine's description is invalid.
 pub(crate) fn plan(
     index: &Index<'_>,
     name: &str,
@@ -128,7 +128,7 @@ pub(crate) fn plan(
     Ok(Plan { actions, status, waiting, overlaps, free, picture, question })
 }
 
-/// Returns a fault if a machine shares a node with an older one.
+/// Returns a fault if a machine shares a node with an older machine.
 fn shared_node(map: &NodeMap<'_>, machine: &Machine, index: &Index<'_>) -> Option<String> {
     let age = |one: &Machine| (one.created(), one.name().to_string());
     let mut older = index.world.machines.values().filter(|one| age(one) < age(machine));
@@ -141,7 +141,7 @@ fn shared_node(map: &NodeMap<'_>, machine: &Machine, index: &Index<'_>) -> Optio
     older.find_map(fault)
 }
 
-/// Counts boxes of the operator's shapes that fit at the same time.
+/// Counts, for each of the operator's shapes, the boxes that fit at once.
 fn count_slots(config: &MachineConfig, memory: &mut Memory, free: &Occupancy) -> Vec<SlotCount> {
     if let Some((_, slots)) = memory.slots.as_ref().filter(|(before, _)| before == free) {
         return slots.clone();

@@ -1,4 +1,4 @@
-//! The nodes of a machine by coordinates.
+//! Maps a machine's coordinates to nodes.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,11 +10,11 @@ use crate::objects::{CoordinateSource, Node, Object as _};
 /// The nodes of a machine by coordinates, and the faults of unusable nodes.
 #[derive(Debug)]
 pub(crate) struct NodeMap<'a> {
-    /// The node at each point; `None` if there is no node or more than one.
+    /// The node at each point; `None` if there are none or several.
     pub(crate) nodes: Vec<Option<&'a Node>>,
     /// The node ids by name.
     pub(crate) ids: HashMap<&'a str, NodeId>,
-    /// Reasons why nodes are not used.
+    /// Nodes that are not used, with the reasons.
     pub(crate) contradictory: Vec<String>,
 }
 
@@ -63,7 +63,7 @@ impl<'a> NodeMap<'a> {
 }
 
 impl CoordinateSource {
-    /// Returns the coordinates of a node, `None` if it does not belong to the machine, or an error.
+    /// Returns a node's coordinates or their fault; `None` for a node that is not in the machine.
     fn place(&self, grid: &Grid, node: &Node) -> Option<Result<Coordinates, String>> {
         let texts = if let Some(pattern) = &self.pattern {
             matched(pattern, node.name(), grid.axes())?
@@ -90,8 +90,7 @@ impl CoordinateSource {
         Some(Err(format!("{:?} is not on {grid}", &point[..grid.axes()])))
     }
 
-    /// Returns a description of the fault if the source of coordinates does not match the number of
-    /// axes.
+    /// Describes the fault if the coordinate source does not match the number of axes.
     pub(crate) fn fault(&self, axes: usize) -> Option<String> {
         match (&self.pattern, self.labels.len()) {
             (Some(_), 1..) => Some("nodes: give labels or a pattern, not both".to_string()),
@@ -112,7 +111,7 @@ impl CoordinateSource {
 /// The placeholders for coordinates in a pattern.
 const AXES: [&str; 3] = ["{x}", "{y}", "{z}"];
 
-/// Returns the digits in a name at each placeholder of a pattern, x first.
+/// Returns the digits of a name at each placeholder of a pattern, x first.
 fn matched<'a>(pattern: &str, name: &'a str, axes: usize) -> Option<Vec<&'a str>> {
     let mut found = vec![""; axes];
     let (mut pattern, mut name) = (pattern, name);

@@ -1,7 +1,7 @@
 //! The order of the queue: by priority, then by creation time. A namespace that exceeds its limits
-//! takes turns with the others: its Jobs queue behind those that were created before its latest
-//! placement. Otherwise, whenever one of its Jobs ended, an older one would take its place, and
-//! Jobs that need larger boxes would wait for all of them.
+//! takes turns with the others: its Jobs queue behind all Jobs created before its latest placement.
+//! Otherwise, whenever one of its Jobs ended, an older one would take its place, and other Jobs
+//! that need larger boxes would wait for all of them.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -12,7 +12,7 @@ use super::records::Record;
 use crate::objects::Object as _;
 use crate::world::{Index, JobGroup};
 
-/// The reason why a Job is left to Kueue.
+/// The reason given when a Job is left to Kueue.
 pub(super) const TOPOLOGY: &str =
     "Kueue's topology-aware scheduling chooses its nodes: remove that or pavior.dev/shape";
 
@@ -27,7 +27,7 @@ pub(super) fn held<'a>(records: &[Record<'a>]) -> HashMap<&'a str, u32> {
 }
 
 /// Returns the groups without a placement in queue order, each with true if all its pods are
-/// waiting. `held` contains the number of nodes of each namespace.
+/// waiting. `held` contains the number of nodes that each namespace holds.
 pub(super) fn waiting<'a>(
     layout: &Layout<'_>,
     index: &Index<'a>,

@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use crate::objects::{CompactJson, GATE, Object as _, Pod};
 
-/// The path of the terms of an affinity.
+/// The path of an affinity's terms.
 const TERMS: &str = "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/\
                      nodeSelectorTerms";
 
-/// The annotations of an open pod, for itself and its framework.
+/// The annotations of an open pod, for the pod itself and its framework.
 pub(crate) struct PodAnnotations {
     pub(crate) at: String,
     pub(crate) coordinates: String,
@@ -17,8 +17,8 @@ pub(crate) struct PodAnnotations {
 }
 
 /// Returns the patch that opens a gated pod for a node, or `None` if it is not gated. With
-/// `matchFields` the scheduler examines a single node; with a selector it would examine all of
-/// them. The pod's own requirements are kept: the node name is added to each of its terms.
+/// `matchFields`, the scheduler examines a single node; with a selector, it would examine all
+/// nodes. The pod's own requirements are kept: the node name is added to each of its terms.
 pub(crate) fn open(pod: &Pod, node: &str, annotations: &PodAnnotations) -> Option<Value> {
     let gate = format!("/spec/schedulingGates/{}", pod.gate()?);
     let mut patch = vec![
@@ -31,7 +31,7 @@ pub(crate) fn open(pod: &Pod, node: &str, annotations: &PodAnnotations) -> Optio
     Some(Value::Array(patch))
 }
 
-/// Returns the steps that confine a pod to a node.
+/// Returns the patch operations that confine a pod to a node.
 fn confine(pod: &Pod, node: &str) -> Vec<Value> {
     let field = json!({ "key": "metadata.name", "operator": "In", "values": [node] });
     let terms = json!({ "nodeSelectorTerms": [{ "matchFields": [field] }] });
@@ -63,14 +63,14 @@ fn confine(pod: &Pod, node: &str) -> Vec<Value> {
     each.collect()
 }
 
-/// Returns the steps that annotate a pod.
+/// Returns the patch operations that annotate a pod.
 fn annotate(pod: &Pod, annotations: &PodAnnotations) -> Vec<Value> {
     let ours = [
         ("box", &annotations.at),
         ("coordinates", &annotations.coordinates),
         ("neighbours", &annotations.neighbours),
     ];
-    // A pod of an Indexed Job always has an annotation, its index, to which others can be added.
+    // A pod of an Indexed Job has an annotation, its index, so others can be added.
     let path = |name: &str| format!("/metadata/annotations/pavior.dev~1{name}");
     if pod.rank().is_none() {
         return Vec::new();

@@ -20,7 +20,7 @@ pub(crate) fn open(
     actions: &mut Vec<Action>,
 ) {
     let Some(group) = &record.group else { return };
-    // Most placements have no pods to open and need neither of these.
+    // Most placements have no pods to open and so need neither value.
     let begins = || {
         let start_times = group.pods(index).any(|(_, pod)| pod.gate().is_none());
         start_times || group.pods(index).count() as u64 >= group.remaining()
@@ -49,7 +49,7 @@ pub(crate) fn open(
     }
 }
 
-/// Returns true if an open pod is on a node or will start there.
+/// Returns true if an open pod is on a node or will start on it.
 fn is_for(pod: &Pod, node: &String) -> bool {
     pod.node().map_or_else(|| pod.target_node().as_ref() == Some(node), |on| on == node)
 }
@@ -61,7 +61,7 @@ pub(crate) fn remove(group: &JobGroup<'_>, index: &Index<'_>, actions: &mut Vec<
     for (_, pod) in group.pods(index).filter(|(_, pod)| pod.gate().is_none()) {
         if gated || pod.node().is_none() {
             let why = "it has no gate and no placement".to_string();
-            // A placement, named by a Job's uid, may be newer than the list that was read.
+            // A placement, named after a Job's uid, may be newer than the list that was read.
             let record = |job: &&Job| ObjectRef {
                 namespace: job.namespace().to_string(),
                 name: job.uid().0,

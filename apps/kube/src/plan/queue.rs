@@ -20,8 +20,7 @@ use super::waiting::{Prospect, Waiting};
 use crate::objects::{Job, Object as _, ObjectRef, PlacementSpec};
 use crate::world::{Index, JobGroup};
 
-/// The time in seconds, from the creation of its newest Job, after which an incomplete set is
-/// reported.
+/// The time in seconds after the creation of its newest Job when an incomplete set is reported.
 const SET_S: i64 = 10;
 
 /// Returns true if more Jobs of a set may still be created.
@@ -30,7 +29,7 @@ fn is_being_made(group: &JobGroup<'_>, now: i64) -> bool {
     newest.is_some_and(|made| now < made + SET_S)
 }
 
-/// The result: proposals, waiting Jobs and nodes.
+/// The result of the queue: proposals, waiting Jobs and nodes.
 #[derive(Debug)]
 pub(crate) struct Schedule {
     pub(crate) proposals: Vec<Action>,
@@ -45,7 +44,7 @@ pub(crate) struct Schedule {
     pub(crate) question: Option<Question>,
 }
 
-/// Starts the Jobs that the scheduler chooses, and explains why the others are waiting.
+/// Starts the Jobs chosen by the scheduler, and explains why the others are waiting.
 pub(super) fn place<'a>(
     layout: &Layout<'_>,
     index: &'a Index<'a>,
@@ -70,7 +69,7 @@ pub(super) fn place<'a>(
     let still: Vec<_> = queue.jobs.iter().filter(|one| !started.contains(&one.id)).collect();
     let ahead = |waits: &&Candidate<'_>| state.ahead(&waits.request, waits.group.seconds());
     let ahead: Vec<_> = still.iter().take(detail.explained).map(ahead).collect();
-    // Jobs share one snapshot, and those with the same request share one explanation.
+    // All Jobs share one snapshot, and Jobs with the same request share one explanation.
     let snapshot = LazyCell::new(|| Snapshot::of(state.planner.machine()));
     let standing = state.planner.standing();
     let mut reasons = HashMap::new();
@@ -80,7 +79,7 @@ pub(super) fn place<'a>(
             let queued = ahead[place].unwrap_or(Queued::Kept);
             let context = Context { moved: detail.moves, queued, planned };
             let find = || state.reason(layout, &snapshot, waits, &context);
-            // A Job with a reservation, or before maintenance, has its own explanation.
+            // A Job with a reservation, or ahead of maintenance, has its own explanation.
             let why = if planned.is_some() || ahead[place].is_some() {
                 find()
             } else {
@@ -108,7 +107,7 @@ pub(super) fn place<'a>(
     Ok(Schedule { proposals, waiting, free, busy, unavailable, overlaps, held, failed, question })
 }
 
-/// Starts the Jobs that the scheduler chooses. Returns them with their proposals.
+/// Starts the Jobs chosen by the scheduler. Returns the Jobs with their proposals.
 fn start(
     layout: &Layout<'_>,
     state: &mut MachineState<'_>,
@@ -126,7 +125,7 @@ fn start(
     Ok((started, proposals))
 }
 
-/// Returns the allocations after the actions and the failed nodes.
+/// Returns the allocations after the actions, and the failed nodes.
 fn picture(
     state: &MachineState<'_>,
     jobs: &[Candidate<'_>],
@@ -162,7 +161,7 @@ fn proposal(layout: &Layout<'_>, group: &JobGroup<'_>, cuboid: &Cuboid) -> Optio
 struct Candidate<'a> {
     group: JobGroup<'a>,
     id: JobId,
-    /// Nodes outside its pool count as failed.
+    /// The request; nodes outside its pool count as failed.
     request: Request,
 }
 
@@ -307,8 +306,8 @@ impl<'a> MachineState<'a> {
         Question::of(layout, &memory.past, &self.planner.dispatcher, self.now, known, waiting)
     }
 
-    /// Calls a function with the names and ends of the holders. The audience determines which names
-    /// it is given: `own` is the namespace of the Job that is waiting.
+    /// Calls a function with an explainer that knows the holders' names and ends. The audience
+    /// determines which names are included; `own` is the waiting Job's namespace.
     fn explainer<T>(
         &self,
         layout: &Layout<'_>,

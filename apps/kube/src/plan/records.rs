@@ -1,9 +1,9 @@
 //! Decides whether placements are confirmed, kept or deleted.
 //!
 //! A placement is confirmed if no confirmed placement and no older proposal overlaps it. A single
-//! watch delivers placements in the order they were written, so a replica that sees a placement has
-//! seen all older ones. Therefore, of two conflicting proposals at most one is confirmed, however
-//! slow a replica is.
+//! watch delivers placements in the order written, so a replica that sees a placement has seen all
+//! older ones. Therefore, at most one of two conflicting proposals is confirmed, no matter how slow
+//! a replica is.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,9 +22,9 @@ pub(crate) struct Record<'a> {
     pub(crate) placement: &'a Placement,
     /// The Jobs; `None` if one of them no longer exists.
     pub(crate) group: Option<JobGroup<'a>>,
-    /// The nodes by rank; empty if one does not belong to the machine.
+    /// The nodes by rank; empty if any node does not belong to the machine.
     pub(crate) nodes: Vec<NodeId>,
-    /// If one does not: the nodes that do belong to the machine.
+    /// If `nodes` is empty for this reason, the nodes that do belong to the machine.
     left: Vec<NodeId>,
     /// True if pods may be opened: the placement is confirmed and kept.
     pub(crate) stands: bool,
@@ -35,13 +35,13 @@ impl<'a> Record<'a> {
         self.placement.namespace()
     }
 
-    /// Returns the nodes that no other placement may have.
+    /// Returns the nodes that no other placement may contain.
     pub(crate) fn held(&self) -> impl Iterator<Item = NodeId> {
         self.nodes.iter().chain(&self.left).copied()
     }
 }
 
-/// Decides about the placements of a machine. Returns them, oldest first.
+/// Decides about a machine's placements. Returns the placements, oldest first.
 pub(crate) fn judge<'a>(
     layout: &Layout<'_>,
     index: &Index<'a>,
@@ -50,7 +50,7 @@ pub(crate) fn judge<'a>(
     actions: &mut Vec<Action>,
 ) -> Vec<Record<'a>> {
     let mut records = read(layout, index);
-    // The Job of each node: in confirmed placements, and in older proposals.
+    // The Job on each node, in confirmed placements and in older proposals.
     let (mut confirmed, mut older) = (HashMap::new(), HashMap::new());
     let proposed = records.iter().any(|record| !record.placement.status.confirmed);
     for record in records.iter().filter(|record| proposed && record.placement.status.confirmed) {
@@ -92,7 +92,7 @@ pub(crate) fn judge<'a>(
     records
 }
 
-/// Returns the fault of a placement's nodes.
+/// Returns the fault with a placement's nodes, if any.
 fn fault(
     layout: &Layout<'_>,
     index: &Index<'_>,
@@ -138,7 +138,7 @@ fn missing_job(index: &Index<'_>, placement: &Placement) -> Option<Absence> {
     })
 }
 
-/// Returns the reason why a placement is no longer needed.
+/// Returns the reason if a placement is no longer needed.
 fn obsolete(index: &Index<'_>, record: &Record<'_>) -> Option<String> {
     let Some(group) = &record.group else {
         return Some("its Job is gone".to_string());
@@ -154,13 +154,13 @@ fn obsolete(index: &Index<'_>, record: &Record<'_>) -> Option<String> {
         .then(|| "its Job is suspended".to_string())
 }
 
-/// Returns whether a pod of a group runs on one of these nodes.
+/// Returns true if a pod of a group runs on one of these nodes.
 fn runs(index: &Index<'_>, group: &JobGroup<'_>, nodes: &[String]) -> bool {
     let mut on = group.jobs().iter().flat_map(|job| index.pods_of(job)).filter_map(Pod::node);
     on.any(|node| nodes.iter().any(|name| name == node))
 }
 
-/// Returns why a proposal cannot be confirmed: a node is not available or not free.
+/// Returns the reason if a proposal cannot be confirmed because a node is unavailable or not free.
 fn unfit(layout: &Layout<'_>, index: &Index<'_>, record: &Record<'_>) -> Option<String> {
     let group = record.group.as_ref()?;
     let demands = Demands::of_all(group.jobs());
@@ -181,7 +181,7 @@ fn unfit(layout: &Layout<'_>, index: &Index<'_>, record: &Record<'_>) -> Option<
 }
 
 /// Returns a fault if a node does not match the flavors of a suspended Job. Kueue may revoke quota
-/// and reserve it with other flavors before the daemon notices.
+/// and reserve it again with other flavors before the daemon notices.
 fn of_another_flavor(
     index: &Index<'_>,
     group: &JobGroup<'_>,
@@ -201,8 +201,8 @@ fn of_another_flavor(
     })
 }
 
-/// Returns the reason why a confirmed placement must be deleted, which is that a pod cannot start
-/// on its node. Running pods are kept.
+/// Returns the reason if a confirmed placement must be deleted because a pod cannot start on its
+/// node. Running pods are kept.
 fn broken(
     layout: &Layout<'_>,
     index: &Index<'_>,
@@ -233,7 +233,7 @@ fn broken(
         let own = base + job.spec.completions.unwrap_or(0) as usize;
         let nodes = record.placement.spec.nodes.iter().enumerate();
         for (rank, name) in nodes.take(own).skip(base) {
-            // If a rank has no pod, it has succeeded or its pod does not exist yet.
+            // A rank without a pod has succeeded, or its pod does not exist yet.
             let Some((false, Some(pod))) = by_rank.get(&rank) else { continue };
             let right = index.world.nodes.get(name).is_some_and(|node| {
                 node.is_ready() && demands.tolerate(node) && layout.config.has_its_resource(node)

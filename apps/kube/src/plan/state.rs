@@ -1,4 +1,4 @@
-//! The machine as occupied by Jobs, according to their placements, and by other pods.
+//! The machine as occupied by placed Jobs and by other pods.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,13 +18,12 @@ use crate::world::{Index, JobGroup};
 pub(super) struct MachineState<'a> {
     pub(super) planner: Planner,
     pub(super) now: u64,
-    /// The holders by number, the oldest placement first. Waiting Jobs have the numbers after
-    /// these.
+    /// The holders by number, oldest placement first. The numbers of waiting Jobs follow.
     holders: Vec<Holder<'a>>,
     pub(super) overlaps: Vec<NodeId>,
     known: HashMap<Vec<u32>, Option<Pool>>,
-    /// Nodes that pods with given requirements cannot use: now, and regardless of the nodes'
-    /// conditions.
+    /// Nodes that pods with given requirements cannot use, now and under any condition of the
+    /// nodes.
     excluded: Vec<(Vec<Demands<'a>>, [Vec<u32>; 2])>,
 }
 
@@ -49,7 +48,7 @@ impl<'a> MachineState<'a> {
             known: HashMap::new(),
             excluded: Vec::new(),
         };
-        // True for nodes of confirmed holders.
+        // The value is true for nodes of confirmed holders.
         let mut owners: Vec<Option<bool>> = vec![None; layout.map.nodes.len()];
         // Confirmed placements take precedence over proposals.
         let (confirmed, proposed): (Vec<&Record<'_>>, Vec<&Record<'_>>) =
@@ -58,8 +57,8 @@ impl<'a> MachineState<'a> {
             state.hold(record, &mut owners);
         }
         state.hold_foreign_pods(layout, index, &mut owners);
-        // Nodes without a holder that do not accept pods count as failed. Holders of such nodes
-        // keep running.
+        // Nodes that have no holder and do not accept pods count as failed. Existing holders keep
+        // running.
         let right = |node: &Node| node.is_ready() && config.has_its_resource(node);
         for (at, node) in layout.map.nodes.iter().enumerate() {
             if owners[at].is_none() && !node.is_some_and(right) {
@@ -70,7 +69,7 @@ impl<'a> MachineState<'a> {
         Ok(state)
     }
 
-    /// Reserves the nodes for maintenance that has not ended.
+    /// Reserves nodes for maintenance that has not yet ended.
     fn reserve(&mut self, layout: &Layout<'_>) {
         let grid = layout.config.grid;
         for (number, one) in layout.config.maintenance.iter().enumerate() {
@@ -86,7 +85,7 @@ impl<'a> MachineState<'a> {
         }
     }
 
-    /// Returns the maintenance into which a waiting request would run if it were placed now.
+    /// Returns the maintenance that a waiting request would run into if placed now.
     pub(super) fn ahead(&mut self, request: &Request, limit: Option<u64>) -> Option<Queued> {
         let estimate = Time(limit.unwrap_or(ENDLESS_S));
         let dispatcher = &mut self.planner.dispatcher;
@@ -129,7 +128,7 @@ impl<'a> MachineState<'a> {
         self.holders().chain(starts).filter_map(holding).collect()
     }
 
-    /// Returns the nodes that a group's requirements exclude: at present, and always.
+    /// Returns the nodes that a group's requirements exclude at present, and those excluded always.
     pub(super) fn excluded(&mut self, layout: &Layout<'_>, group: &JobGroup<'a>) -> [Vec<u32>; 2] {
         let demands = Demands::of_all(group.jobs());
         let same = |(known, _): &(Vec<Demands<'a>>, _)| {
@@ -151,7 +150,7 @@ impl<'a> MachineState<'a> {
         self.excluded[at].1.clone()
     }
 
-    /// Returns the pool of all nodes except some.
+    /// Returns the pool of all nodes except `without`.
     pub(super) fn pool(&mut self, without: Vec<u32>) -> Option<Pool> {
         if let Some(&known) = self.known.get(&without) {
             return known;
@@ -212,7 +211,7 @@ impl<'a> MachineState<'a> {
         }
     }
 
-    /// Assigns nodes to a holder. Does nothing without nodes.
+    /// Assigns nodes to a holder. Does nothing if there are no nodes.
     fn take(&mut self, nodes: Vec<NodeId>, holder: Holder<'a>, start: u64) {
         if self.planner.hold(self.first(), nodes, start, holder.end) {
             self.holders.push(holder);
@@ -228,7 +227,7 @@ pub(crate) struct Allocation {
     pub(crate) namespace: String,
     /// The start in seconds since 1970.
     pub(crate) start: u64,
-    /// The end according to its time limit, in seconds since 1970.
+    /// The end according to the time limit, in seconds since 1970.
     pub(crate) end: Option<u64>,
     pub(crate) parts: Vec<Cuboid>,
 }
@@ -239,12 +238,12 @@ pub(super) struct Holder<'a> {
     pub(super) kind: &'a str,
     pub(super) namespace: &'a str,
     pub(super) name: &'a str,
-    /// The end according to its time limit, in seconds since 1970.
+    /// The end according to the time limit, in seconds since 1970.
     pub(super) end: Option<u64>,
 }
 
 impl<'a> Holder<'a> {
-    /// Returns the controller of a pod.
+    /// Returns a pod's controller as a holder.
     fn of(pod: &'a Pod) -> Holder<'a> {
         let owners = pod.metadata.owner_references.iter().flatten();
         let (kind, name) = match owners.into_iter().next() {

@@ -1,4 +1,4 @@
-//! Waiting Jobs, with reasons.
+//! Waiting Jobs and the reasons.
 
 use pavior::Request;
 
@@ -16,7 +16,7 @@ pub(crate) enum Prospect {
     Impossible,
 }
 
-/// A waiting Job, with the reason.
+/// A waiting Job and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Waiting {
     pub(crate) job: ObjectRef,
@@ -42,7 +42,7 @@ impl Waiting {
         }
     }
 
-    /// Returns true if it cannot start unless something changes.
+    /// Returns true if the Job cannot start unless something changes.
     pub(crate) fn is_stuck(&self) -> bool {
         self.prospect != Prospect::Waits
     }

@@ -7,11 +7,11 @@ use kube::runtime::utils::Backoff;
 const FIRST: Duration = Duration::from_millis(200);
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// The time after the latest fault at which the delays start again. A list that fails begins with
-/// an event, which is no success.
+/// The fault-free time after which the delays start over. A failing list begins with an event,
+/// which does not count as success.
 const CALM: Duration = Duration::from_secs(5);
 
-/// Delays that double up to 2 s, so that a replica acts soon after the API server is available
+/// Delays that double up to 2 s, so that a replica acts soon after the API server becomes available
 /// again.
 pub(crate) struct Delays {
     next: Duration,

@@ -1,17 +1,17 @@
-//! The time according to the API server's clock, which may differ from the local one.
+//! The time according to the API server's clock, which may differ from the local clock.
 //!
 //! Start times of Jobs come from the API server. A replica whose clock is an hour slow would expect
-//! running Jobs to run an hour longer, and would backfill too many Jobs before a Job that needs
+//! running Jobs to last an hour longer, and would backfill too many Jobs ahead of a Job that needs
 //! their nodes.
 
 use std::collections::VecDeque;
 
 /// The number of most recent observations to use.
 const LATEST: usize = 32;
-/// The minimum difference in seconds; smaller differences may be due to watch delays.
+/// The minimum clock difference in seconds; smaller differences may be due to watch delays.
 const LEAST: i64 = 60;
 
-/// The differences between the API server's clock and the local one.
+/// The differences between the API server's clock and the local clock.
 #[derive(Debug, Default)]
 pub(crate) struct Clock {
     ahead: VecDeque<i64>,

@@ -16,8 +16,8 @@ const PAGE: u32 = 500;
 /// The field selector for pods that have not ended; other pods do not occupy nodes.
 pub(crate) const LIVING: &str = "status.phase!=Succeeded,status.phase!=Failed";
 
-/// Returns the start times of complete Jobs, that is, when the node of their first pod accepted it.
-/// Jobs whose pods were deleted are missing.
+/// Returns the start times of completed Jobs, which are when their first pods were accepted by a
+/// node. Jobs whose pods were deleted are missing.
 pub(crate) async fn start_times(client: &Client) -> Result<Vec<(Uid, i64)>, KubeError> {
     let first = ListParams::default()
         .fields("status.phase=Succeeded")
@@ -38,7 +38,7 @@ where
     listed(client, ListParams::default().fields(fields)).await
 }
 
-/// Lists objects of a kind page by page.
+/// Lists the objects of a kind page by page.
 async fn listed<K>(
     client: &Client,
     list: ListParams,

@@ -1,4 +1,4 @@
-//! Reads the cluster, with lists or with watches that keep a world up to date.
+//! Reads the cluster, either with lists or with watches that keep a world up to date.
 
 mod backoff;
 mod clock;

@@ -1,4 +1,4 @@
-//! A world that watches keep up to date. When the watch of a kind restarts, the whole kind is
+//! A world kept up to date by watches. When the watch of a kind restarts, the whole kind is
 //! replaced; partial lists are not used.
 
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ use crate::objects::{
 };
 use crate::world::World;
 
-/// An update of one kind.
+/// An update about one kind of object.
 pub(crate) enum Update {
     Machine(Event<Machine>),
     Node(Event<Node>),
@@ -40,7 +40,7 @@ pub(crate) enum Update {
     Workload(Event<Workload>),
     Check(Event<AdmissionCheck>),
     Flavor(Event<ResourceFlavor>),
-    /// A kind that cannot be read, with the reason, or (without a reason) can be read again.
+    /// A kind that cannot be read, with the reason; without a reason, it can be read again.
     Fault(String, Option<String>),
 }
 
@@ -61,9 +61,9 @@ impl<V> Default for InitialList<V> {
 pub(crate) struct ClusterWatch {
     pub(crate) world: World,
     clock: Clock,
-    /// True after the API server was asked for the time.
+    /// True once the API server has been asked for the time.
     timed: bool,
-    /// The time of the latest plan.
+    /// The time when the latest plan was made.
     planned: Option<Instant>,
     machines: InitialList<Machine>,
     nodes: InitialList<Node>,
@@ -75,33 +75,33 @@ pub(crate) struct ClusterWatch {
     flavors: InitialList<ResourceFlavor>,
     /// Kinds that cannot be read, with the reasons.
     faults: BTreeMap<String, String>,
-    /// The client for watching Kueue objects, until a machine needs them: not every cluster has
-    /// Kueue.
+    /// The client for watching Kueue objects, kept until a machine needs them, since not every
+    /// cluster has Kueue.
     kueue_client: Option<(Client, Sender<Update>)>,
 }
 
 /// The time in seconds after which the API server ends a watch, which is then resumed. A connection
-/// without incoming data for longer than this is closed.
+/// is closed if it receives no data for longer than this.
 pub(crate) const WATCH_S: u32 = 20;
 
-/// The time for which updates are collected before a plan.
+/// The time spent collecting updates before a plan.
 const GATHER: Duration = Duration::from_millis(20);
 
 /// The minimum time between plans, each of which processes all objects.
 const EVERY: Duration = Duration::from_millis(500);
 
-/// The time between requests to an API server that does not respond.
+/// The time between requests to an unresponsive API server.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// The time without a fault after which a watch is restored: requests without an answer fail within
-/// 25 s, and are repeated within 2 s.
+/// The fault-free time after which a watch counts as restored: unanswered requests fail within 25 s
+/// and are repeated within 2 s.
 const QUIET: Duration = Duration::from_secs(30);
 
 /// The maximum number of buffered updates.
 const WAITING: usize = 4096;
 
 impl ClusterWatch {
-    /// Starts the watches. With `with_starts` it also reads the start times of completed Jobs.
+    /// Starts the watches. With `with_starts`, also reads the start times of completed Jobs.
     pub(crate) fn begin(client: &Client, with_starts: bool) -> (ClusterWatch, Receiver<Update>) {
         let (mut watched, sender, receiver) = ClusterWatch::of_every_cluster(client);
         watched.kueue_client = Some((client.clone(), sender.clone()));
@@ -181,7 +181,7 @@ impl ClusterWatch {
                 let is_listed = matches!(event, Event::InitDone);
                 take(event, &mut self.jobs, &mut world.jobs, Object::uid);
                 if is_listed {
-                    // No other update mentions a Job that was deleted in the meantime.
+                    // No later update mentions a Job that has been deleted meanwhile.
                     let World { start_times, jobs, .. } = world;
                     start_times.retain(|job, _| jobs.contains_key(job));
                 }
@@ -240,7 +240,7 @@ impl ClusterWatch {
         &self.faults
     }
 
-    /// Returns the reason why Kueue objects have never been read completely, if any.
+    /// Returns the reason if Kueue objects have never been read completely.
     fn kueue_fault(&self) -> Option<String> {
         let kinds = [
             ("workloads", self.workloads.whole),
@@ -287,8 +287,8 @@ impl ClusterWatch {
     }
 }
 
-/// Returns the time for a plan after an update that arrives now: half a second after the previous
-/// plan, and at least a short delay from now, so that more updates can follow.
+/// Returns when to plan after an update that arrives now: half a second after the previous plan,
+/// but not before a short delay in which more updates can arrive.
 fn due(planned: Option<Instant>, now: Instant) -> Instant {
     planned.map_or(now, |at| at + EVERY).max(now + GATHER)
 }
@@ -312,7 +312,7 @@ fn take<K: Ord, V>(
     }
 }
 
-/// Asks once for the time according to the API server's clock. Every account may create a review of
+/// Asks once for the time according to the API server's clock. Any account may create a review of
 /// itself, which has a creation time.
 fn ask_time(client: Client, sender: Sender<Update>) {
     tokio::spawn(async move {
@@ -363,8 +363,8 @@ fn follow<K>(
         loop {
             let quiet = if is_faulty { QUIET } else { Duration::from_hours(24) };
             let next = tokio::time::timeout(quiet, events.next()).await;
-            // A watch that continues reports no event until an object changes, and a list begins
-            // with one before it is requested.
+            // A resumed watch reports no event until an object changes, and a list begins with an
+            // event even before it is requested.
             let is_whole = !matches!(next, Ok(Some(Err(_) | Ok(Event::Init)) | None));
             if is_whole
                 && std::mem::take(&mut is_faulty)
@@ -376,7 +376,7 @@ fn follow<K>(
                 Err(_) => continue,
                 Ok(None) => return,
                 Ok(Some(Ok(event))) => update(event),
-                // The watch restarts; the old state stays until the new list is complete.
+                // The watch restarts; the old state is kept until the new list is complete.
                 Ok(Some(Err(watcher::Error::WatchError(status)))) if status.code == 410 => continue,
                 Ok(Some(Err(error))) => {
                     is_faulty = true;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::index::Index;
 use crate::objects::{GLOBAL_INDEX, Job, Object as _, Placement, Pod, Uid};
 
-/// Jobs that share one box, in the order of their ranks; at least one.
+/// One or more Jobs that share one box, in rank order.
 #[derive(Clone, Debug)]
 pub(crate) struct JobGroup<'a> {
     jobs: Jobs<'a>,
@@ -25,12 +25,12 @@ impl<'a> JobGroup<'a> {
         JobGroup { jobs: Jobs::One(job) }
     }
 
-    /// Returns a group of Jobs in the order of their ranks, or `None` if there are no Jobs.
+    /// Returns a group of Jobs given in rank order, or `None` if there are none.
     pub(crate) fn of(jobs: Vec<&'a Job>) -> Option<JobGroup<'a>> {
         (!jobs.is_empty()).then_some(JobGroup { jobs: Jobs::Set(jobs) })
     }
 
-    /// Returns the group of the Jobs in a set, given in any order.
+    /// Returns the group for a set's Jobs, given in any order.
     pub(crate) fn set(mut jobs: Vec<&'a Job>) -> Option<JobGroup<'a>> {
         jobs.sort_by_cached_key(|job| (job.global_index(), job.id()));
         JobGroup::of(jobs)
@@ -57,22 +57,22 @@ impl<'a> JobGroup<'a> {
         self.first().is_of_a_set()
     }
 
-    /// Returns whether one of its Jobs has a placement.
+    /// Returns true if one of the group's Jobs has a placement.
     pub(crate) fn is_placed(&self, index: &Index<'_>) -> bool {
         self.jobs().iter().any(|job| index.placement_of(job).is_some())
     }
 
-    /// Returns the number of its pods.
+    /// Returns the group's number of pods.
     pub(crate) fn completions(&self) -> u64 {
         self.jobs().iter().map(|job| u64::from(job.spec.completions.unwrap_or(0))).sum()
     }
 
-    /// Returns the number of indexes that have not ended.
+    /// Returns the number of unfinished indexes.
     pub(crate) fn remaining(&self) -> u64 {
         self.jobs().iter().map(|job| u64::from(job.remaining())).sum()
     }
 
-    /// Returns true if all of the group has ended, or part of it is being deleted.
+    /// Returns true if the whole group has ended or part of it is being deleted.
     pub(crate) fn is_finished(&self) -> bool {
         self.jobs().iter().all(|job| job.is_finished())
             || self.jobs().iter().any(|job| job.is_terminating())
@@ -83,20 +83,20 @@ impl<'a> JobGroup<'a> {
         self.jobs().iter().any(|job| job.is_idle())
     }
 
-    /// Returns true if all of the group is suspended and holds quota, in which case it gets its box
-    /// before its pods.
+    /// Returns true if the whole group is suspended and holds quota; it then gets its box before
+    /// its pods.
     pub(crate) fn awaits_admission(&self) -> bool {
         self.jobs().iter().all(|job| job.is_suspended() && job.has_quota())
     }
 
-    /// Returns whether Kueue's topology-aware scheduling chooses its nodes.
+    /// Returns true if Kueue's topology-aware scheduling chooses the group's nodes.
     pub(crate) fn uses_topology_scheduling(&self, index: &Index<'_>) -> bool {
         let quota = |job: &Job| job.quota.as_ref().is_some_and(|quota| quota.topology);
         let gated = |job: &Job| index.pods_of(job).any(|pod| pod.spec.uses_topology_scheduling());
         self.jobs().iter().any(|job| job.spec.template.topology || quota(job) || gated(job))
     }
 
-    /// Returns the maximum run time in seconds, if all its Jobs have a maximum.
+    /// Returns the maximum run time in seconds, if all Jobs in the group have one.
     pub(crate) fn seconds(&self) -> Option<u64> {
         let each = self.jobs().iter().map(|job| job.seconds());
         each.collect::<Option<Vec<u64>>>()?.into_iter().max()
@@ -111,8 +111,8 @@ impl<'a> JobGroup<'a> {
         })
     }
 
-    /// Returns its active pods with their ranks in the box. A pod created by hand has no rank, or a
-    /// duplicate one.
+    /// Returns the group's active pods with their ranks in the box. A pod created by hand has no
+    /// rank or a duplicate one.
     pub(crate) fn pods(&self, index: &Index<'a>) -> impl Iterator<Item = (Option<usize>, &'a Pod)> {
         let of = move |(job, base): (&'a Job, usize)| {
             let own = job.spec.completions.unwrap_or(0) as usize;
@@ -122,8 +122,8 @@ impl<'a> JobGroup<'a> {
         self.bases().flat_map(of)
     }
 
-    /// Explains in a sentence why the Jobs of a set do not match a shape with this many nodes;
-    /// `None` if they do.
+    /// Explains in a sentence why a set's Jobs do not match a shape with this many nodes; `None` if
+    /// they do.
     pub(crate) fn lacks(&self, nodes: u64) -> Option<String> {
         if !self.is_set() {
             return None;
@@ -158,9 +158,9 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// Returns the groups of a machine without a placement.
+    /// Returns the groups on a machine that have no placement.
     pub(crate) fn unplaced_on(&self, machine: &str) -> Vec<JobGroup<'a>> {
-        // Most Jobs are not in a set and have a placement; they need no group.
+        // Most Jobs are not in a set and have a placement, so they need no group.
         let placed = |job: &Job| !job.is_of_a_set() && self.placement_of(job).is_some();
         let here = self.world.jobs.values().filter(|job| self.is_on(job, machine));
         let mut groups = groups(here.filter(|job| !placed(job)));

@@ -1,4 +1,4 @@
-//! Objects by the Job, node or machine that they belong to.
+//! Indexes objects by the Job, node or machine that they belong to.
 
 use std::collections::HashMap;
 
@@ -9,16 +9,16 @@ use crate::objects::{Job, MACHINE, Object as _, Placement, Pod, Uid};
 pub(crate) struct Index<'a> {
     pub(crate) world: &'a World,
     of: HashMap<&'a str, JobEntry<'a>>,
-    /// The active pods on each node: the first one, and any others, which are rare.
+    /// The active pods on each node: the first pod and any others, which are rare.
     on: HashMap<&'a str, (&'a Pod, Vec<&'a Pod>)>,
 }
 
-/// Objects of a Job.
+/// The objects that belong to a Job.
 #[derive(Default)]
 struct JobEntry<'a> {
     /// The active pods with their ranks.
     pods: Vec<(Option<usize>, &'a Pod)>,
-    /// The placement; the oldest of several.
+    /// The placement, or the oldest if there are several.
     placement: Option<&'a Placement>,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Index<'a> {
         let mut index = Index { world, of, on };
         for pod in world.pods.values().filter(|pod| pod.is_active()) {
             if let Some(owner) = pod.owner_id() {
-                // Users can set the owner of a pod; an owner in another namespace is ignored.
+                // Users can set a pod's owner; an owner in another namespace is ignored.
                 let job = world.jobs.get(owner);
                 if job.is_none_or(|job| job.namespace() == pod.namespace()) {
                     index.of.entry(owner).or_default().pods.push((pod.rank(), pod));
@@ -61,7 +61,7 @@ impl<'a> Index<'a> {
         self.world.jobs.get(uid)
     }
 
-    /// Returns the active pods of a Job in the order of their ranks, each with its rank.
+    /// Returns the active pods of a Job in rank order, each with its rank.
     pub(crate) fn ranked(&self, job: &Job) -> &[(Option<usize>, &'a Pod)] {
         self.of.get(job.id()).map_or(&[], |of| of.pods.as_slice())
     }
@@ -82,7 +82,7 @@ impl<'a> Index<'a> {
         self.of.get(job.id())?.placement
     }
 
-    /// Returns whether a Job with a shape belongs to a machine: either the Job names it, or it
+    /// Returns true if a Job with a shape belongs to a machine: either the Job names it, or the Job
     /// names none and the machine is the only one.
     pub(crate) fn is_on(&self, job: &Job, machine: &str) -> bool {
         let only = self.world.machines.len() == 1;

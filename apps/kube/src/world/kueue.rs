@@ -1,4 +1,4 @@
-//! Kueue quota, joined with the Jobs.
+//! Joins Kueue quota with Jobs.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub(crate) struct Kueue {
     pub(crate) workloads: BTreeMap<Uid, Workload>,
     pub(crate) checks: BTreeMap<String, AdmissionCheck>,
     pub(crate) flavors: BTreeMap<String, ResourceFlavor>,
-    /// The reason why they cannot be read, if any.
+    /// The reason if the objects cannot be read.
     pub(crate) fault: Option<String>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn quota(kueue: &Kueue, workload: &Workload) -> Option<Quota> {
         state: check.state.clone(),
         message: check.message.clone(),
         priority: workload.spec.priority.unwrap_or(0),
-        // A flavor that was not read yet may have requirements.
+        // A flavor that has not been read yet may have requirements.
         reserved: workload.is_reserved()
             && !matches!(check.state.as_str(), "Retry" | "Rejected")
             && flavors().count() == names.len(),

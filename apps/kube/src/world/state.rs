@@ -1,11 +1,11 @@
-//! The objects that were read.
+//! Objects read from the cluster.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::kueue::Kueue;
 use crate::objects::{Job, Machine, Node, Object as _, Placement, Pod, Uid};
 
-/// The objects that were read. Each kind is complete.
+/// Objects read from the cluster; each kind is complete.
 #[derive(Debug, Default)]
 pub(crate) struct World {
     pub(crate) machines: BTreeMap<String, Machine>,
@@ -19,7 +19,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Notes the start time of the Jobs in a confirmed record.
+    /// Records the start time of the Jobs in a confirmed placement.
     pub(crate) fn note_start(&mut self, placement: &Placement) {
         if placement.status.confirmed {
             let jobs = placement.spec.jobs().iter();

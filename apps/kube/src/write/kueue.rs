@@ -6,8 +6,8 @@ use super::{MERGE, WriteError, Writer, path, precondition, second};
 use crate::objects::{AdmissionCheck, ObjectRef, Workload};
 
 impl Writer {
-    /// Writes our check at its position in a Workload. Null members and Kueue's own members stay
-    /// unchanged.
+    /// Writes our check at its position in a Workload. Null members and Kueue's own members are
+    /// left unchanged.
     pub(super) async fn check(
         &self,
         workload: &ObjectRef,

@@ -1,5 +1,4 @@
-//! Writes to the API server, which rejects a change if the object is no longer the one that was
-//! read.
+//! Writes to the API server, which rejects a change if the object has changed since it was read.
 
 mod kueue;
 mod verify;
@@ -19,7 +18,7 @@ use crate::objects::{
 };
 use crate::plan::{Action, Waiting};
 
-/// The reason why a change failed.
+/// Reasons for a failed change.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WriteError {
     /// The object has changed or been deleted, which the next plan will take into account.
@@ -37,7 +36,7 @@ pub(crate) enum WriteError {
 #[derive(Clone)]
 pub(crate) struct Writer {
     client: Client,
-    /// The time limit of a request.
+    /// The time limit for a request.
     limit: Duration,
 }
 
@@ -119,7 +118,7 @@ impl Writer {
         self.send("PATCH", &path, MERGE, &body).await
     }
 
-    /// Publishes an event with the reason why a Job is waiting.
+    /// Publishes an event with the reason for a Job's wait.
     pub(crate) async fn publish_event(
         &self,
         waiting: &Waiting,
@@ -207,7 +206,7 @@ impl Writer {
             // The response does not matter: the watch delivers the result.
             Ok(_) | Err(kube::Error::SerdeError(_)) => Ok(()),
             Err(kube::Error::Api(status)) => Err(match (status.code, method) {
-                // A test of a JSON patch failed.
+                // A JSON patch's test failed.
                 (422, "PATCH") if status.message.starts_with("the server rejected our request") => {
                     WriteError::Conflict
                 }
@@ -231,7 +230,7 @@ fn micro_time() -> String {
     k8s_openapi::jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.6fZ").to_string()
 }
 
-/// The time limit for a request; afterwards the watch shows whether it was carried out.
+/// The time limit for a request; after a timeout, the watch shows whether it was carried out.
 const LIMIT: Duration = Duration::from_secs(10);
 
 const MERGE: &str = "application/merge-patch+json";

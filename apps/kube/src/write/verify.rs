@@ -1,5 +1,5 @@
-//! Checks that objects are really absent before a deletion that depends on it, because a watch may
-//! lag.
+//! Checks that objects are really absent before a deletion that depends on their absence, because a
+//! watch may lag.
 
 use kube::core::Resource as _;
 use serde::de::DeserializeOwned;
@@ -42,7 +42,7 @@ impl Writer {
         self.read(&format!("{path}/{LEASE_NAME}")).await
     }
 
-    /// Reads the current object, or `None` if there is none.
+    /// Reads the current version of an object, or `None` if it does not exist.
     pub(super) async fn read<K: DeserializeOwned>(
         &self,
         path: &str,

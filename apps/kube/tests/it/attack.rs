@@ -1,4 +1,4 @@
-//! Users who try to block others, or to take nodes that are not theirs.
+//! Tests users who try to block others or to take nodes that are not theirs.
 
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ fn who_attacks_stops_no_other_user() {
     let named = json!({ "nodeSelector": { "kubernetes.io/hostname": "n3-3-1" } });
     cluster.label("n3-3-1", "kubernetes.io/hostname", "n3-3-1");
     cluster.good(User::Alice, "POST", PODS, &pod("stranger", &named));
-    // No pod names a node, asks for the resource without the gate, or has the gate without a Job.
+    // No pod may name a node, request the resource ungated, or have the gate without a Job.
     let limits = json!([{ "name": "main", "image": "toy",
                           "resources": { "limits": { "pavior.dev/node": "1" } } }]);
     let mut first = limits.clone();
@@ -48,7 +48,7 @@ fn who_attacks_stops_no_other_user() {
             cluster.ask(User::Alice, "POST", PODS, &pod(name, &more)).unwrap_err();
         assert_eq!(code, 422, "{name}: {message}");
     }
-    // A pod that claims to belong to a Job in another namespace is not counted as one of its pods.
+    // A pod that claims to belong to a Job in another namespace is not counted as that Job's.
     cluster.good(User::Alice, "POST", OTHER, &job("modest", "2x2x2", 1));
     let uid = cluster.get(&format!("{OTHER}/modest"))["metadata"]["uid"].clone();
     let owner = json!({

@@ -1,5 +1,5 @@
-//! A control plane in a temporary directory, with nodes that exist only as objects, and replicas of
-//! the program.
+//! A control plane in a temporary directory, with replicas of the program and nodes that exist only
+//! as objects.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -25,12 +25,12 @@ const CONTROLLERS: &str = "job-controller,garbage-collector-controller,namespace
                            pod-garbage-collector-controller,disruption-controller,\
                            node-lifecycle-controller,taint-eviction-controller";
 
-/// A variable that makes a missing cluster an error.
+/// The environment variable that makes a missing cluster an error.
 const REQUIRED: &str = "PAVIOR_REQUIRE_KUBERNETES";
 
 static NEXT: AtomicU16 = AtomicU16::new(0);
 
-/// Returns the tested release: the newest, unless another is requested.
+/// Returns the release to test: the newest, unless another is requested.
 pub(crate) fn release() -> &'static str {
     match std::env::var("PAVIOR_KUBE_RELEASE") {
         Ok(release) => release.leak(),
@@ -38,12 +38,12 @@ pub(crate) fn release() -> &'static str {
     }
 }
 
-/// Returns whether the policy that adds gate and resource is available.
+/// Returns true if the policy that adds the gate and the resource is available.
 pub(crate) fn mutates(release: &str) -> bool {
     !matches!(release, "1.34" | "1.35")
 }
 
-/// The account of a request.
+/// The account that sends a request.
 #[derive(Clone, Copy)]
 pub(crate) enum User {
     Admin,
@@ -71,8 +71,8 @@ fn example(name: &str) -> PathBuf {
 }
 
 impl Cluster {
-    /// Starts a cluster with nodes of a mesh or torus named `n{x}-{y}-{z}`, or returns `None` if it
-    /// is not available.
+    /// Starts a cluster whose nodes form a mesh or torus and are named `n{x}-{y}-{z}`. Returns
+    /// `None` if none is available.
     pub(crate) fn start(what: &str, release: &'static str, sides: [u16; 3]) -> Option<Cluster> {
         let mut cluster = Cluster::bare(what, release, CONTROLLERS, "RequestResponse")?;
         cluster.kubelets.start(&cluster.runtime, cluster.admin.clone());
@@ -80,8 +80,8 @@ impl Cluster {
         Some(cluster)
     }
 
-    /// Starts a cluster without nodes, our objects and a stand-in of kubelets. The audit log has
-    /// `Metadata` or `RequestResponse` of each object.
+    /// Starts a cluster without nodes, without our objects and without a stand-in for kubelets. The
+    /// audit log level is `Metadata` or `RequestResponse`.
     pub(crate) fn bare(
         what: &str,
         release: &'static str,
@@ -108,7 +108,7 @@ impl Cluster {
         Some(Cluster { folder, release, port, controllers, runtime, admin, user, copies, kubelets })
     }
 
-    /// Creates nodes, our objects, and the namespace of users.
+    /// Creates nodes, our objects, and the users' namespace.
     fn prepare(&self, sides: [u16; 3]) {
         self.add_nodes(sides);
         self.apply();
@@ -125,7 +125,7 @@ impl Cluster {
         }
     }
 
-    /// Installs our objects and the permissions of users.
+    /// Installs our objects and the users' permissions.
     pub(crate) fn apply(&self) {
         let image = Some("registry.invalid/pavior:0.1.0".to_string());
         let no_mutation = !mutates(self.release);
@@ -135,7 +135,7 @@ impl Cluster {
             let object: Value = serde_saphyr::from_str(part).expect("manifests are YAML");
             self.good(User::Admin, "POST", &place(&object), &object);
         }
-        // Users may do everything that a policy does not forbid.
+        // Users may do anything that no policy forbids.
         let role = json!({
             "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
             "metadata": { "name": "users" },
@@ -151,8 +151,7 @@ impl Cluster {
         self.until("the policies", || in_force::hold(self));
     }
 
-    /// Checks that a user's Job is refused, that the reason contains a word, and that no raw text
-    /// is returned.
+    /// Checks that a user's Job is refused with a reason that contains a word but no raw text.
     pub(crate) fn refuses(&self, wrong: &serde_json::Value, word: &str) {
         let (code, message) =
             self.ask(User::Alice, "POST", JOBS, wrong).expect_err("it is refused");
@@ -189,12 +188,12 @@ impl Cluster {
         self.good(User::Admin, "PATCH", path, body);
     }
 
-    /// Creates a Machine of all nodes.
+    /// Creates a Machine with all nodes.
     pub(crate) fn machine(&self, grid: &str) {
         self.machine_with(grid, &json!({}));
     }
 
-    /// Creates a Machine with more members of its spec.
+    /// Creates a Machine with additional members in its spec.
     pub(crate) fn machine_with(&self, grid: &str, more: &Value) {
         let mut machine = json!({
             "apiVersion": "pavior.dev/v1alpha1", "kind": "Machine", "metadata": { "name": "pod" },
@@ -208,7 +207,7 @@ impl Cluster {
         });
     }
 
-    /// Sends a request; returns the answer, or the code and message of a refusal.
+    /// Sends a request; returns the answer, or a refusal's code and message.
     pub(crate) fn ask(
         &self,
         user: User,
@@ -252,7 +251,7 @@ impl Cluster {
         self.within(600, what, holds);
     }
 
-    /// Waits at most `seconds` seconds for a condition to hold.
+    /// Waits at most `seconds` seconds until a condition holds.
     pub(crate) fn within(&self, seconds: u64, what: &str, mut holds: impl FnMut() -> bool) {
         let began = Instant::now();
         while !holds() {
@@ -262,18 +261,18 @@ impl Cluster {
         }
     }
 
-    /// Starts a replica of the program. It acts with the Lease, or always.
+    /// Starts a replica of the program. The replica acts when it has the Lease, or always.
     pub(crate) fn start_copy(&mut self, lease: &str) {
         self.start_copy_as("pavior", lease, &[]);
     }
 
-    /// Starts a replica with another account and more arguments.
+    /// Starts a replica with another account and additional arguments.
     pub(crate) fn start_copy_as(&mut self, who: &str, lease: &str, more: &[&str]) {
         self.start_copy_at(None, who, lease, more);
     }
 
-    /// Starts a replica whose clock is wrong, for example by `+1h`. The caller checks that this
-    /// works.
+    /// Starts a replica whose clock is wrong, for example by `+1h`. The caller must check that this
+    /// is possible.
     pub(crate) fn start_copy_at(
         &mut self,
         clock: Option<&str>,
@@ -285,8 +284,7 @@ impl Cluster {
         let log: File = log.expect("there is room");
         let mut command = Command::new(env!("CARGO_BIN_EXE_pavior-kube"));
         if let Some(clock) = clock {
-            // Does the same as the command `faketime`, which would be killed instead of the
-            // replica.
+            // The `faketime` command does this too, but would be killed in place of the replica.
             command.env("LD_PRELOAD", "/usr/$LIB/faketime/libfaketimeMT.so.1");
             command.env("FAKETIME", clock).env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
         }
@@ -303,7 +301,7 @@ impl Cluster {
         let _ = copy.wait();
     }
 
-    /// Gives a node a label.
+    /// Sets a label on a node.
     pub(crate) fn label(&self, node: &str, label: &str, value: &str) {
         let body = json!({ "metadata": { "labels": { label: value } } });
         self.patch(&format!("/api/v1/nodes/{node}"), &body);
@@ -316,13 +314,13 @@ impl Cluster {
         let _ = Command::new("kill").args([signal, &pid]).status();
     }
 
-    /// Kills a part of the control plane and starts it again.
+    /// Kills and restarts a part of the control plane.
     pub(crate) fn kill(&self, part: &str) {
         self.end_part(part);
         self.run_part(part);
     }
 
-    /// Starts a part of the control plane again, and waits until it is ready.
+    /// Restarts a part of the control plane and waits until it is ready.
     pub(crate) fn run_part(&self, part: &str) {
         let mut command = Command::new(script());
         command.args(["run", self.release]).arg(self.path()).arg(part);
@@ -331,7 +329,7 @@ impl Cluster {
         assert!(command.status().unwrap().success(), "{part} starts again");
     }
 
-    /// Starts `kueue` or `jobset` with its objects and webhooks. Notes if it is not available.
+    /// Starts `kueue` or `jobset` with its objects and webhooks. Prints a note if unavailable.
     pub(crate) fn start_controller(&self, name: &str) -> bool {
         let said = self.controller("start", name).output().expect("bash is there");
         if !said.status.success() {
@@ -341,7 +339,7 @@ impl Cluster {
         said.status.success()
     }
 
-    /// Kills it and starts it again.
+    /// Kills and restarts the controller.
     pub(crate) fn kill_controller(&self, name: &str) {
         self.end_part(name);
         assert!(self.controller("run", name).status().unwrap().success(), "{name} starts again");
@@ -374,7 +372,7 @@ impl Cluster {
         self.kill("kube-apiserver");
     }
 
-    /// Disturbs one in `one_of` requests of replicas with the account `spoilt`, by a proxy.
+    /// Disturbs, through a proxy, one in `one_of` requests of replicas with the account `spoilt`.
     pub(crate) fn spoil(&self, seed: u64, one_of: u64) -> Proxy {
         let client = client(&self.runtime, self.path(), "pavior");
         let proxy = Proxy::start(&self.runtime, client, seed, one_of);
@@ -389,7 +387,7 @@ impl Cluster {
         self.folder.path()
     }
 
-    /// Returns the unfinished Jobs, in lines.
+    /// Returns the unfinished Jobs, one per line.
     fn state(&self) -> String {
         let mut lines = Vec::new();
         let get = |path| self.ask(User::Admin, "GET", path, &Value::Null).unwrap_or_default();
@@ -418,7 +416,7 @@ impl Cluster {
     }
 }
 
-/// Returns the head and body of an answer, empty while nothing listens.
+/// Returns the head and body of an answer; empty while nothing listens.
 pub(crate) fn ask(address: &str, method: &str, path: &str, body: &str) -> (String, String) {
     let mut answer = String::new();
     if let Ok(mut stream) = TcpStream::connect(address) {
@@ -431,7 +429,7 @@ pub(crate) fn ask(address: &str, method: &str, path: &str, body: &str) -> (Strin
     (head.to_string(), body.to_string())
 }
 
-/// Returns true if a program can run with a wrong clock, and notes if not.
+/// Returns true if a program can run with a wrong clock; otherwise prints a note.
 pub(crate) fn clocks_can_be_wrong() -> bool {
     let can = Command::new("faketime").args(["-f", "+1h", "true"]).status();
     let can = can.is_ok_and(|status| status.success());
@@ -463,7 +461,7 @@ pub(crate) fn job(name: &str, shape: &str, run_s: u32) -> Value {
     let annotations = json!({
         "pavior.dev/shape": shape, "pavior.dev/seconds": (run_s + 4).to_string(),
     });
-    // Added by the cluster if it can.
+    // The cluster adds these itself if it can.
     let mut spec = json!({ "restartPolicy": "Never", "containers": [container] });
     if !mutates(release()) {
         spec["schedulingGates"] = json!([{ "name": "pavior.dev/placement" }]);
@@ -494,7 +492,7 @@ fn client(runtime: &Runtime, folder: &Path, who: &str) -> Client {
     })
 }
 
-/// Returns the path for the creation of an object.
+/// Returns the path for creating an object.
 fn place(object: &Value) -> String {
     let version = object["apiVersion"].as_str().unwrap();
     let root = if version.contains('/') { "/apis" } else { "/api" };

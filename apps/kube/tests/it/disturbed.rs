@@ -1,4 +1,4 @@
-//! Disturbed reads: a wrong clock, and a history that the API server has forgotten.
+//! Tests disturbed reads: a wrong clock, and a history that the API server has forgotten.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ fn stamp(text: &Value) -> i64 {
     stamp.as_second()
 }
 
-/// Returns the largest difference between the times of a log's lines, in hours.
+/// Returns the largest difference between the times in a log, in hours.
 fn hours_apart(log: &str) -> i64 {
     let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let times: Vec<i64> = lines.map(|line| stamp(&line["time"])).collect();
@@ -37,7 +37,7 @@ fn copies_whose_clocks_are_an_hour_wrong_place_jobs_as_others_do() {
     let record = Record::read(cluster.path());
     assert_eq!((record.overlaps, record.misplaced), (0, 0), "{record:?}");
     assert!(record.confirmations >= 6, "{record:?}");
-    // Their events carry the API server's time.
+    // The replicas' events carry the API server's time.
     let events = cluster.get("/api/v1/namespaces/default/events?fieldSelector=source=pavior");
     let events = events["items"].as_array().unwrap();
     assert!(!events.is_empty());
@@ -62,7 +62,7 @@ fn a_copy_that_slept_until_its_past_was_compacted_away_reads_everything_anew() {
     });
     let version = cluster.get(PODS)["metadata"]["resourceVersion"].clone();
     cluster.sleep_copy(0, true);
-    // Meanwhile everything that it knows becomes outdated.
+    // Meanwhile, everything that the replica knows becomes outdated.
     let how = json!({ "propagationPolicy": "Background" });
     cluster.good(User::Alice, "DELETE", &format!("{JOBS}/first"), &how);
     cluster.job("second", "4x2x1", 1);

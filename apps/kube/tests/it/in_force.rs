@@ -1,11 +1,11 @@
-//! Checks that the policies are in force, with objects that they must refuse.
+//! Checks that the policies are in force by means of objects that they must refuse.
 
 use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, JOBS, PLACEMENTS, PODS, User, job};
 
-/// Returns true if each policy is in force. Each takes effect separately, some time after its
-/// creation.
+/// Returns true if each policy is in force. Each policy takes effect separately, some time after
+/// its creation.
 pub(crate) fn hold(cluster: &Cluster) -> bool {
     let tried = |user, path: &str, object: &Value| {
         cluster.ask(user, "POST", &format!("{path}?dryRun=All"), object)
@@ -22,7 +22,7 @@ pub(crate) fn hold(cluster: &Cluster) -> bool {
         && tried(User::Alice, JOBS, &job("good", "1x1x1", 1)).is_ok_and(gated)
 }
 
-/// Returns a pod without an owner, with more members of its spec.
+/// Returns a pod without an owner and with additional members in its spec.
 pub(crate) fn pod(name: &str, more: &Value) -> Value {
     let container = json!({ "name": "main", "image": "toy" });
     let mut pod = json!({
@@ -35,7 +35,7 @@ pub(crate) fn pod(name: &str, more: &Value) -> Value {
     pod
 }
 
-/// Returns a record like the daemon's.
+/// Returns a placement like the daemon's.
 pub(crate) fn placement(name: &str) -> Value {
     json!({
         "apiVersion": "pavior.dev/v1alpha1", "kind": "Placement", "metadata": { "name": name },

@@ -1,5 +1,5 @@
-//! The real controller of JobSets, with its webhooks: a box for each Job of a set, one box for a
-//! set, and a set that is restarted.
+//! Tests the real JobSet controller with its webhooks: a box for each Job of a set, one box for a
+//! whole set, and a restarted set.
 
 use serde_json::{Value, json};
 
@@ -9,8 +9,8 @@ use crate::sets::nodes;
 
 const SETS: &str = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets";
 
-/// Returns a JobSet of groups of Jobs: each with its name, the number of Jobs, their shape, and
-/// their pods.
+/// Returns a JobSet with groups of Jobs, each given by name, number of Jobs, shape, and number of
+/// pods.
 fn jobset(name: &str, groups: &[(&str, u32, &str, u32)], together: bool, run_s: u32) -> Value {
     let group = |&(group, replicas, shape, pods): &(&str, u32, &str, u32)| {
         let mut own = job(group, shape, run_s);

@@ -1,5 +1,5 @@
-//! A judge that uses only the audit log: the node of each pod, confirmed placements, and whether
-//! each Job ran on the nodes of its placement in rank order.
+//! Judges, from the audit log alone, the node of each pod, confirmed placements, and whether each
+//! Job ran on its placement's nodes in rank order.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -10,27 +10,26 @@ use serde_json::{Value, json};
 /// The contents of the log.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
-    /// Current confirmed placements, by uid.
+    /// The current confirmed placements, by uid.
     confirmed: HashMap<String, Spec>,
-    /// Confirmations that overlapped another current placement.
+    /// The number of confirmations that overlapped another current placement.
     pub(crate) overlaps: usize,
     pub(crate) confirmations: usize,
-    /// The number of these that are for several Jobs.
+    /// The number of confirmations for several Jobs.
     pub(crate) of_sets: usize,
-    /// Pods that were bound, with the node and the rank, by the Job's uid.
+    /// The rank and node of each bound pod, by its Job's uid.
     pub(crate) bound: BTreeMap<String, Vec<(usize, String)>>,
-    /// Pods bound to a node that is not in their Job's placement.
+    /// The number of pods bound to a node that is not in their Job's placement.
     pub(crate) misplaced: usize,
     spec: HashMap<String, Spec>,
     pods: HashMap<String, (String, usize)>,
     /// The node of each pod, by its uid.
     nodes: HashMap<String, String>,
-    /// The number of pods of each Job.
+    /// The number of pods per Job.
     completions: HashMap<String, usize>,
 }
 
-/// The specification of a placement: the uids of its Jobs, and the nodes, both in the order of the
-/// ranks.
+/// The specification of a placement: its Jobs' uids and its nodes, both in rank order.
 #[derive(Clone, Debug)]
 struct Spec {
     jobs: Vec<String>,
@@ -53,8 +52,8 @@ impl Record {
         record
     }
 
-    /// Placements that do not form a box, in the order of the ranks. Nodes are named by their
-    /// places.
+    /// Counts placements whose nodes do not form a box in rank order. Node names contain the
+    /// coordinates.
     pub(crate) fn crooked(&self, grid: &Grid) -> usize {
         let is_box = |nodes: &[String]| {
             let place = |name: &String| {
@@ -114,7 +113,7 @@ impl Record {
                 self.confirmed.insert(uid, spec);
             }
             ("placements", "", "delete") => {
-                // For a deletion the log contains the object or a status with its uid.
+                // For a deletion, the log contains the object or a status with its uid.
                 let uids = [&answer["metadata"]["uid"], &answer["details"]["uid"]];
                 for uid in uids {
                     self.confirmed.remove(&word(uid));
@@ -133,7 +132,7 @@ impl Record {
         }
     }
 
-    /// Notes unchanging facts: the owner of a pod, and the number of pods of a Job. Any answer
+    /// Records unchanging facts: the owner of a pod, and the number of pods of a Job. Any answer
     /// counts, because a successful creation may be answered with 504.
     fn learn(&mut self, event: &Value) {
         let answer = &event["responseObject"];
@@ -153,7 +152,7 @@ impl Record {
         }
     }
 
-    /// Notes the specification of a placement, which never changes.
+    /// Records the specification of a placement, which never changes.
     fn propose(&mut self, placement: &Value) {
         let word = |value: &Value| value.as_str().unwrap_or_default().to_string();
         let words = |list: &Value| list.as_array().into_iter().flatten().map(word).collect();
@@ -172,7 +171,7 @@ impl Record {
             return;
         }
         self.nodes.insert(uid.to_string(), node.clone());
-        // The rank in the box: that of the pod, after the ranks of all earlier Jobs.
+        // The rank in the box: the pod's rank, after those of all earlier Jobs.
         let said = self.spec.values().any(|spec| {
             let Some(at) = spec.jobs.iter().position(|one| *one == job) else { return false };
             let before = spec.jobs[..at].iter().map(|job| self.completions.get(job));
@@ -184,7 +183,7 @@ impl Record {
     }
 }
 
-/// Reads the changes that the API server made, in their order.
+/// Reads the changes made by the API server, in order.
 pub(crate) fn events(folder: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(folder.join("audit.log")).expect("the log is there");
     let events = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -197,9 +196,8 @@ pub(crate) fn events(folder: &Path) -> Vec<Value> {
     events
 }
 
-/// Finds deletions of placements without a successful answer: the API server or etcd was killed
-/// before it answered. Remaining placements appear later in the log, because none is left at the
-/// end.
+/// Finds deletions of placements that got no successful answer because the API server or etcd was
+/// killed first. Placements that remained appear later in the log, because none is left at the end.
 fn unanswered(good: &[Value], others: &[Value]) -> Vec<Value> {
     let is_ours = |event: &&Value| {
         event["objectRef"]["resource"] == "placements" && !event["objectRef"]["name"].is_null()
@@ -266,7 +264,7 @@ fn a_pod_that_was_made_and_bound_without_an_answer_is_known_by_its_later_ones() 
         (record.bound.values().map(Vec::len).sum::<usize>(), record.misplaced)
     };
     assert_eq!(seen(std::slice::from_ref(&binding)), (0, 0), "whose it is was never said");
-    // Its gate is opened, it is bound, and its state is written.
+    // The pod's gate is opened, it is bound, and its state is written.
     assert_eq!(seen(&[pod("patch", "", ""), binding.clone()]), (1, 0));
     assert_eq!(seen(&[binding.clone(), pod("patch", "status", "n0-0-0")]), (1, 0));
     assert_eq!(seen(&[pod("create", "", ""), pod("patch", "status", "n0-0-0")]), (1, 0));
@@ -274,7 +272,7 @@ fn a_pod_that_was_made_and_bound_without_an_answer_is_known_by_its_later_ones() 
     assert_eq!(seen(&[pod("create", "", ""), binding, pod("update", "", "n1-0-0")]), (2, 1));
 }
 
-/// Formats a log line about a placement; the code is 0 if there was no answer.
+/// Returns a log line about a placement; the code is 0 if there was no answer.
 fn word_on(name: &str, verb: &str, second: u32, code: u32, node: &str) -> Value {
     let stamp = format!("2026-11-28T00:00:{second:02}.000000Z");
     let mut event = json!({
@@ -311,7 +309,7 @@ fn a_deletion_without_an_answer_took_place_if_nothing_is_heard_again() {
         let events = [first.clone(), asked(code), second.clone()];
         assert_eq!(overlaps(&events), overlapping, "{code}");
     }
-    // It remained: it is deleted later.
+    // The placement remained and is deleted later.
     let later = word_on("first", "delete", 4, 200, "n0-0-0");
     assert_eq!(overlaps(&[first, asked(0), second, later]), 1);
 }

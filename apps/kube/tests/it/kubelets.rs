@@ -1,6 +1,6 @@
 //! A stand-in for all kubelets. Nodes report that they are ready. Bound pods run and succeed after
-//! the seconds in an annotation, a Job's first pod after the others if requested. Deleted pods
-//! disappear.
+//! the number of seconds in an annotation; if requested, a Job's first pod succeeds after the
+//! others. Deleted pods disappear.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ use serde_json::json;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 
-/// The interval of a node's reports, which are valid for 40 s.
+/// The interval between a node's reports, which are valid for 40 s.
 const BEAT: Duration = Duration::from_secs(10);
 
 #[derive(Default)]
@@ -97,7 +97,7 @@ async fn look(client: &Client, mut pod: Pod, ends: &mut HashMap<String, (Instant
         let early = pod.annotations().get("toy/first").filter(|_| first == Some("0"));
         let seconds = early.or_else(|| pod.annotations().get("toy/seconds"));
         let seconds = seconds.and_then(|text| text.parse().ok());
-        // If this cannot be reported now, its end can be reported later.
+        // If this cannot be reported now, the pod's end can still be reported later.
         let _ = set(client, &mut pod, "Running").await || set(client, &mut pod, "Running").await;
         ends.insert(uid, (Instant::now() + Duration::from_secs(seconds.unwrap_or(1)), pod));
     }
@@ -108,7 +108,7 @@ fn phase(pod: &Pod) -> &str {
 }
 
 /// Writes the status of a pod. Returns true if this succeeded, or if the pod has ended or is gone.
-/// A pod changed by someone else is read again, so a pod that a test made fail stays failed.
+/// A pod changed by someone else is reread, so a pod that a test made fail stays failed.
 async fn set(client: &Client, pod: &mut Pod, to: &str) -> bool {
     let api: Api<Pod> = Api::namespaced(client.clone(), &pod.namespace().unwrap_or_default());
     let seen = json!({ "uid": pod.uid(), "resourceVersion": pod.resource_version() });

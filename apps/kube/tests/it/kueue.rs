@@ -1,5 +1,5 @@
-//! The real Kueue with its webhooks and two replicas of the program: quota for more nodes than
-//! exist, two queues that borrow and reclaim, flavors, preemption, a short `quotaSeconds`, and
+//! Tests the real Kueue with its webhooks and two replicas of the program: quota for more nodes
+//! than exist, two queues that borrow and reclaim, flavors, preemption, a short `quotaSeconds`, and
 //! kills of everything. The audit log is checked.
 
 use std::collections::BTreeMap;
@@ -16,14 +16,14 @@ use crate::storm::seeds;
 use crate::story::complete;
 
 const GRID: &str = "mesh:4x4x2";
-/// No shape has more nodes than a flavor.
+/// The shapes; none has more nodes than a flavor.
 const SHAPES: &[&str] =
     &["2x2x2", "2x1x1", "2x4x1", "2x4x2", "1x1x1", "2x2x1", "1x4x1", "2x3x2", "2x2x2", "1x1x2"];
-/// The queues, with the quota of each flavor: one for the largest shape, and one that borrows.
+/// The queues with their quota per flavor: one queue fits the largest shape, and the other borrows.
 const QUEUES: [(&str, u32); 2] = [("owner", 16), ("guest", 4)];
 const PRIORITIES: [(&str, u32); 3] = [("low", 1), ("middle", 10), ("high", 100)];
 const API: &str = "/apis/kueue.x-k8s.io/v1beta2";
-/// The number of Jobs that complete before the others.
+/// The number of Jobs that complete before the others begin.
 const BEFORE: usize = 4;
 /// The time that a Job may hold quota without a box, in seconds.
 const PATIENCE_S: u64 = 5;
@@ -33,8 +33,8 @@ pub(crate) fn flavor(node: &str) -> &'static str {
     if node.starts_with("n0-") || node.starts_with("n1-") { "left" } else { "right" }
 }
 
-/// Creates two flavors of 16 nodes with quota for 20 each in two queues, three priorities, and our
-/// check.
+/// Creates two flavors of 16 nodes with quota for 20 nodes each in two queues, three priorities,
+/// and our check.
 fn queues(cluster: &Cluster) {
     for z in 0..2 {
         for node in (0..16).map(|at| format!("n{}-{}-{z}", at % 4, at / 4)) {
@@ -77,7 +77,7 @@ fn queues(cluster: &Cluster) {
     }
 }
 
-/// Returns whether our check is active; the queues admit no Job before.
+/// Returns true if our check is active; before that, the queues admit no Job.
 fn are_active(cluster: &Cluster) -> bool {
     QUEUES.iter().all(|(name, _)| {
         let queue = cluster.get(&format!("{API}/clusterqueues/{name}"));
@@ -98,8 +98,8 @@ fn queued(name: &str, queue: &str, shape: &str, priority: &str, run_s: u32) -> V
     body
 }
 
-/// Preempts a Job after one of its pods has ended and checks that it returns with quota for the
-/// others.
+/// Preempts a Job after one of its pods has ended, and checks that it returns with quota for the
+/// other pods.
 fn preempt_in_part(cluster: &Cluster) {
     let make = |name, priority, run_s| {
         let body = queued(name, "owner", "2x4x2", priority, run_s);
@@ -154,7 +154,7 @@ impl Storm {
     /// Creates a Job. No Job or pod can be created while Kueue is down.
     fn make(&mut self, number: usize) {
         let run_s = if number % 6 == 2 { 12 } else { 1 };
-        // Some have nothing to do with Kueue.
+        // Some Jobs have nothing to do with Kueue.
         let queue = if number % 10 == 9 { "" } else { QUEUES[usize::from(number % 4 == 3)].0 };
         let shape = SHAPES[self.below(SHAPES.len())];
         self.make_in(queue, &format!("job{number}"), shape, run_s);
@@ -208,7 +208,7 @@ impl Storm {
         self.cluster.ask(User::Admin, "PATCH", &format!("/api/v1/nodes/{node}"), &body).is_ok()
     }
 
-    /// Deletes a pod that runs.
+    /// Deletes a running pod.
     fn lose(&mut self, is: impl Fn(&Value) -> bool, what: &'static str) {
         let all = self.cluster.ask(User::Admin, "GET", PODS, &Value::Null).unwrap_or_default();
         let pods = all["items"].as_array().into_iter().flatten();

@@ -1,4 +1,4 @@
-//! Kueue quota according to the audit log: Jobs that held quota without a box, answers to each
+//! Judges Kueue quota from the audit log: Jobs that held quota without a box, answers to each
 //! Workload, and pods on nodes of other flavors.
 
 use std::collections::{HashMap, HashSet};
@@ -13,7 +13,7 @@ use crate::kueue::flavor;
 
 const RESOURCE: &str = "pavior.dev/node";
 
-/// The conditions of a Job for which Kubernetes makes no more pods.
+/// The conditions in which Kubernetes creates no more pods for a Job.
 const ENDS: [&str; 4] = ["SuccessCriteriaMet", "Complete", "FailureTarget", "Failed"];
 
 #[derive(Debug, Default)]
@@ -22,30 +22,30 @@ pub(crate) struct Ledger {
     /// Admissions without a confirmed placement at that moment, each with lines of the log.
     placeless: Vec<String>,
     preempted: usize,
-    /// The number of these that took back what another queue had borrowed.
+    /// The number of these admissions that reclaimed quota borrowed by another queue.
     reclaimed: usize,
-    /// Evictions because the check said Retry.
+    /// The number of evictions because our check said Retry.
     given_back: usize,
-    /// The longest time for which quota was held without a confirmed placement, in seconds.
+    /// The longest time that quota was held without a confirmed placement, in seconds.
     longest: f64,
-    /// The longest time for which a Job that our check admitted had none, in seconds.
+    /// The longest time that a Job admitted by our check had no placement, in seconds.
     bare: f64,
-    /// Pods bound to nodes of another flavor than their Job's.
+    /// The number of pods bound to nodes of a flavor other than their Job's.
     elsewhere: usize,
-    /// Messages on admitted Workloads that name no flavor.
+    /// The number of messages on admitted Workloads that name no flavor.
     unflavored: usize,
-    /// Workloads with a message that they wait, when they start, and that their quota is released.
+    /// Workloads with messages about waiting, the planned start, and released quota.
     waits: usize,
     /// The number of admissions of Jobs without a shape.
     boxless: usize,
-    /// Admissions about which Kueue did not ask: since 0.19 it asks only about quota of a flavor.
+    /// Admissions without our check: since 0.19, Kueue asks only about a flavor's quota.
     unasked: usize,
     dated: usize,
     impatient: usize,
     jobs: HashMap<String, Held>,
     /// The Jobs of current confirmed placements, by uid.
     placed: HashMap<String, Vec<String>>,
-    /// The last event of each Job's former record, with its time.
+    /// The last event on each Job's former placement, with its time.
     unplaced: HashMap<String, (f64, &'static str)>,
     /// The Job of each pod.
     pods: HashMap<String, String>,
@@ -53,7 +53,7 @@ pub(crate) struct Ledger {
     ended: HashSet<String>,
 }
 
-/// The quota of a Job.
+/// The quota held by a Job.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "conditions of Kueue, each true or false")]
 struct Held {
@@ -64,9 +64,9 @@ struct Held {
     ready: bool,
     flavor: String,
     told: String,
-    /// The time since which it has been reserved without a place.
+    /// The time when it began to be reserved without a placement.
     since: Option<f64>,
-    /// The time since which it has also been admitted.
+    /// The time when the Job was also admitted in that state.
     bare_since: Option<f64>,
 }
 
@@ -80,9 +80,9 @@ impl Ledger {
     }
 
     /// Checks that no Job holds quota without a box for long, admitted or not, and that the log is
-    /// complete. A replica that reads late that a record was deleted may answer Ready for it: such
-    /// a Job is admitted without a box, and has the same patience. A Job whose pods have all ended
-    /// needs no box: once our check is Ready, only Kueue can release its quota.
+    /// complete. A replica that learns late of a placement's deletion may still answer Ready: the
+    /// Job is then admitted without a box, for at most the same time. A Job whose pods have all
+    /// ended needs no box: once our check is Ready, only Kueue can release its quota.
     pub(crate) fn check(&self, patience_s: u64) {
         assert_eq!(self.elsewhere, 0, "{self}");
         assert!(self.longest <= patience_s as f64 + LAG_S, "{self}");
@@ -91,8 +91,8 @@ impl Ledger {
         assert!(self.admitted >= 36 && !seen.contains(&0), "{self}");
     }
 
-    /// Checks a log without disturbances: an admitted Job has a box, and no reservation without one
-    /// lasts.
+    /// Checks a log without disturbances: every admitted Job has a box, and no reservation without
+    /// one lasts.
     pub(crate) fn check_calm(&self, patience_s: u64) {
         assert!(self.bare <= 5.0, "{self}");
         assert!(self.longest <= patience_s as f64 + 10.0, "{self}");
@@ -191,7 +191,7 @@ impl Ledger {
         (held.admitted, held.evicted) = (admitted, evicted);
         held.ready = status["admissionChecks"][0]["state"] == "Ready";
         held.reserved = holds("QuotaReserved") && !evicted && !holds("Finished");
-        // Kueue may admit without a flavor: then any node will do.
+        // Kueue may admit a Job without a flavor; then any node will do.
         if status["admission"].is_object() {
             held.flavor = word(&sets[0]["flavors"][RESOURCE]).to_string();
             self.unflavored += usize::from(admitted && held.flavor.is_empty());
@@ -204,7 +204,7 @@ impl Ledger {
         }
     }
 
-    /// Notes the Jobs that hold quota without a box.
+    /// Records the Jobs that hold quota without a box.
     fn look(&mut self, at: f64) {
         let placed: Vec<&String> = self.placed.values().flatten().collect();
         for (job, held) in &mut self.jobs {
@@ -223,7 +223,7 @@ impl Ledger {
     }
 }
 
-/// Returns the uids of the Jobs of a placement.
+/// Returns the uids of a placement's Jobs.
 fn jobs(placement: &Value) -> Vec<String> {
     let set = placement["spec"]["set"].as_array().into_iter().flatten();
     let own = [&placement["spec"]["jobUid"]];

@@ -1,4 +1,4 @@
-//! The page, questions and metrics of an active replica and of an observer.
+//! Tests the page, queries and metrics of an active replica and an observer.
 
 use std::net::TcpListener;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, JOBS, User, job, release};
 
-/// Returns an address that nothing listens to.
+/// Returns an address on which nothing listens.
 fn free_address() -> String {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
 }

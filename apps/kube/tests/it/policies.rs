@@ -1,4 +1,4 @@
-//! Forbidden requests of users and the answers.
+//! Tests users' forbidden requests and the answers.
 
 use serde_json::{Value, json};
 
@@ -73,7 +73,7 @@ fn users_open_no_gates_and_write_no_placements() {
     slices_are_a_fault(&cluster);
 }
 
-/// Checks that a machine of a kind from earlier builds is not used, and says so.
+/// Checks that a machine of a kind from earlier builds is not used and that its status says so.
 fn slices_are_a_fault(cluster: &Cluster) {
     let slices = json!({
         "apiVersion": "pavior.dev/v1alpha1", "kind": "Machine", "metadata": { "name": "tpus" },
@@ -86,7 +86,7 @@ fn slices_are_a_fault(cluster: &Cluster) {
     });
 }
 
-/// Checks that shape and machine of a Job cannot be changed, and that the sentences say so.
+/// Checks that a Job's shape and machine cannot be changed, and that the messages say so.
 fn annotations_stay(cluster: &Cluster) {
     let shape = json!({ "metadata": { "annotations": { "pavior.dev/shape": "4x1x1" } } });
     let machine =

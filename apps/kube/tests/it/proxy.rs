@@ -1,5 +1,5 @@
 //! A proxy between a replica and the API server that disturbs some requests: it answers 429, 500
-//! and 410 without forwarding them, and drops answers to changes. It can also swallow everything.
+//! and 410 without forwarding them, and drops answers to changes. It can also swallow all traffic.
 
 use std::convert::Infallible;
 use std::future::{pending, poll_fn};
@@ -40,8 +40,8 @@ struct Spoils {
 }
 
 impl Proxy {
-    /// Serves plain HTTP, with the rights of a client, as long as the runtime lives. One in
-    /// `one_of` requests is disturbed.
+    /// Serves plain HTTP with a client's rights, as long as the runtime exists. One in `one_of`
+    /// requests is disturbed.
     pub(crate) fn start(runtime: &Runtime, client: Client, seed: u64, one_of: u64) -> Proxy {
         let spoils = Arc::new(Spoils {
             one_of,
@@ -72,7 +72,7 @@ impl Proxy {
                     };
                     tokio::select! {
                         biased;
-                        // The connection stays open and is never served again.
+                        // The connection stays open but is never served again.
                         () = is_swallowed => pending().await,
                         _ = &mut served => {}
                     }
@@ -82,12 +82,12 @@ impl Proxy {
         Proxy { port, spoils, swallows }
     }
 
-    /// Swallows everything on all connections, also later; or serves new connections again.
+    /// Swallows all traffic on current and future connections, or serves new connections again.
     pub(crate) fn swallow(&self, swallows: bool) {
         let _ = self.swallows.send(swallows);
     }
 
-    /// Returns the number of spoiled requests of each kind.
+    /// Returns the number of disturbed requests of each kind.
     pub(crate) fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let counts = self.spoils.counts.iter().map(|count| count.load(Ordering::Relaxed));
         SPOILT.into_iter().zip(counts)
@@ -95,11 +95,11 @@ impl Proxy {
 }
 
 impl Spoils {
-    /// Returns the fault of the next request, if any.
+    /// Returns the fault for the next request, if any.
     fn next(&self, reads: bool) -> Option<usize> {
         let drawn = self.draw.lock().unwrap().next_u64();
         let which = (drawn / self.one_of) as usize % 4;
-        // The third counts reads, the fourth changes.
+        // The third kind is for reads, the fourth for changes.
         let which = if which < 2 { which } else { 2 + usize::from(!reads) };
         drawn.is_multiple_of(self.one_of).then(|| {
             self.counts[which].fetch_add(1, Ordering::Relaxed);
@@ -113,7 +113,7 @@ async fn answer(client: &Client, spoils: &Spoils, request: Request<Incoming>) ->
     match spoils.next(request.method() == Method::GET) {
         Some(0) => refusal(429, "TooManyRequests"),
         Some(1) => refusal(500, "InternalError"),
-        // A watch says so in its first event, or at once.
+        // A watch reports this in its first event, or immediately.
         Some(2) if watches => {
             let event = json!({ "type": "ERROR", "object": status(410, "Expired") });
             Response::new(Body::from(format!("{event}\n").into_bytes()))
@@ -127,7 +127,7 @@ async fn answer(client: &Client, spoils: &Spoils, request: Request<Incoming>) ->
     }
 }
 
-/// Asks the API server.
+/// Forwards a request to the API server.
 async fn pass(client: &Client, request: Request<Incoming>) -> kube::Result<Response<Body>> {
     let (head, mut body) = request.into_parts();
     let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! Recovery: how soon a copy acts after the API server can be reached again.
+//! Measures how soon a replica acts after the API server can be reached again.
 
 use std::time::{Duration, Instant};
 
@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, PLACEMENTS, PODS, User, release};
 
-/// The number of nodes, and of Jobs that each wait for one.
+/// The number of nodes, and of Jobs that each wait for one node.
 const NODES: usize = 11;
 
-/// Closes the nodes and creates a Job for each, so that no controller of Kubernetes has to act
-/// after an outage: they need up to half a minute.
+/// Cordons the nodes and creates a Job for each, so that no Kubernetes controllers, which need up
+/// to half a minute, have to act after an outage.
 fn prepare(cluster: &Cluster) {
     let closed = json!([{ "key": "example.com/closed", "effect": "NoSchedule" }]);
     for node in 0..NODES {
@@ -23,7 +23,7 @@ fn prepare(cluster: &Cluster) {
     });
 }
 
-/// Opens the next node and returns the time until its Job has a confirmed box.
+/// Uncordons the next node and returns the time until its Job has a confirmed box.
 fn place(cluster: &Cluster) -> Duration {
     let confirmed = || {
         let all = cluster.ask(User::Admin, "GET", PLACEMENTS, &Value::Null).unwrap_or_default();
@@ -37,8 +37,8 @@ fn place(cluster: &Cluster) -> Duration {
     began.elapsed()
 }
 
-/// Checks the time after an outage: by the stated limit in a long run, by three times that on the
-/// busy machine of the checks.
+/// Checks the time after an outage against the stated limit in a long run, or three times that on
+/// the busy host of the checks.
 fn check(what: &str, before: Duration, after: Duration, limit_s: u64) {
     eprintln!("placed {after:.1?} after {what}, {before:.1?} without an outage");
     let limit = Duration::from_secs(limit_s * pavior_trials::size(3, 3, 1));
@@ -51,7 +51,7 @@ fn copies_act_soon_after_the_api_server_can_be_reached_again() {
     let Some(mut cluster) = Cluster::start("recovery", release(), sides) else { return };
     cluster.machine(&format!("mesh:{NODES}x1x1"));
     prepare(&cluster);
-    // The Lease expires in the longest one.
+    // The Lease expires during the longest outage.
     let outages: &[u64] = pavior_trials::size(&[3], &[3], &[2, 10, 17]);
     for copies in 1..=2 {
         cluster.start_copy("lease");
@@ -77,7 +77,7 @@ fn swallow(mut cluster: Cluster) {
     cluster.end_copy(0);
     let proxy = cluster.spoil(1, u64::MAX);
     cluster.start_copy_as("spoilt", "lease", &[]);
-    // The Lease of the killed copies has to expire first.
+    // The Lease of the killed replicas has to expire first.
     place(&cluster);
     let before = place(&cluster);
     proxy.swallow(true);

@@ -1,5 +1,5 @@
-//! Jobs of a set get one box. These tests make the Jobs that the controller of JobSets would make,
-//! with an object as their controller; `jobsets` has the real one.
+//! Tests that the Jobs of a set get one box. The tests create the Jobs that the JobSet controller
+//! would create, with a stand-in object as their controller; `jobsets` uses the real one.
 
 use serde_json::{Value, json};
 
@@ -83,7 +83,7 @@ fn a_set_gets_one_box_when_it_is_whole_and_anew_when_a_job_of_it_is_made_anew() 
     cluster.machine("mesh:4x2x1");
     cluster.start_copy("always");
     cluster.start_copy("always");
-    // One of the two is missing: nothing is opened, and an event says what is missing.
+    // One of the two Jobs is missing: nothing is opened, and an event says what is missing.
     let train = set(&cluster, "train");
     make(&cluster, &part(&train, 1, "4x2x1", 5, 600));
     cluster.until("it is told", || is_told(&cluster, "train-1", "too few for 8 nodes"));
@@ -100,7 +100,7 @@ fn a_set_gets_one_box_when_it_is_whole_and_anew_when_a_job_of_it_is_made_anew() 
     assert_eq!(placements["items"].as_array().unwrap().len(), 1, "{placements}");
     assert_eq!(placements["items"][0]["spec"]["set"].as_array().unwrap().len(), 2);
 
-    // One is deleted while it is placed: the other and the successor wait for one box again.
+    // One Job is deleted while placed: the other and its successor again wait for one box.
     let old = placements["items"][0]["metadata"]["uid"].clone();
     let how = json!({ "propagationPolicy": "Background" });
     cluster.good(User::Alice, "DELETE", &format!("{JOBS}/train-1"), &how);
@@ -112,7 +112,7 @@ fn a_set_gets_one_box_when_it_is_whole_and_anew_when_a_job_of_it_is_made_anew() 
             .all(|one| one["metadata"]["uid"] != old)
     });
     make(&cluster, &part(&train, 1, "4x2x1", 5, 1));
-    // Earlier pods may still exist when all have nodes.
+    // Earlier pods may still exist when all pods have nodes.
     cluster.until("there is one record again, and all pods have their nodes", || {
         cluster.get(PLACEMENTS)["items"].as_array().unwrap().len() == 1 && whole()
     });
@@ -160,8 +160,8 @@ fn what_a_job_of_a_set_must_say_is_checked_when_it_is_made() {
         assert_eq!(code, 422, "{message}");
         assert!(message.contains("cannot be changed"), "{message}");
     }
-    // A set whose controller's name contains terminal control characters, and one with a repeated
-    // number, do not stop the valid one.
+    // A set whose controller's name contains terminal control characters, and a set with a repeated
+    // number, do not stop the valid set.
     cluster.start_copy("lease");
     let mut odd = good.clone();
     odd["name"] = json!("\u{1b}[2J<b>");

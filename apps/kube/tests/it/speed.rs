@@ -1,6 +1,6 @@
-//! Measures the time of pods from their creation to their nodes: with the cluster's scheduler
-//! alone, and with boxes. `cargo xtask kube speed` runs it on a quiet machine; the checks only
-//! build it.
+//! Measures the time from the creation of pods until they have nodes, with the cluster's scheduler
+//! alone and with boxes. `cargo xtask kube speed` runs it on a quiet machine; the checks only build
+//! it.
 
 #[expect(dead_code, reason = "most of it is for the other tests")]
 mod cluster;
@@ -18,10 +18,10 @@ use serde_json::{Value, json};
 use crate::cluster::{Cluster, JOBS, User, job, release};
 
 const PARTS: &[&str] = &["etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager"];
-/// There are no node controllers: 4,096 nodes would send heartbeats all the time.
+/// The node controllers are left out, because 4,096 nodes would send heartbeats all the time.
 const CONTROLLERS: &str = "job-controller,garbage-collector-controller,namespace-controller";
 
-/// A machine of boxes with the shape of a Job, the same number along each axis.
+/// A machine that consists of boxes with a Job's shape, the same number along each axis.
 #[derive(Clone, Copy)]
 struct Size {
     side: u16,
@@ -51,7 +51,7 @@ impl Bindings {
     fn count(&mut self) -> usize {
         let mut line = Vec::new();
         while self.0.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
-            // An incomplete line is read again when the rest has been written.
+            // An incomplete line is reread when the rest has been written.
             if line.last() != Some(&b'\n') {
                 let _ = self.0.seek_relative(-(line.len() as i64));
                 break;
@@ -65,7 +65,7 @@ impl Bindings {
     }
 }
 
-/// Returns the processor time of a part of the control plane or the replica, in seconds.
+/// Returns the processor time used by a part of the control plane or the replica, in seconds.
 fn processor_s(cluster: &Cluster, part: &str) -> f64 {
     let pid = match cluster.copies.first() {
         Some(copy) if part == "pavior" => copy.id().to_string(),
@@ -77,9 +77,9 @@ fn processor_s(cluster: &Cluster, part: &str) -> f64 {
     (ticks(11) + ticks(12)) / 100.0
 }
 
-/// Wall-clock seconds, and processor seconds of each part.
+/// Returns the wall-clock seconds, and the processor seconds per part.
 fn run(size: Size, boxes: bool) -> Option<(f64, Vec<(&'static str, f64)>)> {
-    // An audit log of whole objects takes a third of the API server's time.
+    // An audit log of whole objects would take a third of the API server's time.
     let mut cluster =
         Cluster::bare("the speed of pavior kube", release(), CONTROLLERS, "Metadata")?;
     let side = size.side;

@@ -1,6 +1,6 @@
-//! All disturbances of a cluster at once, with two replicas of the program: Jobs are created while
-//! processes are killed, nodes disappear and return, and pods and Jobs are deleted. The result is
-//! checked in the audit log.
+//! Tests all disturbances of a cluster at once, with two replicas of the program: Jobs are created
+//! while processes are killed, nodes disappear and return, and pods and Jobs are deleted. The
+//! result is checked in the audit log.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -22,15 +22,15 @@ const SHAPES: &[&str] = &[
 ];
 const PARTS: &[&str] = &["etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager"];
 
-/// The state of a storm of disturbances.
+/// A storm of disturbances in progress.
 struct Storm<'a> {
     cluster: &'a mut Cluster,
     draw: Stream,
     counts: BTreeMap<&'static str, usize>,
-    /// Ends of disturbances, with their times.
+    /// The ends of disturbances, with their times.
     ends: Vec<(Instant, End)>,
     release: &'static str,
-    /// The bodies with which Jobs were created.
+    /// The request bodies that created Jobs.
     bodies: HashMap<String, Value>,
     wrong_clocks: bool,
 }
@@ -51,7 +51,7 @@ impl Storm<'_> {
         format!("n{}-{}-{}", self.below(4), self.below(4), self.below(4))
     }
 
-    /// Finds the name of an object in a list, unless the API server is down.
+    /// Finds an object in a list, unless the API server is down.
     fn one(&mut self, path: &str, is: impl Fn(&Value) -> bool) -> Option<Value> {
         let all = self.cluster.ask(User::Admin, "GET", path, &Value::Null).ok()?;
         let all: Vec<&Value> = all["items"].as_array()?.iter().filter(|one| is(one)).collect();
@@ -189,7 +189,7 @@ impl Storm<'_> {
         job["metadata"]["name"].as_str().map(str::to_string)
     }
 
-    /// Deletes a Job in the background and creates it again under its name.
+    /// Deletes a Job in the background and recreates it under the same name.
     fn again(&mut self) -> Option<&'static str> {
         let job = self.one(JOBS, |job| job["status"]["completionTime"].is_null())?;
         let name = job["metadata"]["name"].as_str()?;
@@ -213,7 +213,7 @@ impl Storm<'_> {
         self.bodies.insert(body["metadata"]["name"].as_str().unwrap().to_string(), body);
     }
 
-    /// Runs `jobs` Jobs. The last two of every eight are a set with one box.
+    /// Runs `jobs` Jobs. The last two of every eight form a set with one box.
     fn run(&mut self, jobs: usize) {
         let mut owner = Value::Null;
         for number in 0..jobs {
@@ -270,12 +270,12 @@ impl Storm<'_> {
     }
 }
 
-/// Returns the seeds of a long run, or one.
+/// Returns the seeds of a long run, or a single seed.
 pub(crate) fn seeds() -> Vec<u64> {
     pavior_trials::seeds().unwrap_or_else(|| vec![1])
 }
 
-/// Runs 200 Jobs of each seed with `cargo xtask kube RELEASE`, 30 in the checks.
+/// Runs 200 Jobs per seed with `cargo xtask kube RELEASE`, or 30 in the checks.
 #[test]
 fn everything_at_once() {
     let jobs = pavior_trials::size(30, 30, 200);

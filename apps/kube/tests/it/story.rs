@@ -1,4 +1,4 @@
-//! Jobs get boxes despite all disturbances.
+//! Tests that Jobs get boxes despite all disturbances.
 
 use crate::cluster::{Cluster, JOBS, release};
 use crate::judge::Record;
@@ -34,7 +34,7 @@ fn jobs_become_boxes_and_end() {
     let record = Record::read(cluster.path());
     assert_eq!((record.overlaps, record.misplaced), (0, 0), "{record:?}");
     // Changes in progress when the API server is killed may be stored but not logged. All Jobs are
-    // complete, so all were confirmed. This shows that the judge has read the log.
+    // complete, so all were confirmed. This check shows that the judge has read the log.
     assert!(record.confirmations >= 8, "{record:?}");
     cluster.until("no placement is left", || {
         cluster.get("/apis/pavior.dev/v1alpha1/placements")["items"] == serde_json::json!([])

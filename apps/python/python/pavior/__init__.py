@@ -1,8 +1,8 @@
 """Processor allocation, scheduling and wormhole networks on meshes and tori.
 
-A *shape* is one to three sides in nodes, x first; a *node* is its coordinates in the same order. Arrays
-of nodes are indexed ``[z, y, x]`` (x fastest). Names with options are those of the command line
-(``"tff:scan=yzx"``). Only the standard library is required.
+A *shape* is one to three sides in nodes, x first; a *node* is given by its coordinates in the same
+order. Arrays of nodes are indexed ``[z, y, x]`` (x fastest). Names with options are those used on the
+command line (``"tff:scan=yzx"``). Only the standard library is required.
 """
 
 from pavior._errors import BadName, Broken, PaviorError, Refused
@@ -34,7 +34,7 @@ from pavior._native import (
 from pavior._scheduler import Priority, Scheduler
 from pavior._strategy import Strategy
 
-# Sweeps need standard-library modules that take longer to import than everything else, so they are
+# Sweeps need standard-library modules that take longer to import than everything else, so these are
 # imported with the first experiment. This name replaces the one from `typing`, which is such a
 # module.
 TYPE_CHECKING = False

@@ -10,7 +10,7 @@ class PaviorError(Exception):
 
 
 class BadName(PaviorError, ValueError):
-    """An unknown name, a wrong option, or an experiment that cannot be read.
+    """The exception for an unknown name, a wrong option, or a malformed experiment.
 
     >>> from pavior import BadName, Machine
     >>> try:

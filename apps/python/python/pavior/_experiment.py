@@ -1,4 +1,4 @@
-"""Experiments: every combination of parameters, replicated until the means are precise."""
+"""Experiments, which run every combination of parameters until the means are precise."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LONGEST = 200
 
 
 def _is_own(value: object) -> bool:
-    """Returns True for a strategy or a scheduler of the caller: a class or a function."""
+    """Returns True for the caller's own strategy or scheduler: a class or a function."""
     return callable(value)
 
 
@@ -58,7 +58,7 @@ def _toml(value: object) -> str:
 
 
 def _machines(value: Any) -> Any:
-    """Returns the names of machines. Sides are those of a mesh."""
+    """Returns the names of machines. Sides describe a mesh."""
     value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, int):
         return f"mesh:{value}"
@@ -82,7 +82,7 @@ def _lines(parameters: dict[str, Any]) -> str:
 
 
 def _named(value: Any, logs: dict[str, Trace]) -> Any:
-    """Replaces each Trace by a name, under which it is added to `logs`."""
+    """Replaces each Trace with a name, under which it is added to `logs`."""
     if isinstance(value, list | tuple):
         return [_named(one, logs) for one in value]
     if not isinstance(value, Trace):
@@ -103,7 +103,7 @@ def _own(parameters: dict[str, Any]) -> list[OwnClass]:
 
 
 def _is_path(source: str | os.PathLike[str]) -> bool:
-    """Returns True for the path of a file. Every experiment in TOML has an equals sign."""
+    """Returns True for a file path. Every experiment in TOML contains an equals sign."""
     if not isinstance(source, str):
         return True
     return bool(source.strip()) and "=" not in source and "\n" not in source.strip()
@@ -128,7 +128,7 @@ class Results:
 
     @property
     def means(self) -> Table:
-        """The means, with one row per point and metric, and the half-width of the 95 % interval."""
+        """The means and the half-widths of their 95 % intervals, with one row per point and metric."""
         return self._native.means
 
     @property
@@ -138,11 +138,11 @@ class Results:
 
     @property
     def differences(self) -> Table:
-        """The paired differences to the first strategy, over the same jobs."""
+        """The paired differences from the first strategy, over the same jobs."""
         return self._native.differences
 
     def files(self) -> dict[str, bytes]:
-        """Returns the files that the command line writes, by name."""
+        """Returns the files that the command line would write, by name."""
         return dict(self._native.files())
 
     def save(self, out: str | os.PathLike[str]) -> None:
@@ -150,7 +150,7 @@ class Results:
         Directory(os.fspath(out), self._specification).finish(self._native)
 
     def chart(self, y: str = "turnaround", x: str = "load", color: str = "strategy") -> Any:
-        """Draws a metric over a parameter, with intervals, as an Altair chart. Needs altair.
+        """Draws a metric against a parameter, with intervals, as an Altair chart. Needs altair.
 
         Raises `KeyError` if the metric `y` was not measured.
         """
@@ -187,14 +187,14 @@ class Results:
 
 
 class Experiment:
-    """Every combination of parameters, with replications, as an experiment file describes it.
+    """Every combination of parameters, with replications, as described by an experiment file.
 
-    An experiment is created from keyword arguments, from the path to a file, or from the text of
-    a file. Each keyword has a value, a list of values or, for numbers, a range. The keywords are
-    those of `pavior.simulate`, and those for several runs, such as `replications` and `precision`;
-    `__init__` lists them. A strategy may be a class. A scheduler may be a class, or a function that
-    returns the key of a job. Other processes import them by name. A machine may be the sides of a
-    mesh, and a log a `Trace`, for threads of this process.
+    An experiment is created from keyword arguments, from the path to a file, or from the text of a
+    file. Each keyword has a value, a list of values or, for numbers, a range. The keywords are
+    those of `pavior.simulate` and those for several runs, such as `replications` and `precision`;
+    `__init__` lists them all. A strategy may be a class. A scheduler may be a class, or a function
+    that returns a job's key. Other processes import these by name. A machine may be given by the
+    sides of a mesh, and a log by a `Trace`, for threads of this process.
 
     >>> experiment = Experiment(
     ...     machine="mesh:8x8", strategy=["ff", "tff"], load=[1.0, 2.0], jobs=100, replications=3)
@@ -215,10 +215,10 @@ class Experiment:
         classes: Sequence[OwnClass] = (),
         **parameters: Unpack[Parameters],
     ) -> None:
-        """Creates an experiment from `source`, which is a path or a text in TOML, or from `parameters`.
+        """Creates an experiment from `source`, which is a path or TOML text, or from `parameters`.
 
-        `folder` contains the logs; by default it is that of the file, or the current directory.
-        `classes` are the strategies and schedulers that a text names. Raises `BadName` if the
+        `folder` contains the logs; by default, this is the file's folder or the current directory.
+        `classes` are the strategies and schedulers that the text names. Raises `BadName` if the
         experiment cannot be read."""
         logs: dict[str, Trace] = {}
         if source is None:
@@ -268,12 +268,12 @@ class Experiment:
 
     @property
     def points(self) -> list[dict[str, str]]:
-        """The values of the parameters that are set at each point."""
+        """The values of the parameters set at each point."""
         return self._specification.points
 
     @property
     def skipped(self) -> list[dict[str, str]]:
-        """The combinations that `skip_unsupported` left out, with their reasons."""
+        """The combinations that `skip_unsupported` left out, with the reasons."""
         return self._specification.skipped
 
     @property
@@ -288,7 +288,7 @@ class Experiment:
 
     @property
     def specification(self) -> Specification:
-        """The pure functions that engines call: `wanted` and `replicate`."""
+        """The object with the pure functions that engines call: `wanted` and `replicate`."""
         return self._specification
 
     def run(
@@ -306,8 +306,8 @@ class Experiment:
             on: None for threads in this process, any executor of PEP 3148, or a Dask client
             out: a directory, which the command line can continue, and vice versa
             threads: the number of threads; 0 for one per processor
-            progress: True shows the progress on standard error, False does not; None shows it after
-                two seconds on a terminal; a function of a `Progress` is called at least every half
+            progress: True shows progress on standard error, False does not; None shows it after
+                two seconds on a terminal; a function is called with a `Progress` at least every half
                 second
             task_seconds: the approximate duration of a piece of work
 
@@ -344,7 +344,7 @@ class Experiment:
         return (_rebuild, (type(self), given.text, given.folder, given.name, given.classes))
 
     def _repr_html_(self) -> str:
-        """Shows the parameters that vary, and the text."""
+        """Shows the varying parameters and the text."""
         return (
             f"<p>{escape(self._words())}</p><details><summary>{escape(self.name)}.toml</summary>"
             f"<pre>{escape(self.text)}</pre></details>"
@@ -354,7 +354,7 @@ class Experiment:
         return f"<{self._words()}>"
 
     def _words(self) -> str:
-        """Describes the number of points, and the parameters that vary."""
+        """Describes the number of points and the varying parameters."""
         values: dict[str, list[str]] = {}
         for point in self.points:
             for key, value in point.items():
@@ -369,7 +369,7 @@ class Experiment:
         named = "" if self.name == "experiment" else f" {self.name}"
         points = "1 point" if len(self.points) == 1 else f"{len(self.points)} points"
         words = f"Experiment{named} of {points}"
-        # A path may have any characters.
+        # A path may contain any characters.
         return "".join(
             letter if letter.isprintable() else "\ufffd" for letter in ": ".join([words, "; ".join(varying)])
         ).removesuffix(": ")

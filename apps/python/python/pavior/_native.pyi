@@ -63,7 +63,7 @@ REASONS: tuple[str, ...]
 
 @final
 class Box:
-    """A box of nodes: its sides, and its base, which is the corner with the smallest coordinates.
+    """A box of nodes, given by its sides and its base, the corner with the smallest coordinates.
 
     >>> from pavior import Box
     >>> box = Box((0, 2), (4, 2))
@@ -106,18 +106,18 @@ class Allocation:
         """The number of granted nodes, which may exceed the requested number."""
     @property
     def boxes(self) -> tuple[Box, ...]:
-        """The boxes, disjoint, in the order of grant."""
+        """The disjoint boxes, in the order granted."""
     def mask(self) -> npt.NDArray[np.bool_]:
         """Returns an array `[z, y, x]` that is True at the job's nodes. Needs numpy."""
     def release(self) -> None:
-        """Releases the nodes. Raises `KeyError` if the job holds none."""
+        """Releases the nodes. Raises `KeyError` if the job holds no nodes."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_raised: object) -> None: ...
     def _repr_html_(self) -> str: ...
 
 @final
 class Machine:
-    """A machine, and the strategy that allocates its nodes. Several threads can use it, one call at a time.
+    """A machine and the strategy that allocates its nodes. Several threads can use it, one call at a time.
 
     >>> from pavior import Machine
     >>> machine = Machine("torus:8x8x8", "tff")
@@ -160,7 +160,7 @@ class Machine:
             shape: one to three sides, `(4, 4, 2)` or `"4x4x2"`; an int is a number of nodes
             nodes: the number of nodes, for which the shape rule chooses a box
             job: the name of the job; by default the next number
-            freedom: the freedom in placing the job; by default that of the strategy
+            freedom: the freedom in placing the job; by default the strategy's
 
         Raises `Refused`, with the reason, if the request is refused, and `ValueError` if the job
         already holds nodes."""
@@ -172,11 +172,11 @@ class Machine:
         job: JobName | None = None,
         freedom: Freedom | None = None,
     ) -> Allocation | Reason:
-        """Places a job like `allocate`, but returns the reason for a refusal instead of raising it."""
+        """Like `allocate`, but returns the reason for a refusal instead of raising an exception."""
     def allocate_at(self, boxes: Box | Sequence[Box], *, job: JobName | None = None) -> Allocation:
-        """Grants one or more given boxes to a job. Raises `ValueError` if they are not free."""
+        """Grants one or more given boxes to a job. Raises `ValueError` if the boxes are not free."""
     def release(self, what: Allocation | JobName) -> None:
-        """Releases the nodes of a job. Raises `KeyError` if it holds none."""
+        """Releases the nodes of a job. Raises `KeyError` if the job holds no nodes."""
     def probe(
         self,
         shape: Shape | None = None,
@@ -184,7 +184,7 @@ class Machine:
         nodes: int | None = None,
         freedom: Freedom | None = None,
     ) -> tuple[Box, ...] | Reason:
-        """Returns the boxes that a request would get now, or the reason of its refusal. Nothing changes."""
+        """Returns the boxes that a request would get now, or the refusal's reason. Nothing changes."""
     def explain(
         self,
         shape: Shape | None = None,
@@ -195,14 +195,14 @@ class Machine:
     ) -> Explanation:
         """Compares the placements of a request by several strategies, and finds the jobs in its way."""
     def slots(self, shape: Shape, *, moves: int = 0, budget: int = 120_000_000) -> Slots:
-        """Counts the boxes of a shape that fit side by side, turned or not, after at most `moves` jobs
-        have moved. Nothing changes. `budget` limits the search, in words of bit sets."""
+        """Counts the boxes of a shape that fit at once, turned or not, after at most `moves` jobs have
+        moved. Nothing changes. `budget` limits the search, in bit-set words."""
     def fail(self, node: Node) -> JobName | None:
         """Marks a node as failed, and returns the job that holds it, which keeps it until it is released."""
     def repair(self, node: Node) -> None:
         """Marks a node as healthy again."""
     def fork(self) -> Machine:
-        """Returns an independent copy, to try out changes."""
+        """Returns an independent copy for trying out changes."""
     @property
     def free(self) -> int:
         """The number of free, healthy nodes."""
@@ -229,14 +229,14 @@ class Machine:
         """The sides of the largest free box; zeros if no node is free."""
     @property
     def generation(self) -> int:
-        """A number that grows with every change."""
+        """A number that increases with every change."""
     def occupancy(self, out: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.bool_]:
-        """Returns an array `[z, y, x]` that is True at free nodes: a copy, or `out`, filled. Needs numpy."""
+        """Returns a new array `[z, y, x]`, or `out`, that is True at free nodes. Needs numpy."""
     def holders(self) -> npt.NDArray[np.int64]:
-        """Returns an array of the index into `jobs` for each node; -1 if free, -2 if failed. Needs numpy."""
+        """Returns an array with each node's index into `jobs`; -1 if free, -2 if failed. Needs numpy."""
     @property
     def jobs(self) -> Mapping[JobName, Allocation]:
-        """The jobs that hold nodes, in the order of their grants: a snapshot."""
+        """A snapshot of the jobs that hold nodes, in the order granted."""
     def to_json(self) -> str:
         """Returns the state as JSON, for `from_json`."""
     @classmethod
@@ -250,13 +250,13 @@ class Explanation:
 
     @property
     def answers(self) -> Mapping[str, tuple[Box, ...] | Reason]:
-        """For each strategy, the boxes that it would grant, or the reason why it refuses."""
+        """For each strategy, the boxes that it would grant, or the reason for its refusal."""
     @property
     def fits(self) -> Box | None:
         """A place where the box is free, turned or not."""
     @property
     def nearest(self) -> Box | None:
-        """The free box that is most similar to the requested one."""
+        """The free box most similar to the requested box."""
     @property
     def largest_free(self) -> Box | None:
         """The largest free box."""
@@ -265,35 +265,35 @@ class Explanation:
         """The answer in sentences: the reason, the jobs in the way, and moves that would make room."""
     @property
     def blocked(self) -> Box | None:
-        """The place that is cheapest to empty: that of the moves in `why`, if there are any."""
+        """The place that is cheapest to empty; the moves in `why`, if any, empty this place."""
     @property
     def blocked_by(self) -> Mapping[JobName, int]:
-        """The jobs that hold nodes of `blocked`, with their numbers of nodes, the largest first."""
+        """The jobs that hold nodes of `blocked`, with their numbers of nodes, largest first."""
     def _repr_svg_(self) -> str: ...
 
 @final
 class Slots:
-    """Boxes of a shape that fit side by side, and a bound on their number."""
+    """Boxes of a shape that fit at once, and a bound on their number."""
 
     @property
     def count(self) -> int:
-        """The number of boxes that were found."""
+        """The number of boxes found."""
     @property
     def bound(self) -> int:
         """An upper bound on the number of boxes."""
     @property
     def proven(self) -> bool:
-        """True if there are certainly no more."""
+        """True if it is proven that no more boxes fit."""
     @property
     def boxes(self) -> tuple[Box, ...]:
         """The boxes."""
     @property
     def moves(self) -> tuple[tuple[JobName, tuple[Box, ...], tuple[Box, ...]], ...]:
-        """The moves that make room, as tuples of the job, its boxes before, and its boxes after."""
+        """The moves that make room, as tuples of the job, its old boxes, and its new boxes."""
 
 @final
 class Free:
-    """The free nodes at the time when a strategy was asked."""
+    """The free nodes at the time a strategy was called."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -305,7 +305,7 @@ class Free:
     def count(self) -> int:
         """The number of free nodes."""
     def is_free(self, base: Node, sides: Shape) -> bool:
-        """Returns True if every node of a box is free. False if the box is not on the machine."""
+        """Returns True if every node of a box is free. Returns False if the box is not on the machine."""
     def bases(self, sides: Shape) -> npt.NDArray[np.bool_]:
         """Returns an array `[z, y, x]`, True at the bases of free boxes with these sides. Needs numpy."""
     def largest(self) -> Box | None:
@@ -319,10 +319,10 @@ class Job:
 
     @property
     def id(self) -> int:
-        """The number in the order of arrival, from 0."""
+        """The job's position in order of arrival, from 0."""
     @property
     def job(self) -> int:
-        """The number in the log; `id` without a log."""
+        """The job's number in the log; equal to `id` without a log."""
     @property
     def submit(self) -> float:
         """The time of arrival."""
@@ -337,14 +337,14 @@ class Job:
         """The estimated run time; messages or iterations if it sends messages."""
     @property
     def start(self) -> float | None:
-        """The time of the start; None if it waits."""
+        """The start time; None if the job is waiting."""
     @property
     def estimated_end(self) -> float | None:
-        """The estimated time of the end; None if it waits."""
+        """The estimated end time; None if the job is waiting."""
 
 @final
 class Queue:
-    """The waiting jobs, the oldest first. Only valid within `Scheduler.next`."""
+    """The waiting jobs, oldest first. Only valid within `Scheduler.next`."""
 
     def __len__(self) -> int: ...
     def __getitem__(self, index: int, /) -> Job: ...
@@ -367,17 +367,17 @@ class Running:
     def __getitem__(self, index: int, /) -> Job: ...
     def __iter__(self) -> Iterator[Job]: ...
     def table(self) -> Table:
-        """Returns a table of the jobs, with the columns of the queue's table, `start` and `estimated_end`."""
+        """Returns a table of the jobs, with the queue's columns plus `start` and `estimated_end`."""
 
 @final
 class MachineView:
     """The machine as a scheduler sees it. Every question counts as an attempt in the metrics; reading and
-    forking do not count. Only valid within `Scheduler.next`."""
+    forking do not. Only valid within `Scheduler.next`."""
 
     def can_start(self, index: int) -> bool:
         """Returns True if the job at an index of the queue could start now."""
     def refusal(self, index: int) -> Reason | None:
-        """Returns the reason why the job at an index of the queue cannot start now, or None if it can."""
+        """Returns why the job at an index of the queue cannot start now, or None if it can."""
     @property
     def machine(self) -> str:
         """The name of the machine, such as `torus:8x8x8`."""
@@ -388,15 +388,15 @@ class MachineView:
     def free(self) -> int:
         """The number of nodes that are free and healthy."""
     def boxes(self, id: int) -> tuple[Box, ...] | None:
-        """Returns the boxes of a running job, given its `id`. None if it holds none."""
+        """Returns the boxes of a running job, given its `id`. Returns None if it holds none."""
     def occupancy(self) -> npt.NDArray[np.bool_]:
-        """Returns an array `[z, y, x]` that is True at free nodes: a copy. Needs numpy."""
+        """Returns a new array `[z, y, x]` that is True at free nodes. Needs numpy."""
     def fork(self) -> Machine:
-        """Returns a copy of the machine, to try out a plan. Its jobs are named by their `id`."""
+        """Returns a copy of the machine for trying out a plan. Its jobs are named by their `id`."""
 
 @final
 class Judgement:
-    """The result of a test. True if all answers of the strategy are as claimed.
+    """The result of a test, which is true if all of the strategy's answers are as claimed.
 
     A notebook shows it in words, and draws a wrong answer.
     """
@@ -413,7 +413,7 @@ class Judgement:
         every answer was as claimed."""
     @property
     def asked(self) -> tuple[Free, tuple[int, ...] | None, int] | None:
-        """The arguments of `find` for the first wrong answer, or None. To repeat the question:
+        """The arguments of `find` for the first wrong answer, or None. To repeat the question, call
         `Mine("mesh:3x3", 1).find(*judgement.asked)`."""
     def __bool__(self) -> bool: ...
     def _repr_html_(self) -> str: ...
@@ -441,15 +441,15 @@ def judge(
 
     The test always checks that granted nodes are on the machine and free. They must be the requested box
     (in any orientation if `turns`), or the requested number of nodes if not `contiguous`. It also checks
-    the claim: `first`, `complete`, `partial` or `count`; see `Strategy`.
+    the claim (`first`, `complete`, `partial` or `count`); see `Strategy`.
 
-    The result is true if all answers are correct. Otherwise it describes and draws the first wrong one.
-    Exceptions of the strategy are raised. `progress` is as in `simulate`.
+    The result is true if all answers are correct. Otherwise, it describes and draws the first wrong one.
+    Exceptions raised by the strategy are passed on. `progress` is as in `simulate`.
     """
 
 @final
 class Table:
-    """A table with columns in Arrow memory. polars, pyarrow, pandas and DuckDB read it without a copy."""
+    """A table with columns in Arrow memory. polars, pyarrow, pandas and DuckDB read it uncopied."""
 
     @property
     def unit(self) -> str:
@@ -461,7 +461,7 @@ class Table:
     def __getitem__(self, name: str, /) -> list[Any]:
         """Returns the values of a column as Python objects. Raises `KeyError` for an unknown column."""
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Returns an iterator over the rows, each as a dictionary by column name."""
+        """Returns an iterator over the rows, each as a dictionary keyed by column name."""
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Returns the table as an Arrow C stream. `requested_schema` is ignored."""
     def to_polars(self) -> Any:
@@ -498,7 +498,7 @@ class Trace:
             first: the number of job lines to read; by default all
             filter: keeps jobs whose fields have these values, such as `partition=gpu,queue=1`
             status: keeps jobs with these values of field 11
-            lenient: skips lines that cannot be read
+            lenient: skips malformed lines
             dependencies: keeps jobs that follow another job and have no submit time
             processors_per_node: divides sizes given in processors
             nodes_from: the column of an SWF log that contains nodes
@@ -508,7 +508,7 @@ class Trace:
     def __new__(cls, source: ArrowTable) -> Self:
         """Reads any Arrow table with the columns `submit`, `run` and `nodes`, and optionally `job`,
         `estimate`, `x`, `y`, `z`, `freedom` (text), `user`, `queue`, `partition` (numbers, or names, which
-        are numbered in order). Times are numbers of seconds, timestamps or durations. Raises `ValueError`
+        get numbers in order). Times are numbers of seconds, timestamps or durations. Raises `ValueError`
         for an invalid row.
 
         >>> import pyarrow  # doctest: +SKIP
@@ -524,14 +524,14 @@ class Trace:
         status: str | None = None,
         lenient: bool = False,
     ) -> Trace:
-        """Reads a file: the old name of `Trace(path)`, for one more version."""
+        """Reads a file; the old name of `Trace(path)`, kept for one more version."""
     @staticmethod
     @deprecated("Trace.from_arrow(table) is the old name of Trace(table)")
     def from_arrow(table: ArrowTable) -> Trace:
-        """Reads a table: the old name of `Trace(table)`, for one more version."""
+        """Reads a table; the old name of `Trace(table)`, kept for one more version."""
     @property
     def jobs(self) -> Table:
-        """The jobs in the order of submission: `job`, `submit`, `run`, `estimate` (in seconds), `nodes`,
+        """The jobs in order of submission: `job`, `submit`, `run`, `estimate` (in seconds), `nodes`,
         `x`, `y`, `z`, `freedom`, `user`, `queue`, `partition`; null if unknown."""
     def __len__(self) -> int: ...
     def _repr_html_(self) -> str: ...
@@ -551,9 +551,9 @@ class Result:
         """A table with one row per metric: `metric`, `value` (null if it does not apply), `unit`."""
     @property
     def jobs(self) -> Table:
-        """A table with one row per job, in the order of arrival: `job` (its number in the log), `submit`,
-        `start`, `end` (null if there is none), `nodes`, `granted_nodes`, `fate`, `reason` (of a
-        rejection), `boxes` (base and sides, six numbers per box)."""
+        """A table with one row per job, in order of arrival: `job` (its number in the log), `submit`,
+        `start`, `end` (null if none), `nodes`, `granted_nodes`, `fate`, `reason` (of a rejection),
+        `boxes` (base and sides, six numbers per box)."""
     @property
     def placements(self) -> Table:
         """A table with one row per box that a job held: `job`, `start`, `end`, `base_x` to `side_z`."""
@@ -565,19 +565,19 @@ class Result:
         """The unit of times: `s`, `time_unit` or `cycle`."""
     def steps(self, metric: Literal["busy", "queue", "largest_free"]) -> Table:
         """Returns a time series with one row per change: `time` and `value`. `metric` is `busy` (nodes that
-        jobs hold), `queue` (waiting jobs) or `largest_free` (nodes of the largest free box). Not
-        available for runs with failures of nodes."""
+        jobs hold), `queue` (waiting jobs) or `largest_free` (nodes of the largest free box). Not available
+        for runs with node failures."""
     def __getitem__(self, metric: str, /) -> float | None:
         """Returns the value of a metric, or None if it does not apply; `KeyError` if it was not measured."""
     def _repr_html_(self) -> str: ...
 
 @final
 class Forecasts:
-    """The forecast for each job of a log at its submission, and its actual start."""
+    """The forecast for each job in a log at its submission, and the actual start."""
 
     @property
     def jobs(self) -> Table:
-        """A table with one row per job that has started, in the order of arrival: `job` (its number in the
+        """A table with one row per job that has started, in order of arrival: `job` (its number in the
         log), `user`, `nodes`, `submit`, `low`, `median` and `high` (the 5, 50 and 95 % quantiles of the
         start), `plan` and `corrected` (with the users' estimates, unchanged and corrected by earlier run
         times), the actual `start`, and `held`, which is True if the interval was right. Times are in
@@ -587,14 +587,14 @@ class Forecasts:
         """The number of jobs that had to wait."""
     @property
     def rejected(self) -> int:
-        """The number of jobs that can never fit, which are left out."""
+        """The number of jobs that were left out because they can never fit."""
     @property
     def held(self) -> float:
         """The fraction of jobs that started in the interval, among those that had to wait."""
     @property
     def losses(self) -> dict[str, float]:
-        """The mean pinball loss of the 5, 50 and 95 % quantiles, in seconds: of the `intervals`, the
-        `plan`, the `corrected` plan, and quantiles of `past_waits`."""
+        """The mean pinball loss of the 5, 50 and 95 % quantiles, in seconds, for the `intervals`,
+        the `plan`, the `corrected` plan, and quantiles of `past_waits`."""
     def _repr_html_(self) -> str: ...
 
 def forecast(
@@ -619,7 +619,7 @@ def forecast(
     pieces: bool | None = None,
     log_format: str | None = None,
 ) -> Forecasts:
-    """Forecasts the start of each job of a log at its submission, as an interval, using only the past.
+    """Forecasts when each job in a log starts, as an interval, using only the past at its submission.
 
     >>> import pavior
     >>> told = pavior.forecast("docs/advise.in/jobs.sacct", "torus:8x8")  # doctest: +SKIP
@@ -867,7 +867,7 @@ def simulate(
 
 @final
 class Episodes:
-    """Creates episodes of one combination of parameters, for `pavior.gym`."""
+    """A factory for episodes with one combination of parameters, for `pavior.gym`."""
 
     def __new__(
         cls,
@@ -893,7 +893,7 @@ class Episode:
     def step(
         self, action: int
     ) -> tuple[list[bytearray], float, bool, float, tuple[int, int, int], bool]:
-        """Carries out an action, and runs to the next decision."""
+        """Carries out an action and runs to the next decision."""
     def see(self) -> tuple[list[bytearray], float, bool, float, tuple[int, int, int], bool]:
         """Returns the current observation without taking a step."""
     def drawn(self) -> str:
@@ -901,7 +901,7 @@ class Episode:
 
 @final
 class Span:
-    """Consecutive replications of one point: the unit of work."""
+    """Consecutive replications of one point, which are the unit of work."""
 
     def __new__(cls, point: int, first: int, end: int) -> Self:
         """Creates the span of the replications from `first` up to, but not including, `end`."""
@@ -934,7 +934,7 @@ class Cancel:
         """Requests cancellation."""
     @property
     def cancelled(self) -> bool:
-        """True if cancellation was requested."""
+        """True if cancellation has been requested."""
 
 @final
 class Journal:
@@ -942,7 +942,7 @@ class Journal:
 
     def __new__(cls) -> Self: ...
     def add(self, lines: bytes) -> int:
-        """Adds lines from `replicate`, and returns their number. If a line is incomplete, raises an error
+        """Adds lines from `replicate` and returns their number. If a line is incomplete, raises an error
         and adds nothing."""
     def __len__(self) -> int: ...
 
@@ -958,7 +958,7 @@ class Progress:
         """The number of items in total; 0 if unknown."""
     @property
     def points_done(self) -> int:
-        """The number of points that are complete."""
+        """The number of completed points."""
     @property
     def points(self) -> int:
         """The number of points."""
@@ -968,7 +968,7 @@ class Progress:
 
 @final
 class Specification:
-    """An experiment: its points, and the rule for the number of replications of each."""
+    """An experiment: its points, and the rule for the number of replications per point."""
 
     def __new__(
         cls,
@@ -992,10 +992,10 @@ class Specification:
         """The folder of its logs."""
     @property
     def classes(self) -> tuple[OwnClass, ...]:
-        """The strategies and schedulers of the caller."""
+        """The caller's strategies and schedulers."""
     @property
     def logs(self) -> list[str]:
-        """The names of the logs in memory."""
+        """The names of the in-memory logs."""
     @property
     def fingerprint(self) -> str:
         """A fingerprint. Experiments with equal fingerprints have interchangeable replications."""
@@ -1004,10 +1004,10 @@ class Specification:
         """The combinations that `skip_unsupported` left out: `parameter`, `value`, `machine` and `reason`."""
     @property
     def points(self) -> list[dict[str, str]]:
-        """The values of the parameters that are set at each point."""
+        """The values of the parameters set at each point."""
     def wanted(self, journal: Journal, *, without: Sequence[Span] = ()) -> list[Span]:
-        """Returns the spans that remain to be run, without those in progress. Empty when all are done.
-        Depends only on the known replications."""
+        """Returns the spans that remain to be run, without those in progress; empty when all are done.
+        The result depends only on the known replications."""
     def replicate(self, span: Span, *, cancelled: Cancel | None = None) -> bytes:
         """Runs the replications of a span, and returns the lines for the journal. The lines are the same on
         every worker and in every call, except for measured times."""
@@ -1032,9 +1032,9 @@ class Results:
         """The samples, one row per replication: its point, the values of its parameters, and every metric."""
     @property
     def differences(self) -> Table:
-        """The paired differences to the baseline, as in `differences.csv`: one row per point and metric."""
+        """Paired differences from the baseline, as in `differences.csv`: one row per point and metric."""
     def files(self) -> list[tuple[str, bytes]]:
-        """Returns the files that the command line writes, by name, with the same bytes."""
+        """Returns the files that the command line would write, by name, with the same bytes."""
 
 @final
 class Directory:

@@ -41,7 +41,7 @@ class Line:
             self.end()
 
     def end(self) -> None:
-        """Ends the line, if there is one."""
+        """Ends the line, if any."""
         if self._width:
             import sys
 
@@ -51,7 +51,7 @@ class Line:
 
 
 def told(progress: Progress, counted: str, known: int) -> str:
-    """Formats a bar if the total is known, the items done, and the time. `known` items were done before."""
+    """Formats the progress and time, with a bar if the total is known. `known` items were done before."""
     done, planned = progress.done, progress.planned
     words = f"{done} of {planned} {counted}" if planned else f"{done} {counted}"
     if progress.points > 1:
@@ -80,13 +80,13 @@ def length(seconds: float) -> str:
 def reporter(
     progress: bool | Callable[[Progress], object] | None, counted: str
 ) -> Callable[[Progress], object] | None:
-    """Returns the function for an argument `progress`, or None."""
+    """Returns the function for a `progress` argument, or None."""
     if progress is True:
         return Line(counted)
     if progress is None:
         import sys
 
-        # Nothing is shown in a file, or in a notebook, which would keep it.
+        # Nothing is shown in a file or a notebook, which would keep the output.
         watched = sys.stderr is not None and sys.stderr.isatty()
         return Line(counted, PATIENCE_SECONDS) if watched else None
     if progress is False:

@@ -15,9 +15,9 @@ __all__ = ["NAMELESS", "Priority", "Scheduler", "name_of"]
 class Scheduler:
     """A scheduler in Python. Write `next`.
 
-    `next` is called at every instant with an event while jobs wait, and again after every start, until
-    it returns None. An object is created for each run, without arguments. A scheduler need not know
-    the strategy (turns, one box or several): it asks `view.can_start`.
+    `next` is called at every instant with an event while jobs are waiting, and again after every
+    start, until it returns None. An object is created for each run, without arguments. A scheduler
+    need not know the strategy (turns, one box or several), because it can ask `view.can_start`.
 
     >>> class Fcfs(Scheduler):
     ...     name = "my-fcfs"
@@ -35,16 +35,16 @@ class Scheduler:
     def next(
         self, now: float, queue: Queue, running: Running, view: MachineView
     ) -> int | tuple[int, Box | Sequence[Box]] | None:
-        """Returns the index in the queue of the job to start now, alone or with its boxes. None starts no
-        job. The three objects are valid until `next` returns."""
+        """Returns the queue index of the job to start now, alone or with its boxes; None starts no job.
+        The three objects are valid until `next` returns."""
         raise NotImplementedError
 
 
 class Priority(Scheduler):
     """A scheduler based on keys: the waiting job with the smallest key starts first (ties by arrival).
 
-    `key` is called once for each job, when it starts to wait, and again if it is requeued after a failure
-    of a node. For a key that changes with time, write a `Scheduler`.
+    `key` is called once for each job, when it starts to wait, and again if it is requeued after a node
+    failure. For a key that changes with time, write a `Scheduler`.
 
     >>> class Smallest(Priority):
     ...     name = "smallest"
@@ -70,7 +70,7 @@ NAMELESS = "priority"
 
 
 def name_of(own: object) -> str:
-    """Returns the name of a class or a function in experiments: its `name`, or the name of the function in
+    """Returns the name of a class or a function in experiments: its `name`, or a function's own name in
     lower case with hyphens; `priority` if it has none."""
     name = getattr(own, "name", None)
     if isinstance(name, str):

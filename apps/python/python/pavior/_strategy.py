@@ -14,13 +14,13 @@ __all__ = ["Strategy"]
 
 
 class Strategy:
-    """A strategy in Python. Set the class attributes, and write `find`.
+    """A strategy in Python. Set the class attributes and write `find`.
 
     `find` proposes free boxes, and the machine grants them. A strategy that keeps state is notified of
     every change by `granted` and `released`, including boxes that it did not propose. `copy.deepcopy`
     must be able to copy it, for hypothetical questions.
 
-    Three attributes state the promises of a strategy, and `pavior.judge` tests them:
+    Three attributes state a strategy's promises, which `pavior.judge` tests:
 
     - `contiguous` is the kind of answer. True: one box of the requested shape. False: disjoint boxes
       with the requested total number of nodes; the shape is a hint.
@@ -61,7 +61,7 @@ class Strategy:
     """The claim that `pavior.judge` tests: `first`, `complete`, `partial` or `count`."""
 
     def __init__(self, machine: str, seed: int) -> None:
-        """Called once per run with the machine's name, such as `mesh:16x16`. All nodes are free then."""
+        """Called once per run with the machine's name, such as `mesh:16x16`, while all nodes are free."""
         self.machine = machine
         self.seed = seed
 
@@ -77,7 +77,7 @@ class Strategy:
         raise NotImplementedError
 
     def granted(self, boxes: tuple[Box, ...]) -> None:
-        """Called when nodes, all of them free so far, are granted."""
+        """Called when nodes, all of them free until then, are granted."""
 
     def released(self, boxes: tuple[Box, ...]) -> None:
-        """Called when nodes are free again."""
+        """Called when nodes become free again."""

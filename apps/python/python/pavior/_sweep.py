@@ -2,7 +2,7 @@
 
 Work is distributed in spans of about two seconds, because a replication often takes milliseconds, and
 an engine needs milliseconds to distribute one. The remaining spans depend only on the known
-replications. So the engine, lost workers and the order of completion cannot change a result. A span
+replications, so the engine, lost workers and the order of completion cannot change a result. A span
 that runs twice gives the same lines twice.
 """
 
@@ -35,7 +35,7 @@ _read: dict[Sent, Specification] = {}
 
 
 def _specification(sent: Sent) -> Specification:
-    """Returns the experiment on a worker, which is read once per process. Its logs must be the sender's."""
+    """Returns the experiment on a worker, parsed once per process. Its logs must be the sender's."""
     if sent in _read:
         return _read[sent]
     text, folder, name, fingerprint, classes = sent
@@ -52,7 +52,7 @@ def _specification(sent: Sent) -> Specification:
 
 
 def _replicate(sent: Sent, span: Span) -> tuple[bytes, float]:
-    """Runs a span on a worker. Returns the lines for the journal, and the time in seconds."""
+    """Runs a span on a worker. Returns the lines for the journal and the time in seconds."""
     specification = _specification(sent)
     begin = time.perf_counter()
     lines = specification.replicate(span)
@@ -61,7 +61,7 @@ def _replicate(sent: Sent, span: Span) -> tuple[bytes, float]:
 
 @contextlib.contextmanager
 def _executor(on: Any, threads: int) -> Iterator[tuple[Executor, int]]:
-    """Creates an executor, and returns it with the number of its workers."""
+    """Creates an executor and returns it with its number of workers."""
     if on is None:
         workers = threads or len(os.sched_getaffinity(0))
         pool = ThreadPoolExecutor(workers, thread_name_prefix="pavior")
@@ -78,7 +78,7 @@ def _executor(on: Any, threads: int) -> Iterator[tuple[Executor, int]]:
 
 
 class _Pace:
-    """The known duration of a replication of each point."""
+    """The known duration of a replication, by point."""
 
     def __init__(self, task_seconds: float) -> None:
         self.task_seconds = task_seconds

@@ -112,7 +112,7 @@ class Transport:
     def change(self, path: str, body: Document) -> Document:
         """Repeats a request that changes something until it is answered. Its key makes it one request.
 
-        After an answer that the outcome is unknown, it is repeated until the outcome is known.
+        If an answer says that the outcome is unknown, it is repeated until that is known.
         """
         key = str(uuid.uuid4())
         until: float | None = time.monotonic() + self.patience
@@ -154,11 +154,11 @@ class Transport:
         return document
 
     def records(self, after: int, until: float | None) -> Generator[Document, None, None]:
-        """Yields the records of one connection, until it is lost or a deadline passes."""
+        """Yields the records from one connection, until it is lost or a deadline passes."""
         connection = self._connect()
         try:
             connection.request("GET", path_of("/v1/watch", after=after), headers=self._headers())
-            # The reply may take the socket away from the connection.
+            # The reply may take over the connection's socket.
             channel = connection.sock
             reply = connection.getresponse()
             if reply.status != 200:
@@ -187,7 +187,7 @@ def path_of(path: str, **query: object) -> str:
 
 
 def problem_of(status: int, data: bytes | Document) -> Problem:
-    """Returns the exception for an answer that is a problem, or that cannot be parsed."""
+    """Returns the exception for an answer that is a problem or malformed."""
     document: object = data
     if isinstance(data, bytes):
         try:

@@ -83,7 +83,7 @@ Value: TypeAlias = Union[str, float, bool, timedelta, None]
 
 
 class ArrowTable(Protocol):
-    """Any Arrow table: a polars or pandas data frame, a pyarrow table, a `Table`."""
+    """Any Arrow table, such as a polars or pandas data frame, a pyarrow table, or a `Table`."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 

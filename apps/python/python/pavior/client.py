@@ -9,7 +9,7 @@
         print(event["kind"])
 
 The service describes its requests and answers at `GET /openapi.json`. If it does not carry out a request,
-a `Problem` with the whole problem document (RFC 9457) is raised. For a refused request this is a
+a `Problem` with the whole problem document (RFC 9457) is raised. For a refused request, it is a
 `Refused`, which is also a `pavior.Refused`. If the service cannot be reached, `OSError` is raised.
 """
 
@@ -46,13 +46,13 @@ class Lease:
 
     @property
     def id(self) -> int:
-        """Its number, which is never used for another lease."""
+        """The lease's number, which is never used for another lease."""
         return int(self.document["id"])
 
     @property
     def epoch(self) -> int:
-        """The fencing token, below 2^53. It grows with each new holder of a node, even after a backup
-        has been restored."""
+        """The fencing token, below 2^53. It increases with each new holder of a node, even after a
+        backup has been restored."""
         return int(self.document["epoch"])
 
     @property
@@ -62,7 +62,7 @@ class Lease:
 
     @property
     def boxes(self) -> tuple[Box, ...]:
-        """The boxes, disjoint, in the order of grant."""
+        """The disjoint boxes, in the order granted."""
         return tuple(Box(part["base"], part["sides"]) for part in self.document["parts"])
 
     @property
@@ -72,18 +72,18 @@ class Lease:
 
     @property
     def job(self) -> JobName | None:
-        """The client's name of the job."""
+        """The client's name for the job."""
         job: JobName | None = self.document["job"]
         return job
 
     @property
     def expires(self) -> str | None:
-        """The time at which it expires (RFC 3339), or None."""
+        """The time when the lease expires (RFC 3339), or None."""
         expires: str | None = self.document["expires"]
         return expires
 
     def renew(self, ttl_s: float | None = None) -> Self:
-        """Extends it from now by `ttl_s` seconds, by default its original duration."""
+        """Extends the lease from now by `ttl_s` seconds, by default its original duration."""
         body = {"epoch": self.epoch, "ttl_s": ttl_s}
         self.document = self._service._transport.change(f"/v1/leases/{self.id}/renew", body)
         return self
@@ -107,7 +107,7 @@ class Lease:
 
 
 class Waiting:
-    """A request in the queue."""
+    """A request that is waiting in the queue."""
 
     document: Document
     """The request as the service describes it."""
@@ -125,7 +125,7 @@ class Waiting:
         """Waits for the lease to begin, and returns it. Raises `TimeoutError` after `timeout` seconds.
 
         Raises `Problem` (`unknown-lease`) if the request was removed from the queue, or if its lease
-        has begun and ended meanwhile.
+        has begun and ended in the meantime.
         """
         until = None if timeout is None else time.monotonic() + timeout
         while True:
@@ -143,7 +143,7 @@ class Waiting:
                         break
 
     def cancel(self) -> None:
-        """Removes it from the queue. Raises `Problem` if it is not waiting any more."""
+        """Removes the request from the queue. Raises `Problem` if it is no longer waiting."""
         body = {"epoch": self.document.get("epoch")}
         self._service._transport.change(f"/v1/leases/{self.id}/end", body)
 
@@ -155,11 +155,11 @@ class Service:
     """A service at `unix:PATH`, `http://HOST:PORT` or `https://HOST:PORT`.
 
     Requests that change something have an Idempotency-Key, so they are carried out once. They are
-    repeated for `patience` seconds while the service cannot be reached or answers 503. After an answer
-    of `outcome-unknown`, the request may have been carried out: it is repeated with its key until this
-    is known. If `insistence` is given, the problem is raised after that many seconds. `timeout` is the
-    limit for one answer, in seconds. Each request has its own connection, so threads can share a
-    service.
+    repeated for `patience` seconds while the service cannot be reached or answers 503. After an
+    `outcome-unknown` answer, the request may have been carried out, so it is repeated with its key
+    until the outcome is known. If `insistence` is given, the problem is raised after that many
+    seconds. `timeout` is the limit for one answer, in seconds. Each request has its own connection, so
+    threads can share a service.
     """
 
     def __init__(
@@ -191,10 +191,10 @@ class Service:
 
         Parameters
             shape, nodes: the sides of a box, or a number of nodes
-            freedom: the freedom in placing them
+            freedom: the freedom in placing the nodes
             ttl_s: the duration after which the lease expires, in seconds
             estimate_s: the estimated run time for schedulers, in seconds
-            job: the client's name of the job
+            job: the client's name for the job
             machine: the machine, if the service has several
             tenant: another tenant; only the operator may name one
         """
@@ -213,7 +213,7 @@ class Service:
         machine: str | None = None,
         tenant: str | None = None,
     ) -> Lease | Waiting:
-        """Does the same as `lease`, but a request that cannot start now waits in the queue."""
+        """Like `lease`, but a request that cannot start now waits in the queue."""
         asked = (shape, nodes, freedom, ttl_s, estimate_s, job, machine, tenant)
         return self._found(self._transport.change("/v1/leases", _asked(*asked) | {"wait": True}))
 
@@ -262,7 +262,7 @@ class Service:
         return self._transport.change("/v1/nodes/repair", {"node": _numbers(node), "machine": machine})
 
     def drain(self, node: Node, machine: str | None = None) -> Document:
-        """Does the same as `fail`, and marks the node as being in maintenance (operator)."""
+        """Like `fail`, but marks the node as being in maintenance (operator)."""
         return self._transport.change("/v1/nodes/drain", {"node": _numbers(node), "machine": machine})
 
     def batch(self, operations: Sequence[Mapping[str, object]]) -> list[Document | Problem]:
@@ -285,7 +285,7 @@ class Service:
         return self._transport.ask("GET", path_of("/v1/machine", machine=name))
 
     def machines(self) -> list[Document]:
-        """Returns all machines, each as `machine` describes it."""
+        """Returns all machines, each as described by `machine`."""
         machines: list[Document] = self._transport.ask("GET", "/v1/machines")["machines"]
         return machines
 
@@ -312,8 +312,8 @@ class Service:
     def slots(
         self, shape: Shape, *, moves: int | None = None, machine: str | None = None
     ) -> Document:
-        """Counts the boxes of a shape that fit side by side, with a bound. With `moves`, also counts them
-        after at most that many leases have moved, which only the operator may ask. Nothing changes."""
+        """Counts the boxes of a shape that fit at once, with a bound. With `moves` (operator only), also
+        counts the boxes after at most that many leases have moved. Nothing changes."""
         sides = "x".join(str(side) for side in _numbers(shape))
         path = path_of("/v1/slots", shape=sides, moves=moves, machine=machine)
         return self._transport.ask("GET", path)
@@ -330,7 +330,7 @@ class Service:
         repair: Sequence[Node] = (),
         machine: str | None = None,
     ) -> Document:
-        """Returns the result of a request if leases had ended, or nodes had failed. Nothing changes."""
+        """Returns a request's result if leases had ended or nodes had failed. Nothing changes."""
         body = _asked(shape, nodes, freedom, machine=machine) | {"strategy": strategy, "end": list(end)}
         nodes_otherwise = {"fail": [_numbers(n) for n in fail], "repair": [_numbers(n) for n in repair]}
         return self._transport.ask("POST", "/v1/what-if", body | nodes_otherwise)
@@ -367,10 +367,10 @@ class Service:
     ) -> Generator[Document, None, None]:
         """Yields the records from `after` (or from now) on, in order and without gaps.
 
-        Each has `kind` (`granted`, `queued`, `renewed`, `ended`, `node`, `configured`), `seq` and
-        `at` (RFC 3339). It ends after `timeout` seconds without a record, if given. If the connection is
-        lost, it reconnects for up to `patience` seconds. A `Problem` of status 410 means that the
-        records are no longer kept: start again from `state`.
+        Each has `kind` (`granted`, `queued`, `renewed`, `ended`, `node`, `configured`), `seq` and `at`
+        (RFC 3339). The iteration ends after `timeout` seconds without a record, if given. If the
+        connection is lost, reconnection is attempted for up to `patience` seconds. A `Problem` with
+        status 410 means that the records have been removed: start again from `state`.
         """
         last = int(self.queue()["seq"]) if after is None else after
         until = None if timeout is None else time.monotonic() + timeout
@@ -406,8 +406,8 @@ def _asked(
     machine: str | None = None,
     tenant: str | None = None,
 ) -> Document:
-    """Returns the members that requests share. Those that are None are not sent. An int as the shape is a
-    number of nodes, as for a `Machine`."""
+    """Returns the members that requests have in common, omitting those that are None. An int as the shape
+    is a number of nodes, as for a `Machine`."""
     if nodes is None and shape is not None and not isinstance(shape, Iterable):
         nodes, shape = operator.index(shape), None
     return {

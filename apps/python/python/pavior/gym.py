@@ -7,9 +7,9 @@
 >>> observation, reward, terminated, truncated, info = env.step(action)
 
 An episode is one run of the engine, stepped from decision to decision. Instants without a decision are
-skipped. Each `reset` draws new jobs, or replays the same jobs for a log. The reward is minus the time
+skipped. Each `reset` draws new jobs, or for a log, replays the same jobs. The reward is minus the time
 integral of the number of waiting jobs since the last decision, in units of time; over an episode, its sum
-is minus the total waiting time. An agent with the decisions of a scheduler gets the run of that scheduler.
+is minus the total waiting time. An agent that makes a scheduler's decisions gets that scheduler's run.
 
 Observations are numbers between 0 and 1. A duration t is scaled to t / (t + m), where m is the mean
 estimate of the episode's jobs. Arrays of nodes are indexed `[z, y, x]`:
@@ -105,7 +105,7 @@ class _Env(gymnasium.Env[Observation, np.int64]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, Info]:
         """Begins an episode. `options={"replication": n}` uses the jobs of that replication, as
-        `pavior.simulate` does. Otherwise they are drawn with `seed`."""
+        `pavior.simulate` does. Otherwise, jobs are drawn with `seed`."""
         super().reset(seed=seed)
         drawn = int(self.np_random.integers(2**32))
         self._episode = self._begin(int((options or {}).get("replication", drawn)))
@@ -115,7 +115,7 @@ class _Env(gymnasium.Env[Observation, np.int64]):
     def step(
         self, action: np.int64 | int
     ) -> tuple[Observation, float, bool, bool, Info]:
-        """Carries out an action, and runs to the next decision or to the end."""
+        """Carries out an action and runs to the next decision or the end."""
         if self._episode is None:
             raise gymnasium.error.ResetNeeded("call reset() before step()")
         observation, reward, over, info = self._told(self._episode.step(int(action)))
@@ -133,14 +133,14 @@ class _Env(gymnasium.Env[Observation, np.int64]):
 
 
 class SchedulingEnv(_Env):
-    """`pavior/Scheduling-v0`: the agent chooses the job that starts next, and the strategy places it.
+    """`pavior/Scheduling-v0`: the agent chooses the next job to start, and the strategy places it.
 
     Action i < `window` starts the job at index i of the queue. Action `window` waits for the next arrival
     or departure. `info["action_mask"]` is 1 for each job that could start now, and for waiting unless no
     events remain. An action that the mask excludes waits or, if no events remain, starts the oldest job
     that fits; `info["valid"]` is then False.
 
-    `jobs` is the number of jobs of an episode; by default all jobs of a log, or 1,000 synthetic jobs.
+    `jobs` is the number of jobs per episode; by default all jobs of a log, or 1,000 synthetic jobs.
     `parameters` are those of `pavior.simulate`.
     """
 
@@ -168,12 +168,12 @@ class SchedulingEnv(_Env):
 
 
 class AllocationEnv(_Env):
-    """`pavior/Allocation-v0`: the scheduler chooses the job that starts next, and the agent its place.
+    """`pavior/Allocation-v0`: the scheduler chooses the next job to start, and the agent its place.
 
-    An action is a base: the node in row-major order (x fastest) at which the job's box begins, unturned.
-    `info["action_mask"]` is 1 for each free base. An action that it excludes uses the first free base;
-    `info["valid"]` is then False. `strategy` decides if a job can start at all, and places jobs that only
-    fit turned. If the scheduler plans the nodes of a job, the job uses these.
+    An action is a base: the node in row-major order (x fastest) where the job's box begins, unturned.
+    `info["action_mask"]` is 1 for each free base. An action that the mask excludes uses the first free
+    base; `info["valid"]` is then False. `strategy` decides if a job can start at all, and places jobs
+    that fit only when turned. If the scheduler plans a job's nodes, the job uses those.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-//! Episodes in which the scheduler chooses the next job, and the caller places it.
+//! Episodes in which the scheduler chooses the next job, and the caller places that job.
 
 use pavior::scheduling::Start;
 use pavior::simulation::RunError;
@@ -13,7 +13,7 @@ use crate::arrays::free_bytes;
 pub(super) struct Allocating {
     pub(super) steps: Steps,
     bases: BaseSet,
-    /// The job to be placed: its index in the queue, and its shape.
+    /// The job to place: its index in the queue, and its shape.
     chosen: Option<(usize, Sides)>,
 }
 

@@ -25,7 +25,7 @@ use allocation::Allocating;
 use scheduling::Scheduling;
 use steps::{Steps, Tally};
 
-/// Creates episodes of one combination of parameters.
+/// A factory for episodes with one combination of parameters.
 #[pyclass(frozen, module = "pavior._native")]
 pub(crate) struct Episodes {
     scenario: Scenario,
@@ -45,7 +45,7 @@ impl Episodes {
         run.ok_or_else(|| value("a snapshot is not a run"))
     }
 
-    /// Returns the mean estimate of the jobs of a replication, in ticks, as a scale for times.
+    /// Returns the mean estimate of a replication's jobs, in ticks, as a scale for times.
     fn scale(&self, replication: u64) -> f64 {
         let (mut sum, mut count) = (0.0, 0_u32);
         for job in self.scenario.jobs(replication).take(self.jobs.min(10_000)) {
@@ -116,7 +116,7 @@ pub(crate) struct Episode {
     unit: TimeUnit,
 }
 
-/// The result of a step, in this order: the observation and the mask as bytes of arrays; the time
+/// The result of a step, in order: the observation and the mask as bytes of arrays; the time
 /// integral of the number of waiting jobs since the last decision; True if the run is over; the
 /// time; the numbers of waiting, running and departed jobs; True if the mask allows the action.
 type Step<'py> = (Vec<Bound<'py, PyByteArray>>, f64, bool, f64, (usize, usize, u64), bool);
@@ -144,7 +144,7 @@ impl Episode {
 
 #[pymethods]
 impl Episode {
-    /// Carries out an action, and runs to the next decision.
+    /// Carries out an action and runs to the next decision.
     fn step<'py>(&self, py: Python<'py>, action: usize) -> PyResult<Step<'py>> {
         let valid = self.with(py, |kind| match kind {
             Kind::Scheduling(one) => one.act(action),

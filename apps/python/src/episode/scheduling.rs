@@ -1,7 +1,7 @@
-//! Episodes in which the caller chooses the job that starts next.
+//! Episodes in which the caller chooses the next job to start.
 //!
 //! The caller sees the first jobs of the queue and a mask of its actions. An action starts one of
-//! these jobs, or waits for the next change. The caller is only asked when a job could start.
+//! these jobs, or waits for the next change. The caller is asked only when a job could start.
 
 use std::collections::HashSet;
 
@@ -16,13 +16,13 @@ use crate::arrays::free_bytes;
 /// A run in which the caller starts the jobs.
 pub(super) struct Scheduling {
     pub(super) steps: Steps,
-    /// For each of the first jobs of the queue, true if it could start now.
+    /// True for each of the queue's first jobs that could start now.
     fits: Vec<bool>,
     /// The number of jobs that the caller sees.
     window: usize,
-    /// The requests that were refused in this state of the machine, with the reach of their jobs.
+    /// The requests refused in this machine state, with the reach of their jobs.
     refused: HashSet<(Request, Reach)>,
-    /// The state of the machine to which `refused` applies.
+    /// The machine state that `refused` applies to.
     state: Option<u64>,
 }
 
@@ -32,7 +32,7 @@ impl Scheduling {
         Scheduling { steps, fits: Vec::new(), window: window.max(1), refused, state: None }
     }
 
-    /// Runs to the next instant at which a job could start, or to the end.
+    /// Runs to the next instant when a job could start, or to the end.
     pub(super) fn settle(&mut self) -> Result<(), RunError> {
         self.find_fits();
         while !self.steps.over && !self.fits.contains(&true) {
@@ -43,7 +43,7 @@ impl Scheduling {
     }
 
     /// Starts the job at this index of the queue, if it fits. Any other action waits for the next
-    /// change. If no change will come, it starts the oldest job that fits instead. Returns true if
+    /// change or, if no more changes will come, starts the oldest job that fits. Returns true if
     /// the mask allows the action.
     pub(super) fn act(&mut self, action: usize) -> Result<bool, RunError> {
         let starts = self.fits.get(action).copied().unwrap_or(false);

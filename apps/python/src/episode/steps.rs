@@ -1,4 +1,4 @@
-//! A run, and its counts between decisions.
+//! A run and its counts between decisions.
 
 use pavior::Time;
 use pavior::simulation::{RunError, Simulation, Stop};
@@ -49,7 +49,7 @@ impl Steps {
         }
     }
 
-    /// Scales a duration to a number between 0 and 1. The mean estimate becomes a half.
+    /// Scales a duration to a number between 0 and 1. The mean estimate maps to one half.
     pub(super) fn share(&self, length: Time) -> f32 {
         let length = length.ticks();
         (length / (length + self.scale)) as f32

@@ -36,7 +36,7 @@ impl Allocation {
         self.placement.nodes()
     }
 
-    /// The boxes, disjoint, in the order of grant.
+    /// The disjoint boxes, in the order granted.
     #[getter]
     fn boxes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         boxes(py, &self.shared.grid, self.placement.parts())
@@ -51,7 +51,7 @@ impl Allocation {
         array(py, &self.shared.grid, &bytes, "bool")
     }
 
-    /// Releases the nodes. Raises `KeyError` if the job holds none.
+    /// Releases the nodes. Raises `KeyError` if the job holds no nodes.
     fn release(&self, py: Python<'_>) -> PyResult<()> {
         release(py, &self.shared, &self.name)
     }
@@ -62,7 +62,7 @@ impl Allocation {
 
     #[pyo3(signature = (*_raised))]
     fn __exit__(&self, py: Python<'_>, _raised: &Bound<'_, PyTuple>) -> PyResult<()> {
-        // The block has released it on purpose, so there is nothing to release.
+        // If the block has already released the job, there is nothing to release.
         let inner = self.shared.lock(py)?;
         if !inner.jobs.has(&inner.machine, &self.name) {
             return Ok(());
@@ -71,7 +71,7 @@ impl Allocation {
         self.release(py)
     }
 
-    /// Describes the nodes of the job, and draws the machine as it is now.
+    /// Describes the nodes of the job, and draws the machine in its current state.
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
         let inner = self.shared.lock(py)?;
         let name = self.name.to_string();

@@ -27,7 +27,7 @@ use request::Asked;
 
 pub(crate) use allocation::Allocation;
 
-/// A machine, and the strategy that allocates its nodes.
+/// A machine and the strategy that allocates its nodes.
 ///
 /// `machine` is a name, such as `torus:8x8x8`, or the sides of a mesh, such as `(16, 16)`.
 /// `strategy` is a name with options, such as `tff:scan=yx`, or a class. `shape_rule` turns a
@@ -45,8 +45,8 @@ impl Machine {
         Machine { shared: Arc::new(shared) }
     }
 
-    /// Grants a request, or returns the reason why not. If the strategy's own code fails, nothing
-    /// is granted.
+    /// Grants a request, or returns the reason for a refusal. If the strategy's own code fails,
+    /// nothing is granted.
     fn grant(
         &self,
         py: Python<'_>,
@@ -78,7 +78,7 @@ impl Machine {
         self.keep(py, &mut inner, name, number, placement).map(Ok)
     }
 
-    /// Records the nodes of a job. If the strategy fails when it is notified, releases them again.
+    /// Records the nodes of a job. If the strategy fails when notified, releases the nodes again.
     fn keep(
         &self,
         py: Python<'_>,
@@ -126,7 +126,7 @@ impl Machine {
     /// Grants nodes to a job. Raises `Refused`, with the reason, if the request is refused.
     ///
     /// `shape` is one to three sides, `(4, 4, 2)` or `"4x4x2"`. An int is a number of nodes, like
-    /// `nodes`, for which the shape rule chooses a box. `job` is an int or a str; without it, the
+    /// `nodes`, for which the shape rule chooses a box. `job` is an int or a str; if omitted, the
     /// job gets the next number. `freedom` is the freedom in placing the job: `box`, `turned`,
     /// `any-box`, `connected` or `any`.
     #[pyo3(signature = (shape = None, *, nodes = None, job = None, freedom = None))]
@@ -142,7 +142,7 @@ impl Machine {
         self.grant(py, &asked, job)?.map_err(|refusal| refused(py, refusal))
     }
 
-    /// Places a job like `allocate`, but returns the reason for a refusal instead of raising it.
+    /// Like `allocate`, but returns the reason for a refusal instead of raising an exception.
     #[pyo3(signature = (shape = None, *, nodes = None, job = None, freedom = None))]
     fn try_allocate(
         &self,
@@ -159,8 +159,8 @@ impl Machine {
         }
     }
 
-    /// Grants one or more given boxes to a job, whatever the strategy would choose. Raises
-    /// `ValueError` if they are not free.
+    /// Grants one or more given boxes to a job, regardless of the strategy. Raises `ValueError` if
+    /// the boxes are not free.
     #[pyo3(signature = (boxes, *, job = None))]
     fn allocate_at(
         &self,
@@ -185,7 +185,7 @@ impl Machine {
         self.keep(py, &mut inner, name, number, placement)
     }
 
-    /// Releases the nodes of a job. Raises `KeyError` if it holds none.
+    /// Releases the nodes of a job. Raises `KeyError` if it holds no nodes.
     fn release(&self, py: Python<'_>, what: &Bound<'_, PyAny>) -> PyResult<()> {
         match what.cast::<Allocation>() {
             Ok(allocation) if Arc::ptr_eq(&allocation.get().shared, &self.shared) => {
@@ -249,9 +249,9 @@ impl Machine {
         explain::explain(&self.shared, &inner, &selections, &request)
     }
 
-    /// Counts the boxes of a shape that fit side by side, turned or not, after at most `moves` jobs
-    /// have moved. No strategy is asked, and nothing changes. `budget` limits the search, in words
-    /// of bit sets.
+    /// Counts the boxes of a shape that fit at once, turned or not, after at most `moves` jobs have
+    /// moved. No strategy is called, and nothing changes. `budget` limits the search, in bit-set
+    /// words.
     #[pyo3(signature = (shape, *, moves = 0, budget = SearchLimits::BUDGET))]
     #[pyo3(text_signature = "($self, shape, *, moves=0, budget=120000000)")]
     fn slots(
@@ -274,7 +274,7 @@ impl Machine {
         Ok(py.detach(|| slots::count(&snapshot, &jobs, Shape::new(sides), &limits)))
     }
 
-    /// Marks a node as failed, and returns the job that holds it, which keeps it until its release.
+    /// Marks a node as failed, and returns the job that holds and keeps it, if any.
     fn fail(&self, py: Python<'_>, node: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
         let node = geometry::node(&self.shared.grid, node)?;
         let mut inner = self.shared.lock(py)?;
@@ -291,7 +291,7 @@ impl Machine {
         inner.check(py)
     }
 
-    /// Returns an independent copy, to try out changes.
+    /// Returns an independent copy for trying out changes.
     fn fork(&self, py: Python<'_>) -> PyResult<Machine> {
         let inner = self.shared.lock(py)?;
         inner.check(py)?;
@@ -351,14 +351,13 @@ impl Machine {
         geometry::tuple(py, sides, self.shared.grid.axes())
     }
 
-    /// A number that grows with every change.
+    /// A number that increases with every change.
     #[getter]
     fn generation(&self, py: Python<'_>) -> PyResult<u64> {
         Ok(self.shared.lock(py)?.machine.state())
     }
 
-    /// Returns an array `[z, y, x]` that is True at free nodes: a copy, or `out`, filled. Needs
-    /// numpy.
+    /// Returns a new array `[z, y, x]`, or `out`, that is True at free nodes. Needs numpy.
     #[pyo3(signature = (out = None))]
     fn occupancy<'py>(
         &self,
@@ -371,7 +370,7 @@ impl Machine {
         Ok(out)
     }
 
-    /// Returns for each node, `[z, y, x]`, the index into `jobs` of the job that holds it; -1 if it
+    /// Returns, for each node `[z, y, x]`, the index into `jobs` of the job that holds it; -1 if it
     /// is free, -2 if it has failed and no job holds it. Needs numpy.
     fn holders<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let grid = self.shared.grid;
@@ -388,7 +387,7 @@ impl Machine {
         array(py, &grid, &bytes, "<i8")
     }
 
-    /// The jobs that hold nodes, in the order of their grants: a snapshot.
+    /// A snapshot of the jobs that hold nodes, in the order granted.
     #[getter]
     fn jobs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyMappingProxy>> {
         let inner = self.shared.lock(py)?;

@@ -1,4 +1,4 @@
-//! The request of a call.
+//! The request made by a call.
 
 use pavior::workload::{Ask, Shaper};
 use pavior::{Freedom, Grid, Request, UnknownFreedom};

@@ -1,4 +1,4 @@
-//! The state of a machine as text, and operations that several calls share.
+//! A machine's state as text, and operations shared by several calls.
 
 use pavior::strategies::Selection;
 use pavior::{Cuboid, Grid, JobId, Placement};
@@ -12,7 +12,7 @@ use crate::shared::{Inner, Shared};
 /// Grants boxes to a job.
 ///
 /// # Errors
-/// Returns a message if they are not free. In that case, nothing has changed.
+/// Returns a message if the boxes are not free; in that case, nothing has changed.
 pub(crate) fn hold(
     machine: &mut pavior::Machine,
     job: JobId,

@@ -12,7 +12,7 @@ use pyo3::types::PyTuple;
 use crate::geometry;
 use crate::table::Table;
 
-/// A job: its request, and its estimated run time.
+/// A job, with its request and its estimated run time.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Job {
     inner: pavior::workload::Job,
@@ -35,13 +35,13 @@ impl Job {
 
 #[pymethods]
 impl Job {
-    /// The number in the order of arrival, from 0.
+    /// The job's position in order of arrival, from 0.
     #[getter]
     fn id(&self) -> u64 {
         self.inner.id.0
     }
 
-    /// The number in the log; `id` without a log.
+    /// The job's number in the log; equal to `id` without a log.
     #[getter]
     fn job(&self) -> u64 {
         self.inner.number
@@ -72,13 +72,13 @@ impl Job {
         self.unit.units(self.inner.estimate)
     }
 
-    /// The time of the start, in units; None if it waits.
+    /// The start time, in units; None if the job is waiting.
     #[getter]
     fn start(&self) -> Option<f64> {
         self.times.map(|(start, _)| self.unit.units(start))
     }
 
-    /// The estimated time of the end, in units; None if it waits.
+    /// The estimated end time, in units; None if the job is waiting.
     #[getter]
     fn estimated_end(&self) -> Option<f64> {
         self.times.map(|(_, end)| self.unit.units(end))

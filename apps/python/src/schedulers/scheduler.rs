@@ -18,7 +18,7 @@ use super::turn::{MachineView as PyView, Question, Queue, Running, TURN};
 use crate::errors::{broken, value};
 use crate::strategies::{lasting, placement};
 
-/// The unit of the times of a run, which is set after its experiment has been read.
+/// A run's time unit, which is set after its experiment has been read.
 pub(crate) type Unit = Arc<OnceLock<TimeUnit>>;
 
 /// A scheduler that is an object of a Python class. Its method is called once per decision, with
@@ -104,7 +104,7 @@ impl Scheduler for InPython {
 /// A scheduler whose keys come from a Python function.
 struct ByKey {
     inner: Priority,
-    /// The number of sides of shapes. The function only sees jobs, so it is stored here.
+    /// The number of axes of shapes, stored here because the function sees only jobs.
     axes: Arc<AtomicUsize>,
 }
 
@@ -149,7 +149,7 @@ pub(crate) enum Kind {
     Function,
 }
 
-/// Adds a class or a function to a registry, under this name.
+/// Adds a class or a function to a registry, under a given name.
 pub(crate) fn register(
     own: &Bound<'_, PyAny>,
     kind: Kind,

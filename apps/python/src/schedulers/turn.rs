@@ -1,8 +1,7 @@
 //! The arguments of a scheduler: the queue, the running jobs, and a view of the machine.
 //!
 //! The Python objects contain no data. They refer to data that the calling thread provides for the
-//! duration of the question. Nothing is copied for a question, and an object that is used later
-//! raises an error.
+//! duration of the question. Nothing is copied, and an object used later raises an error.
 
 // These objects do not contain the data that they show.
 #![allow(clippy::unused_self)]
@@ -31,7 +30,7 @@ pub(super) trait Turn {
     fn queue(&self) -> &Waiting;
     fn running(&self) -> &Started;
     fn machine(&self) -> &Machine;
-    /// Asks if the job at an index of the queue could start now. This is an attempt in the metrics.
+    /// Asks if the job at a queue index could start now. This counts as an attempt in the metrics.
     fn ask(&mut self, index: usize) -> Option<Result<(), Refusal>>;
 }
 
@@ -71,7 +70,7 @@ fn turn<T>(py: Python<'_>, look: impl FnOnce(&mut dyn Turn) -> PyResult<T>) -> P
     TURN.with(look)
 }
 
-/// Converts an index of a sequence. Negative indices count from its end.
+/// Converts a Python index into a sequence. Negative indices count from the end.
 fn place(index: isize, length: usize) -> PyResult<usize> {
     let from_start = if index < 0 { index.saturating_add_unsigned(length) } else { index };
     let place = usize::try_from(from_start).ok().filter(|&place| place < length);
@@ -80,7 +79,7 @@ fn place(index: isize, length: usize) -> PyResult<usize> {
     })
 }
 
-/// Describes a sequence of jobs, even if it may not be used now.
+/// Describes a sequence of jobs, even if it is no longer valid.
 fn told(name: &str, length: PyResult<usize>) -> String {
     match length {
         Ok(length) => format!("<{name} of {length} jobs>"),
@@ -88,7 +87,7 @@ fn told(name: &str, length: PyResult<usize>) -> String {
     }
 }
 
-/// The waiting jobs, the oldest first.
+/// The waiting jobs, oldest first.
 #[pyclass(frozen, sequence, module = "pavior")]
 pub(crate) struct Queue {
     pub(super) unit: TimeUnit,
@@ -189,7 +188,7 @@ impl Running {
         told("Running", self.__len__(py))
     }
 
-    /// Returns a table of the jobs, with the columns of the queue's table, `start` and
+    /// Returns a table of the jobs, with the columns of the queue's table plus `start` and
     /// `estimated_end`.
     fn table(&self, py: Python<'_>) -> PyResult<Table> {
         turn(py, |turn| {
@@ -203,7 +202,7 @@ impl Running {
 }
 
 /// The machine as a scheduler sees it. Every question counts as an attempt in the metrics; reading
-/// and forking do not count.
+/// and forking do not.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct MachineView {}
 
@@ -228,7 +227,7 @@ impl MachineView {
         Ok(MachineView::ask(py, index)?.is_ok())
     }
 
-    /// Returns the reason why the job at an index of the queue cannot start now, or None if it can.
+    /// Returns why the job at an index of the queue cannot start now, or None if it can.
     fn refusal(&self, py: Python<'_>, index: isize) -> PyResult<Option<Py<PyAny>>> {
         Ok(MachineView::ask(py, index)?.err().map(|refusal| word(py, refusal)))
     }
@@ -252,7 +251,7 @@ impl MachineView {
         turn(py, |turn| Ok(turn.machine().free().count()))
     }
 
-    /// Returns the boxes of a running job, given its `id`. None if it holds none.
+    /// Returns the boxes of a running job, given its `id`. Returns None if it holds none.
     fn boxes<'py>(&self, py: Python<'py>, id: u64) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let held = turn(py, |turn| {
             let placement = turn.machine().placement(JobId(id)).cloned();
@@ -261,18 +260,18 @@ impl MachineView {
         held.map(|(grid, placement)| boxes(py, &grid, placement.parts())).transpose()
     }
 
-    /// Returns an array `[z, y, x]` that is True at free nodes: a copy. Needs numpy.
+    /// Returns a new array `[z, y, x]` that is True at free nodes. Needs numpy.
     fn occupancy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         turn(py, |turn| free_nodes(py, turn.machine().free()))
     }
 
-    /// Returns a copy of the machine, to try out a plan. Its jobs are named by their `id`.
+    /// Returns a copy of the machine for trying out a plan. Its jobs are named by their `id`.
     fn fork(&self, py: Python<'_>) -> PyResult<PyMachine> {
         let machine = turn(py, |turn| Ok(turn.machine().clone()))?;
         if let Some(error) = machine.error() {
             return Err(failed(py, &error));
         }
-        // Jobs are numbered from 0 in the order of arrival, so a number can be used as a name.
+        // Jobs are numbered from 0 in order of arrival, so a number can serve as a name.
         let rule = pavior::workload::Selection::defaults(ShapeRule::builtin()[0]);
         Ok(PyMachine::of(Shared::new(machine, Jobs::default(), rule, 1)))
     }

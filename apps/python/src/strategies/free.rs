@@ -9,7 +9,7 @@ use pyo3::types::PyTuple;
 use crate::arrays::{array, free_nodes};
 use crate::geometry::{self, Box as PyBox};
 
-/// The free nodes at the time when a strategy was asked.
+/// The free nodes at the time a strategy was called.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Free {
     pub(super) free: Occupancy,
@@ -36,7 +36,7 @@ impl Free {
         self.free.count()
     }
 
-    /// Returns True if every node of a box is free. False if the box is not on the machine.
+    /// Returns True if every node of a box is free. Returns False if the box is not on the machine.
     fn is_free(&self, base: &Bound<'_, PyAny>, sides: &Bound<'_, PyAny>) -> PyResult<bool> {
         let grid = self.free.grid();
         let cuboid = Cuboid::new(geometry::point(grid, base)?, geometry::sides(grid, sides)?);

@@ -18,7 +18,7 @@ use crate::interrupt::interruptible_own;
 use crate::progress::Reporter;
 use crate::shown::cell;
 
-/// The result of a test. True if all answers of the strategy are as claimed.
+/// The result of a test, which is true if all of the strategy's answers are as claimed.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Judgement {
     /// The strategy, the machine and the claim, in words.
@@ -48,7 +48,7 @@ impl Judgement {
         self.flaw.as_ref().map(ToString::to_string)
     }
 
-    /// The arguments of `find` for the first wrong answer, or None. To repeat the question:
+    /// The arguments of `find` for the first wrong answer, or None. To repeat the question, call
     /// `Mine("mesh:3x3", 1).find(*judgement.asked)`.
     #[getter]
     fn asked<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
@@ -109,11 +109,11 @@ impl Judgement {
 ///
 /// The test always checks that granted nodes are on the machine and free. They must be the
 /// requested box (in any orientation if `turns`), or the requested number of nodes if not
-/// `contiguous`. It also checks the claim: `first`, `complete`, `partial` or `count`; see
+/// `contiguous`. It also checks the claim (`first`, `complete`, `partial` or `count`); see
 /// `Strategy`.
 ///
-/// The result is true if all answers are correct. Otherwise it describes and draws the first wrong
-/// one. Exceptions of the strategy are raised. `progress` is as in `simulate`.
+/// The result is true if all answers are correct. Otherwise, it describes and draws the first wrong
+/// one. Exceptions raised by the strategy are passed on. `progress` is as in `simulate`.
 #[pyfunction]
 #[pyo3(signature = (strategy, machine = None, *, how = "every", seed = 1, progress = None))]
 #[pyo3(text_signature = "(strategy, machine='mesh:3x3', *, how='every', seed=1, progress=None)")]

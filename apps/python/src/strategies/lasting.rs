@@ -1,10 +1,10 @@
-//! Names that live as long as the program.
+//! Names with the lifetime of the program.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-/// Returns a name for a registry, whose names live as long as the program. Equal names are stored
-/// once.
+/// Returns a name with the lifetime of the program, as a registry requires. Equal names are stored
+/// only once.
 pub(crate) fn lasting(name: &str) -> &'static str {
     static KNOWN: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 use pavior::names::CallerError;
 use pyo3::prelude::*;
 
-/// The first exception that the caller's code raised, and the number of its calls. Clones share
-/// both.
+/// The first exception raised by the caller's code, and the number of calls to that code. Clones
+/// share both.
 #[derive(Clone, Default)]
 pub(crate) struct Raised(Arc<Kept>);
 
@@ -18,7 +18,7 @@ struct Kept {
 }
 
 impl Raised {
-    /// Stores an exception, unless there is one already: later ones are consequences of it.
+    /// Stores an exception, unless one is already stored: later exceptions follow from it.
     pub(crate) fn keep(&self, error: PyErr) {
         self.0.error.get_or_init(|| CallerError::new(error));
     }

@@ -124,7 +124,7 @@ pub(crate) fn placement(
     }))
 }
 
-/// Selects a strategy by name, or by class.
+/// Selects a strategy by name or by class.
 pub(crate) fn selection(
     given: &Bound<'_, PyAny>,
     registry: &mut Registry,
@@ -143,8 +143,8 @@ pub(crate) fn selection(
     }
 }
 
-/// Adds a class to a registry and selects it. Exceptions of its methods are stored in `raised` or,
-/// if that is not given, by each strategy that is created.
+/// Adds a class to a registry and selects it. Exceptions raised by its methods are stored in
+/// `raised` or, if that is not given, in each strategy created.
 pub(crate) fn register(
     class: &Bound<'_, PyType>,
     registry: &mut Registry,
@@ -179,7 +179,7 @@ pub(crate) fn register(
     registry.select(&name).map_err(value)
 }
 
-/// Returns the claim of a class, as the oracle tests it.
+/// Returns a class's claim in the form tested by the oracle.
 fn claim_of(word: &str, turns: bool) -> Option<fn(&Options) -> Claim> {
     fn claim(turns: bool, recognition: Recognition) -> Claim {
         let of = if turns { turned } else { unturned };

@@ -36,7 +36,7 @@ impl Caller {
 /// A key chosen by the client, so that a command that is sent twice is carried out only once.
 #[derive(Clone, Debug)]
 pub struct IdempotencyKey {
-    /// The key, as the client wrote it. Each tenant has its own keys.
+    /// The key, as written by the client. Each tenant has its own keys.
     pub key: String,
     /// A digest of the command; using the same key for another command is an error.
     pub digest: u64,
@@ -48,17 +48,17 @@ pub struct IdempotencyKey {
 /// A request for nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeaseRequest {
-    /// The machine's name; `None` is the first.
+    /// The machine's name; `None` means the first one.
     pub machine: Option<String>,
     /// The nodes or the box.
     pub ask: Ask,
-    /// The freedom in placing it; `None` leaves the placement to the strategy.
+    /// The freedom in placing the request; `None` leaves the placement to the strategy.
     pub freedom: Option<Freedom>,
-    /// The time to live in milliseconds; `None` means until it is ended.
+    /// The time to live in milliseconds; `None` means until the lease is ended.
     pub ttl_ms: Option<u64>,
     /// The expected run time of the job, for schedulers; `None` means the time to live.
     pub estimate_ms: Option<u64>,
-    /// The tenant that gets the lease; `None` is the caller.
+    /// The tenant that gets the lease; `None` means the caller.
     pub tenant: Option<String>,
     /// The client's name for the job.
     pub job: Option<JobName>,
@@ -97,13 +97,13 @@ pub enum NodeChange {
 /// Nodes to reserve in advance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReservationRequest {
-    /// The machine's name; `None` is the first.
+    /// The machine's name; `None` means the first one.
     pub machine: Option<String>,
     /// The boxes, which may overlap.
     pub parts: Vec<Cuboid>,
-    /// The time from which the nodes should be free, in milliseconds since 1970; `None` is now.
+    /// The time when the nodes should become free, in milliseconds since 1970; `None` means now.
     pub from_ms: Option<u64>,
-    /// The time from which jobs may run on them again.
+    /// The time when jobs may run on the nodes again.
     pub to_ms: u64,
     /// The name.
     pub name: Option<String>,
@@ -134,12 +134,12 @@ pub enum Command {
         id: u64,
         /// The fencing token.
         epoch: u64,
-        /// The new time to live from now; `None` is the one with which it was granted.
+        /// The new time to live from now; `None` is the original one.
         ttl_ms: Option<u64>,
     },
     /// Changes a node.
     Node {
-        /// The machine's name; `None` is the first.
+        /// The machine's name; `None` means the first one.
         machine: Option<String>,
         /// The node.
         node: Coordinates,
@@ -156,7 +156,7 @@ pub enum Command {
     /// Carries out commands in order and independently, all at the same instant. Consecutive ends
     /// free their nodes together, so waiting requests are offered all of these nodes at once.
     Batch(Vec<Command>),
-    /// Stores the reply to a refused command under its key, once it has been diagnosed.
+    /// Stores the reply to a refused command under its key, once the refusal has been diagnosed.
     Keep(Written),
     /// Confirms a clock that is in doubt (operator); the time of the command is the clock's time.
     ConfirmClock,

@@ -3,18 +3,18 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-/// The maximum number of leases that are remembered.
+/// The maximum number of leases to remember.
 const MOST: usize = 10_000;
 
-/// The leases that ended last. If there are too many, the tenant with the most loses its oldest, so
-/// no tenant displaces the leases of tenants with fewer.
+/// The most recently ended leases. If there are too many, the oldest lease of the tenant with the
+/// most is forgotten, so no tenant displaces the leases of tenants with fewer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ended {
-    /// Leases and tenants, in the order the leases ended.
+    /// Leases and their tenants, in the order in which the leases ended.
     order: BTreeMap<u64, (u64, String)>,
     next: u64,
     leases: HashMap<u64, u64>,
-    /// The positions in `order`, by tenant; and the tenants by their number of leases.
+    /// The positions in `order`, by tenant, and the tenants by number of leases.
     shares: HashMap<String, VecDeque<u64>>,
     by_count: BTreeSet<(usize, String)>,
 }
@@ -56,7 +56,7 @@ impl Ended {
         self.order.get(place).map(|(_, tenant)| tenant.as_str())
     }
 
-    /// Returns leases and tenants, in the order the leases ended.
+    /// Returns the leases and their tenants, in the order in which the leases ended.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &str)> {
         self.order.values().map(|(id, tenant)| (*id, tenant.as_str()))
     }

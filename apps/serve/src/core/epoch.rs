@@ -1,6 +1,6 @@
 //! Epochs: the fencing tokens of leases and of waiting requests. An epoch is an integer below 2^53,
-//! which every JSON parser reads exactly. Each epoch is one more than the previous one, but when a
-//! server starts to decide, epochs continue from its wall clock:
+//! which every JSON parser reads exactly. Each epoch is one more than the previous one, except that
+//! a starting server derives its first epoch from its wall clock:
 //!
 //! ```text
 //! epoch   milliseconds since 2025, times 4096
@@ -22,13 +22,13 @@ const ORIGIN_MS: u64 = 1_735_689_600_000;
 const PER_MS: u32 = 12;
 /// The largest integer that every JSON parser reads exactly.
 pub(crate) const MOST: u64 = (1 << 53) - 1;
-/// The epoch up to which epochs follow the clock.
+/// The ceiling for epochs that follow the clock.
 const CEILING: u64 = (1 << 53) - (1 << 46);
 /// The upper bound of a random step (exclusive).
 const STEP: u64 = 1 << 30;
 
-/// Returns the epoch after which a server continues when it starts to decide. `last` is the last
-/// epoch in its data, `wall_ms` the wall clock; `random` must differ on each startup.
+/// Returns the epoch from which a starting server continues. `last` is the last epoch in its data,
+/// `wall_ms` the wall clock; `random` must differ on each startup.
 pub(crate) fn begin(last: u64, wall_ms: u64, random: u64) -> u64 {
     let since = wall_ms.saturating_sub(ORIGIN_MS).min(CEILING >> PER_MS);
     let by_clock = since << PER_MS;
@@ -56,7 +56,7 @@ mod tests {
         for copied_at in [77, original, original + 1000] {
             assert!(begin(copied_at, NOW, 2) > granted);
         }
-        // The maximum number of startups within one second, each with its own grants.
+        // As many startups as possible within one second, each with its own grants.
         let mut last = 0;
         for start in 0..1000 {
             let next = begin(last, NOW + start, start * 77);

@@ -12,8 +12,8 @@ use super::{KeptBody, Lease, MachineSpec, Reservation, WaitingRequest};
 pub struct ServiceRecord {
     /// The number; numbers start at 1 and have no gaps.
     pub seq: u64,
-    /// The time of the decision, in milliseconds since 1970; never earlier than that of the
-    /// previous record.
+    /// The time of the decision, in milliseconds since 1970; never earlier than the previous
+    /// record's time.
     pub at_ms: u64,
     /// The decision.
     pub event: Event,
@@ -22,7 +22,7 @@ pub struct ServiceRecord {
     pub kept: Option<KeptReply>,
 }
 
-/// A reply that a client may request again.
+/// A reply kept in case the client repeats the request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeptReply {
@@ -46,7 +46,7 @@ pub enum Why {
     Ended,
     /// The lease expired.
     Expired,
-    /// A waiting request was removed from the queue, or a reservation was cancelled.
+    /// A waiting request was removed from the queue, or a reservation was canceled.
     Cancelled,
 }
 
@@ -67,7 +67,7 @@ pub enum NodeState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Event {
-    /// The machines of the service, in order; existing ones keep their leases.
+    /// The service's machines, in order; existing machines keep their leases.
     Configured {
         /// The machines.
         machines: Vec<MachineSpec>,
@@ -106,7 +106,7 @@ pub enum Event {
     Node {
         /// The machine.
         machine: String,
-        /// The node's coordinates, as many as the machine has axes.
+        /// The node's coordinates, one per axis of the machine.
         node: Vec<u16>,
         /// The new state.
         state: NodeState,
@@ -117,7 +117,7 @@ pub enum Event {
         #[serde(with = "shared")]
         reservation: Arc<Reservation>,
     },
-    /// A reservation has ended or was cancelled.
+    /// A reservation has ended or been canceled.
     Unreserved {
         /// The reservation.
         id: u64,
@@ -130,11 +130,11 @@ pub enum Event {
         /// True if the clock is in doubt. Until the doubt ends, no lease expires.
         doubted: bool,
     },
-    /// No decision; the record only stores a reply.
+    /// Not a decision; the record only stores a reply.
     Kept,
 }
 
-/// Serializes values that a record shares with the state in the same way as the values themselves.
+/// Serializes values that a record shares with the state as if they were owned.
 mod shared {
     use std::sync::Arc;
 

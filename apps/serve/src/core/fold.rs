@@ -11,19 +11,19 @@ use super::{
     WaitingRequest, Why,
 };
 
-/// An error for a record that does not follow from the previous ones, because the journal is
-/// damaged or was written by another program.
+/// The error for a record that does not follow from the previous ones, for example because the
+/// journal is damaged or was written by another program.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FoldError {
     /// A record is missing or duplicated.
     #[error("record {found} follows record {last}")]
     Gap {
-        /// The number of the record before it.
+        /// The number of the previous record.
         last: u64,
         /// The number.
         found: u64,
     },
-    /// The record cannot be carried out.
+    /// The record cannot be applied.
     #[error("record {seq}: {reason}")]
     Impossible {
         /// The number.

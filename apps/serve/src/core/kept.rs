@@ -47,14 +47,14 @@ impl KeptBody {
         }
     }
 
-    /// Returns the number of bytes that it occupies.
+    /// Returns the stored size in bytes.
     pub fn len(&self) -> usize {
         match self {
             KeptBody::Text(text) | KeptBody::Packed { zlib: text } => text.len(),
         }
     }
 
-    /// Returns true if it is empty.
+    /// Returns true if the body is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

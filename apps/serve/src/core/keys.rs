@@ -1,4 +1,4 @@
-//! Stored replies that clients may request again. They are limited by age, number and size. If
+//! Stored replies, for clients that repeat a request. They are limited by age, number and size. If
 //! there are too many or they are too large, the tenant with the most loses its oldest reply. Each
 //! of T tenants thus keeps at least a T-th of the total, because tenants with more lose replies
 //! first.
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{KeptReply, ServiceLimits, Written};
 
-/// The time for which a reply is stored, in milliseconds: one day.
+/// The lifetime of a stored reply, in milliseconds: one day.
 const KEEP_MS: u64 = 24 * 3600 * 1000;
 /// The approximate overhead of a stored reply in bytes: names, numbers and table entries.
 const OVERHEAD: usize = 256;
@@ -17,11 +17,11 @@ const OVERHEAD: usize = 256;
 pub(crate) struct Keys {
     /// The replies of each tenant.
     shares: HashMap<String, Share>,
-    /// The time, tenant and key of each reply, in the order of their creation.
+    /// The time, tenant and key of each reply, in order of creation.
     order: BTreeMap<u64, (u64, String, String)>,
     /// The next key in `order`.
     next: u64,
-    /// The total number of bytes.
+    /// The total size of the replies in bytes.
     bytes: usize,
     /// Tenants by the number and by the total size of their replies.
     by_count: BTreeSet<(usize, String)>,
@@ -32,7 +32,7 @@ pub(crate) struct Keys {
 #[derive(Clone, Debug, Default)]
 struct Share {
     known: HashMap<String, KeptReply>,
-    /// Their keys in the common order.
+    /// The positions of the replies in the common order.
     order: BTreeSet<u64>,
     bytes: usize,
 }
@@ -67,7 +67,7 @@ impl Keys {
     }
 
     fn add(&mut self, now_ms: u64, kept: &KeptReply) {
-        // A key identifies one reply, because a command with a known key is not decided again.
+        // A key identifies one reply, because a command with a known key is not decided twice.
         if self.shares.get(&kept.tenant).is_some_and(|share| share.known.contains_key(&kept.key)) {
             return;
         }
@@ -82,7 +82,7 @@ impl Keys {
         self.bytes += bytes;
     }
 
-    /// Removes the oldest reply of a tenant.
+    /// Removes a tenant's oldest reply.
     fn forget_of(&mut self, most: Option<(usize, String)>) {
         let oldest = most.and_then(|(_, tenant)| self.shares[&tenant].order.first().copied());
         self.forget(oldest.expect("a tenant with replies has an oldest reply"));
@@ -115,7 +115,7 @@ impl Keys {
         }
     }
 
-    /// Returns all replies in the order of their creation, with their times.
+    /// Returns all replies in order of creation, with their times.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, KeptReply)> + '_ {
         self.order.values().map(|(at, tenant, key)| (*at, self.shares[tenant].known[key].clone()))
     }

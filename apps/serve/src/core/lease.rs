@@ -76,12 +76,12 @@ pub struct Lease {
     /// The client's name for the job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<JobName>,
-    /// The time at which it was granted, in milliseconds since 1970.
+    /// The time when it was granted, in milliseconds since 1970.
     pub start_ms: u64,
-    /// The time at which it expires.
+    /// The time when it expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_ms: Option<u64>,
-    /// The time to live with which it was granted.
+    /// The time to live given in the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
     /// The expected run time of the job, for schedulers.
@@ -103,8 +103,8 @@ impl Lease {
         self.cuboids().iter().map(Cuboid::volume).sum()
     }
 
-    /// Returns the time at which the lease expires or its job is expected to end, whichever comes
-    /// first, in milliseconds since 1970; `None` if neither is known.
+    /// Returns when the lease expires or its job is expected to end, whichever comes first, in
+    /// milliseconds since 1970; `None` if neither is known.
     pub(crate) fn end_ms(&self) -> Option<u64> {
         let said = self.estimate_ms.map(|length| self.start_ms.saturating_add(length));
         said.into_iter().chain(self.expires_ms).min()
@@ -117,13 +117,13 @@ impl Lease {
 pub struct WaitingRequest {
     /// The number that its lease will have.
     pub id: u64,
-    /// Its own fencing token; its lease will have a different one.
+    /// The request's own fencing token; the lease will have a different token.
     pub epoch: u64,
     /// The machine.
     pub machine: String,
     /// The number of nodes.
     pub requested: u32,
-    /// The box, if there is one.
+    /// The box, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<[u16; 3]>,
     /// The freedom in placing it, if specified.

@@ -23,10 +23,10 @@ const MOST: usize = 64;
 #[derive(Clone, Debug)]
 pub(crate) struct Held {
     pub(crate) id: u64,
-    /// The index of its machine.
+    /// The index of the lease's machine.
     pub(crate) board: usize,
     pub(crate) placement: Placement,
-    /// The time at which it expires or its job is expected to end, if known.
+    /// The time when it expires or its job is  expected to end, if known.
     #[cfg_attr(
         not(feature = "http"),
         allow(dead_code, reason = "used only for diagnoses over HTTP")
@@ -75,7 +75,7 @@ impl Leases {
         self.values()
     }
 
-    /// Returns the leases of a machine, or all, in the order they were granted. O(l log l) for l
+    /// Returns the leases of a machine, or all leases, in the order granted. O(l log l) for l
     /// leases.
     pub(crate) fn by_grant(&self, machine: Option<&str>) -> Vec<&Arc<Lease>> {
         let is_on = |lease: &&Arc<Lease>| machine.is_none_or(|name| lease.machine == name);
@@ -101,7 +101,7 @@ impl Leases {
         self.find(*id).is_ok()
     }
 
-    /// Returns the page of a number and its index there; as an error, where it would be inserted.
+    /// Returns the page of a lease and its index there, or else (as an error) where to insert it.
     fn find(&self, id: u64) -> Result<(usize, usize), (usize, usize)> {
         let page = self.pages.partition_point(|page| page[0].id <= id).saturating_sub(1);
         let held = self.pages.get(page).map_or(&[][..], |page| page);
@@ -109,7 +109,7 @@ impl Leases {
         found.map(|at| (page, at)).map_err(|at| (page, at))
     }
 
-    /// Inserts a lease on the machine with an index, replacing any lease with its number.
+    /// Inserts a lease on the machine `board`, replacing any lease with the same number.
     pub(crate) fn insert(&mut self, board: usize, lease: Arc<Lease>) {
         let (found, held) = (self.find(lease.id), Held::new(board, lease));
         let pages = Arc::make_mut(&mut self.pages);
@@ -128,7 +128,7 @@ impl Leases {
         let list = Arc::make_mut(&mut pages[page]);
         list.insert(at, held);
         if list.len() > MOST {
-            // Numbers usually increase: an addition at the end starts a new page, and the old one
+            // Numbers usually increase: an addition at the end starts a new page, and the old page
             // stays full.
             let rest = list.split_off(if is_last && at == MOST { MOST } else { MOST / 2 });
             pages.insert(page + 1, Arc::new(rest));
@@ -151,7 +151,7 @@ impl Leases {
     }
 }
 
-/// Joins a page and the next one if both are short.
+/// Joins a page with the next page if both are short.
 fn join(pages: &mut Pages, at: usize) {
     let [one, next, ..] = pages.get(at..).unwrap_or_default() else { return };
     if one.len() + next.len() <= MOST / 2 {
@@ -228,7 +228,7 @@ mod tests {
         let mut dice = Stream::new(1, 0, "leases");
         let (mut leases, mut known) = (Leases::default(), BTreeMap::new());
         for round in 0..60_000u64 {
-            // It alternately grows and shrinks, with replacements.
+            // The table alternately grows and shrinks, with replacements.
             let growing = round / 10_000 % 2 == 0;
             let id = dice.below(5_000);
             if dice.below(10) < if growing { 8 } else { 1 } {

@@ -1,6 +1,6 @@
 //! The service as a pure function: it takes a [`Command`] and a time, and returns
 //! [`ServiceRecord`]s and a [`Reply`]. This module never reads a clock, a file or a socket. The
-//! same commands at the same times therefore always produce the same records, and a fold over the
+//! same commands at the same times therefore always produce the same records, and folding the
 //! records always produces the same [`ServiceState`].
 
 mod command;

@@ -2,7 +2,7 @@
 
 use pavior::Refusal;
 
-/// The kind of a problem, with a machine-readable word and a title.
+/// The kind of a problem, which has a machine-readable word and a title.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// The strategy refuses the request.
@@ -19,15 +19,15 @@ pub enum Reason {
     LeaseEnded,
     /// The request is still waiting: there is no lease to extend.
     StillWaiting,
-    /// There is no such lease for this caller.
+    /// The lease does not exist, or the caller may not see it.
     UnknownLease,
-    /// There is no such reservation.
+    /// The reservation does not exist.
     UnknownReservation,
-    /// There is no such machine.
+    /// The machine does not exist.
     UnknownMachine,
-    /// There is no such node on this machine.
+    /// The node does not exist on this machine.
     UnknownNode,
-    /// There is no such strategy.
+    /// The strategy does not exist.
     UnknownStrategy,
     /// The key was used for another command.
     KeyReused,
@@ -41,13 +41,13 @@ pub enum Reason {
     OperatorOnly,
     /// A tenant may only name itself.
     OtherTenant,
-    /// The past records are still being read.
+    /// Past records are still being read.
     NotYet,
     /// A value is invalid.
     BadValue,
     /// The request exceeds the limit on a single request.
     TooLarge,
-    /// The reply stored under the key cannot be read.
+    /// The reply stored under the key is corrupt.
     LostReply,
     /// There is no epoch left below 2^53.
     NoEpochs,
@@ -96,21 +96,21 @@ impl Reason {
         self.parts().1
     }
 
-    /// Returns true if the same command may succeed later.
+    /// Returns true if the same command might succeed later.
     pub(crate) fn may_pass(self) -> bool {
         use Reason::{BadStrategy, LostReply, NoEpochs, NotYet, QueueFull};
         matches!(self, BadStrategy | LostReply | NoEpochs | NotYet | QueueFull)
     }
 }
 
-/// The reason why a command is not carried out.
+/// The reason for not carrying out a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The kind.
     pub reason: Reason,
     /// A description of the problem, in a sentence.
     pub detail: String,
-    /// The quota that is exceeded, and its current use.
+    /// The exceeded quota and its current use.
     pub(crate) quota: Option<Quota>,
 }
 

@@ -27,13 +27,13 @@ pub enum Reply {
     Node(Node),
     /// Nodes are reserved in advance.
     Reserved(Reservation),
-    /// A reservation was cancelled.
+    /// A reservation was canceled.
     Unreserved(Reservation),
     /// The clock is confirmed.
     Clock(Clock),
     /// The answers to the commands in a batch, in order.
     Batch(Vec<Reply>),
-    /// The command was carried out, with nothing to report.
+    /// The command was carried out, and there is nothing to report.
     Done,
     /// The reply to an earlier command with the same key, as the interface formatted it then.
     Kept(Written),
@@ -43,7 +43,7 @@ pub enum Reply {
 
 impl Reply {
     /// Returns true if the reply is stored under its key. A temporary error is not stored, because
-    /// the command may be sent again.
+    /// the client may retry the command.
     pub(crate) fn is_final(&self) -> bool {
         !matches!(self, Reply::Problem(problem) if problem.reason.may_pass())
     }
@@ -65,8 +65,8 @@ pub struct Lease {
     pub(crate) id: u64,
     /// `held`.
     pub(crate) state: &'static str,
-    /// The fencing token: below 2^53. It increases with each holder of a node, even after a backup
-    /// is restored.
+    /// The fencing token, an integer below 2^53. It increases with each holder of a node, even
+    /// after a backup is restored.
     pub(crate) epoch: u64,
     pub(crate) machine: String,
     /// The number of nodes that are held.
@@ -76,10 +76,10 @@ pub struct Lease {
     /// Disjoint boxes.
     #[cfg_attr(feature = "http", schema(value_type = Vec<crate::core::schema::Part>))]
     pub(crate) parts: Vec<Place>,
-    /// The time at which it expires, or null.
+    /// The time when it expires, or null.
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, format = DateTime))]
     pub(crate) expires: Option<Instant>,
-    /// The time at which it began.
+    /// The time when it began.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub(crate) start: Instant,
     pub(crate) tenant: Option<String>,
@@ -113,8 +113,7 @@ pub struct Waiting {
     pub(crate) id: u64,
     /// `waiting`.
     pub(crate) state: &'static str,
-    /// Its own fencing token, with which it can be removed from the queue. Its lease gets a greater
-    /// one.
+    /// Its own fencing token, needed to remove it from the queue. Its lease gets a greater token.
     pub(crate) epoch: u64,
     pub(crate) machine: String,
     pub(crate) requested: u64,
@@ -127,11 +126,11 @@ pub struct Waiting {
     pub(crate) asked: Instant,
     pub(crate) tenant: Option<String>,
     pub(crate) job: Option<JobName>,
-    /// The reason why it is waiting: in `GET /v1/queue` and `GET /v1/leases/{id}`.
+    /// The reason for the wait; only in `GET /v1/queue` and `GET /v1/leases/{id}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) waits_for: Option<WaitsFor>,
-    /// The predicted start: in `GET /v1/queue` and `GET /v1/leases/{id}`, for the first 256 in a
-    /// queue.
+    /// The predicted start; only in `GET /v1/queue` and `GET /v1/leases/{id}`, for the first 256 in
+    /// a queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "http", schema(value_type = Option<super::schema::Forecast>))]
     pub(crate) forecast: Option<Box<StartJson>>,
@@ -166,15 +165,15 @@ pub enum WaitsForKind {
     Nodes,
     /// Enough nodes are free, but the strategy finds no place among them.
     Place,
-    /// It could be placed now, but on nodes reserved for another request or in advance.
+    /// Could be placed now, but only on nodes reserved in advance or for another request.
     Reservation,
-    /// Another request must start before it, or the scheduler does not examine it yet.
+    /// Another request must start first, or the scheduler does not examine it yet.
     Turn,
     /// The scheduler keeps it waiting without giving a reason.
     Scheduler,
 }
 
-/// The reason why a request is waiting.
+/// The reason for a request's wait.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 pub struct WaitsFor {
@@ -185,13 +184,13 @@ pub struct WaitsFor {
     pub(crate) needed: u64,
     /// The number of free nodes.
     pub(crate) free: u64,
-    /// The request that has the reservation, or that starts first; null if there is none, as for an
-    /// advance reservation.
+    /// The request that holds the reservation or must start first; null for an advance reservation
+    /// or if there is no such request.
     pub(crate) by: Option<Other>,
     /// The start of the reservation (RFC 3339).
     #[cfg_attr(feature = "http", schema(value_type = Option<String>))]
     pub(crate) from: Option<Instant>,
-    /// The end; null for a request without an estimate.
+    /// The end of the reservation; null for a request without an estimate.
     #[cfg_attr(feature = "http", schema(value_type = Option<String>))]
     pub(crate) until: Option<Instant>,
     /// The planned start; null if the scheduler does not plan, or does not know.
@@ -243,10 +242,10 @@ pub struct Reservation {
     /// The boxes as requested.
     #[cfg_attr(feature = "http", schema(value_type = Vec<crate::core::schema::Part>))]
     pub(crate) parts: Vec<Place>,
-    /// The time from which its nodes should be free.
+    /// The time when its nodes should become free.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub(crate) from: Instant,
-    /// The time from which jobs may run on them again.
+    /// The time when jobs may run on these nodes again.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub(crate) to: Instant,
     pub(crate) name: Option<String>,
@@ -256,8 +255,8 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// Returns a reservation on a machine with this grid, together with those of the given leases
-    /// that are in its way.
+    /// Returns a reservation on a machine with this grid, and lists those of the given leases that
+    /// are in its way.
     pub(crate) fn of<'a>(
         grid: &Grid,
         one: &reservation::Reservation,
@@ -294,8 +293,8 @@ fn tenant(name: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_string())
 }
 
-/// A time in the format of every reply (RFC 3339 in UTC, with milliseconds), stored as milliseconds
-/// since 1970.
+/// A time in the format used in all replies (RFC 3339 in UTC, with milliseconds), stored as
+/// milliseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Instant(pub u64);
 

@@ -17,9 +17,9 @@ pub struct Reservation {
     pub machine: String,
     /// The boxes: base and sides, three of each.
     pub parts: Vec<Box3>,
-    /// The time from which the nodes should be free, in milliseconds since 1970.
+    /// The time when the nodes should become free, in milliseconds since 1970.
     pub from_ms: u64,
-    /// The time from which jobs may run on them again.
+    /// The time when jobs may run on the nodes again.
     pub to_ms: u64,
     /// The name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -32,8 +32,8 @@ impl Reservation {
         cuboids(&self.parts)
     }
 
-    /// Returns the given leases that hold some of its nodes and are expected to end after it
-    /// begins.
+    /// Returns the given leases that hold some of the reserved nodes and are expected to end after
+    /// the reservation begins.
     pub(crate) fn in_the_way<'a>(
         &self,
         grid: &Grid,

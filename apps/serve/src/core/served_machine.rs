@@ -1,4 +1,4 @@
-//! One machine of the service, with its queue and its scheduler.
+//! One of the service's machines, with its queue and scheduler.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ impl ServedMachine {
             spec.machine.parse().map_err(|error: pavior::BadName| bad(error.reason))?;
         let strategy: Selection =
             spec.strategy.parse().map_err(|error: pavior::BadName| bad(error.reason))?;
-        // Without a scheduler, no requests wait, and this one is never used.
+        // Without a scheduler, no requests wait, and the default is never used.
         let scheduler = spec.scheduler.as_deref().unwrap_or("fcfs");
         let scheduler: pavior::scheduling::Selection =
             scheduler.parse().map_err(|error: pavior::BadName| bad(error.reason))?;
@@ -65,7 +65,7 @@ impl ServedMachine {
     /// Checks whether a request could be granted if the machine were empty and healthy.
     ///
     /// # Errors
-    /// Returns an error if not, with the reason.
+    /// Returns the reason if it could not.
     pub(crate) fn could_ever_fit(&mut self, request: &Request) -> Result<(), Refusal> {
         self.dispatcher.could_ever_fit(request)
     }
@@ -75,7 +75,7 @@ impl ServedMachine {
         self.spec.scheduler.is_some()
     }
 
-    /// Returns the request that the machine's strategy gets for a caller's demand.
+    /// Returns the request passed to the machine's strategy for a caller's demand.
     pub(crate) fn request(&mut self, ask: Ask) -> Request {
         ask.request(&mut self.shaper)
     }
@@ -83,7 +83,7 @@ impl ServedMachine {
     /// Returns the strategy's placement for a request that does not wait.
     ///
     /// # Errors
-    /// Returns an error if there is none, with the reason.
+    /// Returns the reason if there is no placement.
     pub(crate) fn probe(
         &mut self,
         request: &Request,
@@ -131,7 +131,7 @@ impl ServedMachine {
     }
 
     /// Allocates the nodes of a lease, unless the scheduler or the strategy has just done so. If
-    /// they are not free, nothing changes.
+    /// the nodes are not free, nothing changes.
     pub(crate) fn hold(&mut self, lease: &Lease) -> Result<(), String> {
         if self.dispatcher.running().get(JobId(lease.id)).is_some() {
             return Ok(());
@@ -144,7 +144,7 @@ impl ServedMachine {
         let (start, request) = (micros(lease.start_ms), request(lease.requested, lease.shape));
         let job = job(lease.id, request, start, lease.estimate());
         let held = self.dispatcher.hold(job, start, placement).map(drop);
-        // The box that is in the way is searched for only if there is one.
+        // The box that is in the way is searched for only after a failure.
         held.map_err(|error| self.check(&parts).err().unwrap_or_else(|| error.to_string()))
     }
 
@@ -180,13 +180,13 @@ impl ServedMachine {
         self.dispatcher.estimate_anew(JobId(lease.id), lease.estimate());
     }
 
-    /// Returns the maximum number of nodes that a request may be granted, which is counted against
-    /// the quota while it waits.
+    /// Returns the maximum number of nodes that a waiting request may be granted, which counts
+    /// against the quota.
     pub(crate) fn books(&self, waiting: &WaitingRequest) -> u64 {
         self.machine().most(&waiting.request())
     }
 
-    /// Adds a request to the queue, and returns the number of nodes that it counts as
+    /// Adds a request to the queue, and returns the number of nodes counted for it
     /// ([`ServedMachine::books`]).
     pub(crate) fn wait(&mut self, waiting: &WaitingRequest) -> u64 {
         let asked = micros(waiting.asked_ms);
@@ -203,8 +203,8 @@ impl ServedMachine {
         }
     }
 
-    /// Returns the number of the next waiting request to start now and its boxes. The machine has
-    /// granted them, and the request has left the queue.
+    /// Starts the next waiting request that can start now: the machine grants its boxes, and it
+    /// leaves the queue. Returns its number and its boxes.
     pub(crate) fn start_next(&mut self, now_ms: u64) -> Option<(u64, Vec<Cuboid>)> {
         if !self.orders() {
             return None;
@@ -220,7 +220,7 @@ impl ServedMachine {
         self.dispatcher.standing(micros(now_ms))
     }
 
-    /// Returns the numbers of the waiting requests, the oldest first.
+    /// Returns the numbers of the waiting requests, oldest first.
     pub(crate) fn waiting(&self) -> impl ExactSizeIterator<Item = u64> + '_ {
         self.dispatcher.queue().iter().map(|job| job.id.0)
     }
@@ -258,13 +258,13 @@ impl ServedMachine {
     }
 }
 
-/// Returns the run time for schedulers: the stated one, or else the time until the lease expires.
+/// Returns the run time for schedulers: the stated time, or else the time until the lease expires.
 pub(crate) fn estimate(said_ms: Option<u64>, length_ms: Option<u64>) -> Time {
     micros(said_ms.or(length_ms).unwrap_or(FOREVER_MS))
 }
 
 impl Lease {
-    /// Returns the time at which it is expected to end, in milliseconds since 1970.
+    /// Returns the request's expected end, in milliseconds since 1970.
     pub(crate) fn said_end_ms(&self) -> u64 {
         self.start_ms.saturating_add(self.estimate().0 / 1000)
     }

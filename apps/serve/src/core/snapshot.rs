@@ -1,4 +1,4 @@
-//! A state as a single value, from which a server can start instead of reading the whole journal.
+//! The state as a single value, so that a server can start without reading the whole journal.
 
 use std::sync::Arc;
 
@@ -26,11 +26,11 @@ pub struct StateSnapshot {
     /// If the clock is in doubt, the leases granted or renewed since the doubt began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubted: Option<Vec<u64>>,
-    /// The machines, with their unhealthy nodes.
+    /// The machines with their unhealthy nodes.
     pub machines: Vec<SavedMachine>,
-    /// The leases, in the order they were granted.
+    /// The leases, in the order granted.
     pub leases: Vec<Lease>,
-    /// The waiting requests, machine by machine in the order of the queue.
+    /// The waiting requests, by machine, in queue order.
     pub waiting: Vec<WaitingRequest>,
     /// The advance reservations, by number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -40,7 +40,7 @@ pub struct StateSnapshot {
     pub plans: Vec<Value>,
     /// The stored replies, with their times.
     pub kept: Vec<(u64, KeptReply)>,
-    /// The leases that ended last, with their tenants.
+    /// The most recently ended leases with their tenants.
     pub ended: Vec<(u64, String)>,
 }
 
@@ -79,7 +79,7 @@ impl SavedMachine {
 }
 
 impl ServiceState {
-    /// Returns the state as one value.
+    /// Returns the state as a single value.
     pub fn snapshot(&self) -> StateSnapshot {
         let machines = self.boards.iter().map(|board| {
             let bad = board.failed.iter().chain(&board.drained);
@@ -107,7 +107,7 @@ impl ServiceState {
     /// Returns the state in a snapshot.
     ///
     /// # Errors
-    /// Returns an error if it is inconsistent, with the reason.
+    /// Returns the reason if the snapshot is inconsistent.
     pub fn restore(
         snapshot: &StateSnapshot,
         limits: ServiceLimits,

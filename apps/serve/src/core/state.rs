@@ -42,7 +42,7 @@ pub struct ServiceLimits {
     pub waiting: usize,
     /// The maximum number of replies stored for clients that retry.
     pub keys: usize,
-    /// The maximum total size of their bodies in bytes.
+    /// The maximum total size of these replies' bodies in bytes.
     pub key_bytes: usize,
 }
 
@@ -69,12 +69,12 @@ pub enum StateError {
         /// The reason.
         reason: String,
     },
-    /// The data belong to another grid.
+    /// The stored data belong to another grid.
     #[error("machine {name} is {known} in the data, not {asked}")]
     OtherGrid {
         /// The machine's name.
         name: String,
-        /// The grid in the data.
+        /// The grid in the stored data.
         known: String,
         /// The requested grid.
         asked: String,
@@ -89,9 +89,9 @@ pub struct ServiceState {
     pub(crate) boards: Vec<ServedMachine>,
     pub(crate) leases: Leases,
     pub(crate) waiting: BTreeMap<u64, Arc<WaitingRequest>>,
-    /// (time, lease) of leases that expire.
+    /// The `(time, lease)` pairs of leases that expire.
     pub(crate) expiries: BTreeSet<(u64, u64)>,
-    /// The advance reservations, by number, and (time, number) of their ends.
+    /// The advance reservations, by number, and the `(time, number)` pairs of their ends.
     pub(crate) reservations: BTreeMap<u64, Arc<Reservation>>,
     pub(crate) over: BTreeSet<(u64, u64)>,
     /// Nodes held and waited for, by tenant.
@@ -99,7 +99,7 @@ pub struct ServiceState {
     /// Active leases and waiting requests by job name, for each tenant.
     pub(crate) jobs: HashMap<(String, JobName), u64>,
     pub(crate) keys: Keys,
-    /// The leases that ended last.
+    /// The most recently ended leases.
     pub(crate) ended: Ended,
     /// The last epoch.
     pub(crate) epoch: u64,
@@ -153,8 +153,8 @@ impl ServiceState {
         self.doubted.is_some()
     }
 
-    /// Returns the time at which the next lease expires or the next reservation ends, in
-    /// milliseconds since 1970; `None` while the clock is in doubt.
+    /// Returns when the next lease expires or the next reservation ends, in milliseconds since
+    /// 1970; `None` while the clock is in doubt.
     pub fn next_expiry_ms(&self) -> Option<u64> {
         let next = [self.expiries.first(), self.over.first()].into_iter().flatten();
         next.map(|&(at, _)| at).min().filter(|_| self.doubted.is_none())
@@ -190,13 +190,13 @@ impl ServiceState {
         self.boards[board].machine()
     }
 
-    /// Returns the request that a machine's strategy gets for a caller's demand. A random shape
+    /// Returns the request passed to a machine's strategy for a caller's demand. A random shape
     /// rule draws a random number.
     pub fn request(&mut self, board: usize, ask: Ask) -> Request {
         self.boards[board].request(ask)
     }
 
-    /// Returns the placement that a request without an end would be granted now.
+    /// Returns the placement that a request for an unlimited time would be granted now.
     ///
     /// # Errors
     /// Returns the reason if the request would be refused.

@@ -20,7 +20,7 @@ pub struct StateView {
     pub boards: Vec<BoardView>,
     /// The leases by number.
     pub leases: Leases,
-    /// The waiting requests, machine by machine in the order of the queue.
+    /// The waiting requests, by machine, in queue order.
     pub waiting: Vec<Arc<WaitingRequest>>,
     /// The advance reservations, by number.
     pub reservations: Vec<Arc<Reservation>>,
@@ -43,8 +43,8 @@ pub struct BoardView {
     pub failed: Vec<u32>,
     /// The nodes that are drained, including those that a lease holds.
     pub drained: Vec<u32>,
-    /// The scheduler's plans for the waiting requests, in the order of the queue, if it was queried
-    /// in this state.
+    /// The scheduler's plans for the waiting requests, in queue order, if it was queried in this
+    /// state.
     pub standing: Option<Standing>,
 }
 
@@ -98,7 +98,7 @@ impl StateView {
         }
     }
 
-    /// Returns the leases on a machine, in the order they were granted.
+    /// Returns the leases on a machine, in the order granted.
     pub fn leases_on<'a>(&'a self, board: &BoardView) -> Vec<&'a Lease> {
         let leases = self.leases.by_grant(Some(&board.spec.name));
         leases.into_iter().map(|lease| &**lease).collect()

@@ -32,7 +32,7 @@ struct Token {
 #[derive(Default)]
 pub struct Access {
     tokens: Vec<Token>,
-    /// The maximum number of nodes of each tenant.
+    /// The maximum number of nodes per tenant.
     quotas: HashMap<String, u64>,
     /// The user of this process, who is the operator, like root.
     uid: u32,
@@ -40,7 +40,7 @@ pub struct Access {
     certificates: bool,
 }
 
-/// A token file line that cannot be parsed. The error never contains the token.
+/// A malformed line in a token file. The error never contains the token.
 #[derive(Debug, PartialEq, Eq, Error)]
 #[error("line {line}: {reason}")]
 pub struct BadToken {
@@ -66,7 +66,7 @@ impl Access {
         Ok(access)
     }
 
-    /// Adds the token of a line, if there is one.
+    /// Adds the token of a line, if any.
     fn read_line(&mut self, line: &str) -> Result<(), &'static str> {
         // For example, the byte order mark that some editors write at the beginning of a file.
         if line.contains(|c: char| c == '\u{feff}' || c.is_control() && c != '\t') {
@@ -110,7 +110,7 @@ impl Access {
         &self.quotas
     }
 
-    /// Returns true if a TCP caller must authenticate.
+    /// Returns true if TCP callers must authenticate.
     pub fn asks(&self) -> bool {
         !self.tokens.is_empty() || self.certificates
     }
@@ -157,8 +157,8 @@ impl Access {
         self.known(peer).map_or(Party::at([0, 0, 0, 0].into()), |caller| Party::of(&caller))
     }
 
-    /// Returns the token with this text, in constant time, so that the duration does not reveal how
-    /// much of it is correct.
+    /// Returns the token with this text, in constant time, so that timing does not reveal how much
+    /// of the text is correct.
     fn token(&self, given: &str) -> Option<&Token> {
         let same = |token: &&Token| bool::from(token.secret.as_bytes().ct_eq(given.as_bytes()));
         self.tokens.iter().find(same)

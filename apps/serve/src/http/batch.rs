@@ -89,8 +89,8 @@ impl Operation {
 }
 
 /// Carries out many commands in order. Each command is decided separately: a refused command does
-/// not stop the others, but if one cannot be parsed, none is carried out. The answers are in the
-/// order of the commands, each with the status that it would have on its own. Consecutive ends
+/// not stop the others, but if any cannot be parsed, none is carried out. The answers are in
+/// command order, each with the status that the command would have on its own. Consecutive ends
 /// happen at the same instant, and all their nodes are offered to waiting requests together.
 #[utoipa::path(
     post, path = "/v1/batch", tag = "leases",

@@ -15,7 +15,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::core::{Ask, JobName, LeaseRequest, Problem, Reason};
 
-/// The longest time to live, in seconds: a century.
+/// The maximum time to live in seconds: a century.
 const LONGEST_S: f64 = 3.2e9;
 /// The maximum length of a tenant's, machine's or job's name.
 const NAME: usize = 255;
@@ -39,7 +39,7 @@ pub(crate) struct LeaseBody {
     /// The estimated run time in seconds, for schedulers.
     #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
     pub(crate) estimate_s: Option<f64>,
-    /// The tenant; only the operator may name a tenant other than itself.
+    /// The tenant; only the operator may name another tenant.
     #[schema(min_length = 1, max_length = 255, pattern = r"^[A-Za-z0-9._:@-]+$")]
     pub(crate) tenant: Option<String>,
     /// The machine; by default the first one.
@@ -118,7 +118,7 @@ pub(crate) struct BoxBody {
     sides: Vec<u64>,
 }
 
-/// Nodes that are already in use, to be held.
+/// Nodes already in use that should be held.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HoldBody {
@@ -185,7 +185,7 @@ pub(crate) fn read<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Problem> {
     })
 }
 
-/// Reads a number in a query: at most 2^63 - 1, as the OpenAPI document states for all integers.
+/// Reads a number in a query: at most 2^63 - 1, as stated in the OpenAPI document for all integers.
 pub(crate) fn in_query<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     let number = Option::<u64>::deserialize(from)?;
     match number.filter(|&number| i64::try_from(number).is_err()) {
@@ -194,7 +194,7 @@ pub(crate) fn in_query<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>
     }
 }
 
-/// Converts numbers without a fraction to integers.
+/// Converts numbers without a fractional part to integers.
 fn whole(value: &mut Value) {
     match value {
         Value::Number(number) => {

@@ -32,7 +32,7 @@ pub(crate) struct CreateQuery {
 enum Told {
     /// With a diagnosis.
     Full,
-    /// Without a diagnosis, so that the reply costs the service no more than the attempt.
+    /// Without a diagnosis, so that the reply costs the service no more than the attempt itself.
     None,
 }
 
@@ -157,7 +157,7 @@ pub(crate) async fn repair(State(app): State<Arc<App>>, change: Change) -> Resul
     node(&app, change, NodeChange::Repair).await
 }
 
-/// Marks a node to become free for maintenance, like a failure under a different name.
+/// Marks a node that should become free for maintenance; like a failure, under a different name.
 #[utoipa::path(
     post, path = "/v1/nodes/drain", tag = "nodes",
     request_body = NodeBody, params(ChangeHeaders),

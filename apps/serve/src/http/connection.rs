@@ -42,7 +42,7 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 /// A connection that was just accepted.
 pub(super) struct Accepted {
     pub(super) stream: Box<dyn Stream>,
-    /// The TLS acceptor, if there is one.
+    /// The TLS acceptor, if any.
     pub(super) tls: Option<TlsAcceptor>,
     /// The peer's address, over TCP.
     pub(super) address: Option<IpAddr>,
@@ -50,7 +50,7 @@ pub(super) struct Accepted {
 }
 
 impl Accepted {
-    /// Returns the party to which its place initially belongs.
+    /// Returns the party that the connection's place initially belongs to.
     pub(super) fn party(&self, access: &Access) -> Party {
         match self.address {
             Some(address) => Party::at(address),
@@ -59,7 +59,7 @@ impl Accepted {
     }
 }
 
-/// Answers the requests on a connection until it ends or must give up its place.
+/// Answers the requests on a connection until the connection ends or must give up its place.
 pub(super) async fn serve_connection(
     accepted: Accepted,
     place: Arc<Place>,
@@ -120,7 +120,7 @@ fn refuse(mut stream: Box<dyn Stream>) {
     let _ = told.now_or_never();
 }
 
-/// Performs the TLS handshake if there is one. Returns `None` if it fails.
+/// Performs the TLS handshake if TLS is used. Returns `None` if it fails.
 async fn shake(accepted: Accepted) -> Option<(Box<dyn Stream>, Peer)> {
     let Accepted { stream, tls, peer, .. } = accepted;
     let Some(acceptor) = tls else { return Some((stream, peer)) };

@@ -19,7 +19,7 @@ const MOST: usize = 256;
 /// A request on a machine and the caller.
 type Asking = (usize, Request, Option<String>);
 
-/// The diagnoses of the last state that was asked about.
+/// Diagnoses in the last state for which any were requested.
 #[derive(Default)]
 pub(crate) struct Diagnoses(Mutex<Option<Arc<Known>>>);
 
@@ -32,7 +32,7 @@ struct Known {
 }
 
 impl Diagnoses {
-    /// Returns the answer to a question, if one is known.
+    /// Returns the answer to a question, if known.
     pub(crate) fn known(&self, caller: &Caller, refusal: &RefusalInState) -> Option<Diagnosis> {
         let known = self.of(&refusal.view);
         let answers = known.answers.lock().unwrap_or_else(PoisonError::into_inner);

@@ -36,12 +36,12 @@ pub(crate) struct ExplainBody {
     /// The freedom in placing it; by default, the strategy decides.
     #[schema(value_type = Option<FreedomSchema>)]
     freedom: Option<String>,
-    /// The strategies to ask; by default the machine's own.
+    /// The strategies to query; by default the machine's own.
     #[schema(max_items = 64)]
     strategies: Option<Vec<String>>,
     /// The machine; by default the first one.
     machine: Option<String>,
-    /// A waiting request, instead of the other members, to explain why it is waiting.
+    /// The number of a waiting request whose wait is to be explained, instead of the other members.
     waiting: Option<u64>,
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct WhatIfBody {
     repair: Vec<Vec<u64>>,
 }
 
-/// The request as interpreted by the service.
+/// The request as the service interpreted it.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Asked)]
 pub(crate) struct AskedRequest {
@@ -92,7 +92,7 @@ pub(crate) struct Explanation {
     request: AskedRequest,
     strategies: Vec<Choice>,
     diagnosis: Diagnosis,
-    /// The reason why a request is waiting, if one was asked about.
+    /// The reason for the wait, if the question is about a waiting request.
     waits_for: Option<WaitsFor>,
 }
 
@@ -263,7 +263,7 @@ fn waiting<'a>(
         .ok_or_else(|| Problem::new(Reason::UnknownLease, format!("no request {id} is waiting")))
 }
 
-/// Returns the request for the given nodes, using a machine's shape rule.
+/// Converts a demand for nodes to a request, using a machine's shape rule.
 pub(crate) fn request(asked: Ask, rule: &str, grid: &Grid, seed: u64) -> Request {
     let rule = rule.parse().expect("the rule was parsed when the machine was created");
     asked.request(&mut Shaper::new(&rule, grid, seed, 0))

@@ -18,7 +18,7 @@ use crate::diagnose::Diagnosis;
 use crate::storage::frame::sum;
 use crate::writer::{CommandAnswer, Do, RefusalInState};
 
-/// The query in an address.
+/// The query of a URL.
 pub(crate) struct InQuery<T>(pub(crate) T);
 
 impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for InQuery<T> {
@@ -57,7 +57,7 @@ async fn whole(request: Request, app: &Arc<App>) -> Result<Bytes, Fault> {
 #[into_params(parameter_in = Header)]
 #[expect(dead_code, reason = "used only as a description")]
 pub(crate) struct ChangeHeaders {
-    /// If the same request is sent again with the same key, the reply is the same.
+    /// If the same request is sent again with the same key, the original reply is returned.
     #[param(rename = "Idempotency-Key", min_length = 1, max_length = 255, pattern = "^[!-~]+$")]
     idempotency_key: Option<String>,
 }
@@ -92,7 +92,7 @@ impl FromRequest<Arc<App>> for Change {
 }
 
 impl Change {
-    /// Returns the same change, whose refusals contain only their reason.
+    /// Returns the same change, except that a refusal contains only its reason.
     pub(crate) fn undiagnosed(self) -> Change {
         Change { is_diagnosed: false, ..self }
     }
@@ -151,8 +151,8 @@ impl Change {
     }
 }
 
-/// Returns copies of the requests for nodes in a command, because the command itself is passed on
-/// to be decided. For a batch, the list has an entry per command.
+/// Returns copies of the requests for nodes in a command, because the decision consumes the command
+/// itself. For a batch, the list has one entry per command.
 fn lease_requests(command: &Command) -> Vec<Option<LeaseRequest>> {
     let commands = match command {
         Command::Batch(commands) => &commands[..],

@@ -13,19 +13,18 @@ use super::Fault;
 use crate::core::Caller;
 use crate::writer::Unavailable;
 
-/// The number of callers from which idle ones are forgotten.
+/// The number of callers above which idle ones are removed.
 const SOME: usize = 64;
 
-/// The queue for expensive computations. Each caller has one place in it. A caller with many
-/// requests first waits for its own earlier ones, and then behind at most one request of each other
-/// caller.
+/// A queue for expensive computations with one place per caller. A caller with many requests first
+/// waits for its own earlier ones, and then behind at most one request per other caller.
 pub(crate) struct FairQueue {
     turns: Arc<Semaphore>,
     own: Mutex<HashMap<Option<String>, Arc<Semaphore>>>,
     longest: Duration,
 }
 
-/// Tells a computation to stop when no one is waiting for its result anymore.
+/// Tells a computation to stop once no one is waiting for its result.
 struct StopOnDrop(Arc<AtomicBool>);
 
 impl Drop for StopOnDrop {
@@ -40,9 +39,9 @@ impl FairQueue {
         FairQueue { turns: Arc::new(Semaphore::new(at_once)), own: Mutex::default(), longest }
     }
 
-    /// Runs a caller's computation when it is its turn. Its flag becomes true when the caller has
-    /// disconnected or the computation takes too long. A computation that ignores the flag keeps
-    /// its turn until it finishes.
+    /// Runs a caller's computation when its turn comes. The computation's flag becomes true when
+    /// the caller has disconnected or the computation takes too long. A computation that ignores
+    /// the flag keeps its turn until it finishes.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         caller: &Caller,
@@ -110,7 +109,7 @@ mod tests {
             queue.run(&caller, move |_| order.lock().unwrap().push(name)).await.unwrap();
         };
         runtime.block_on(async {
-            // No computation finishes before all callers have asked.
+            // No computation finishes before all callers have entered the queue.
             let held = order.lock().unwrap();
             let all_have_asked = async move { drop(held) };
             tokio::join!(of("a"), of("a"), of("a"), of("a"), of("b"), all_have_asked);

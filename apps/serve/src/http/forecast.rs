@@ -33,7 +33,7 @@ pub(crate) struct ForecastBody {
     /// The estimated run time in seconds.
     #[schema(exclusive_minimum = 0, maximum = 3.2e9, example = 3600.0)]
     estimate_s: Option<f64>,
-    /// Seconds until it would expire, used if there is no estimate.
+    /// Seconds until the lease would expire, used if there is no estimate.
     #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
     ttl_s: Option<f64>,
     /// The machine; by default the first one.
@@ -49,7 +49,7 @@ pub(crate) struct ForecastReply {
     forecast: StartJson,
 }
 
-/// Forecasts the start of a request made now, as an interval that holds for nine out of ten
+/// Forecasts the start of a request made now, as an interval that is correct for nine out of ten
 /// requests. Nothing changes.
 #[utoipa::path(
     post, path = "/v1/forecast", tag = "machines",

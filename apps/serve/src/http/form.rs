@@ -54,7 +54,7 @@ pub(super) fn head(request: &Request, most: usize) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Checks that all parameters in an address are known and occur once.
+/// Checks that all query parameters of a URL are known and occur only once.
 fn parameters(uri: &Uri, known: &[&str]) -> Result<(), Fault> {
     let bad = |detail: String| Err(Fault::new(StatusCode::BAD_REQUEST, "bad-value", detail));
     let Ok(Query(given)) = Query::<Vec<(String, String)>>::try_from_uri(uri) else {

@@ -35,7 +35,7 @@ pub(crate) async fn pass(
 }
 
 impl App {
-    /// Charges a caller for `count` requests, of which `paid` have been charged before.
+    /// Charges a caller for `count` requests, of which `paid` have already been charged.
     ///
     /// # Errors
     /// Returns an error if this exceeds the caller's rate.

@@ -7,7 +7,7 @@ use axum::Error;
 use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::{Frame, SizeHint};
 
-/// A body and a guard that is dropped after the last frame has been taken.
+/// A body and a guard that is dropped after the last frame has been sent.
 pub(super) struct GuardedBody<G> {
     body: Body,
     _guard: G,

@@ -21,7 +21,7 @@ use super::connection::{Accepted, serve_connection};
 use super::{App, Peer};
 use crate::secret;
 
-/// The time limit for running requests to finish when the service stops.
+/// The time that running requests have to finish when the service stops.
 const GRACE: Duration = Duration::from_millis(1200);
 
 /// An address to listen on.
@@ -155,7 +155,7 @@ impl Listener {
             let accepted = match accepted {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    // For example, if too many files are open, other connections have to close
+                    // For example, when too many files are open; other connections must close
                     // first.
                     tracing::warn!(%error, "a connection could not be accepted");
                     tokio::time::sleep(Duration::from_millis(50)).await;
@@ -195,7 +195,7 @@ impl fmt::Display for Listener {
     }
 }
 
-/// Binds a Unix socket, replacing one on which no process is listening anymore.
+/// Binds a Unix socket, replacing a socket that no process listens on.
 fn bind_unix(path: &Path) -> io::Result<UnixListener> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;

@@ -27,10 +27,10 @@ use crate::writer::{Cutoff, RecoveryError, look_back};
 pub(crate) struct MachineQuery {
     /// The machine; by default the first one.
     machine: Option<String>,
-    /// Returns the state after this record.
+    /// The state after this record.
     #[serde(default, deserialize_with = "in_query")]
     at: Option<u64>,
-    /// Returns the state at this instant, in milliseconds since 1970.
+    /// The state at this instant, in milliseconds since 1970.
     #[serde(default, deserialize_with = "in_query")]
     at_ms: Option<u64>,
 }
@@ -103,7 +103,7 @@ pub(crate) enum DrawnLease {
     Other(OtherLease),
 }
 
-/// A lease of another tenant: only its boxes and its start.
+/// Another tenant's lease, with only its boxes and its start.
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OtherLease {
@@ -111,7 +111,7 @@ pub(crate) struct OtherLease {
     id: Option<u64>,
     #[schema(value_type = Vec<crate::core::schema::Part>)]
     parts: Vec<Place>,
-    /// The time at which it began.
+    /// The time when it began.
     #[schema(value_type = String, format = DateTime)]
     start: Instant,
 }
@@ -126,7 +126,7 @@ impl DrawnLease {
     }
 }
 
-/// Everything about a machine that a page draws.
+/// All data about a machine that the page draws.
 #[derive(Serialize, ToSchema)]
 #[schema(as = State)]
 pub(crate) struct Drawn {
@@ -181,7 +181,7 @@ pub(crate) async fn machines(State(app): State<Arc<App>>) -> Result<Json<Machine
     work.await.map(Json).map_err(|error| Fault::internal(&error))
 }
 
-/// Returns everything about a machine that a page draws: leases, the queue, and unhealthy nodes.
+/// Returns all data about a machine that the page draws: leases, the queue, and unhealthy nodes.
 /// Leases of other tenants have no names.
 #[utoipa::path(
     get, path = "/v1/state", tag = "machines", params(MachineQuery),
@@ -248,7 +248,7 @@ async fn view_at(
     let (history, seed) = (app.writer.history().clone(), app.seed);
     let until = until.min(now.seq);
     let cutoff = Cutoff { known: app.series.before(at_ms).min(until), until, at_ms };
-    // Past states are read from the journal, so only one at a time.
+    // Past states are read from the journal, one at a time to limit the load.
     let work = move |_: &_| {
         look_back(&*history, &cutoff, &ServiceLimits::default(), seed).map(|state| state.view())
     };
@@ -259,7 +259,7 @@ async fn view_at(
     }
 }
 
-/// Returns the problem for records that are no longer kept.
+/// Returns the problem for records that have been removed.
 pub(crate) fn compacted(upto: u64) -> Fault {
     let detail = format!("records up to {upto} are compacted; start again from GET /v1/state");
     let mut fault = Fault::new(StatusCode::GONE, "compacted", detail);
@@ -267,8 +267,8 @@ pub(crate) fn compacted(upto: u64) -> Fault {
     fault
 }
 
-/// Returns the problem for a record that does not exist yet. The caller must have seen one with
-/// this number before the data was restored from an older copy.
+/// Returns the problem for a record that does not exist yet. The caller must have seen this number
+/// before the data was restored from an older copy.
 pub(crate) fn ahead(record: u64, last: u64) -> Fault {
     let detail = format!("the last record is {last}, not {record}; start again from GET /v1/state");
     Fault::new(StatusCode::GONE, "ahead", detail)

@@ -94,7 +94,7 @@ fn asks_for_open_metrics(headers: &HeaderMap) -> bool {
     accepted.into_iter().any(|kinds| kinds.contains("application/openmetrics-text"))
 }
 
-/// Returns the metrics of the writer and of the current state.
+/// Returns metrics about the writer and the current state.
 async fn numbers(app: &Arc<App>) -> Registry {
     let mut all = Registry::with_prefix("pavior");
     let counters = &app.writer.counters;
@@ -145,8 +145,8 @@ async fn numbers(app: &Arc<App>) -> Registry {
     all
 }
 
-/// Registers the forecasts for waiting requests and their accuracy. The counts restart with the
-/// service.
+/// Registers the forecasts for waiting requests and their accuracy. The counts start over when the
+/// service restarts.
 fn promises(app: &App, all: &mut Registry) {
     let experiences = app.forecasts.experiences();
     let mut each = |name: &str, what: &str, number: fn(&Experience, u64) -> u64| {
@@ -168,9 +168,9 @@ fn promises(app: &App, all: &mut Registry) {
     each("promises_broken", what, |known, _| known.promises.broken);
 }
 
-/// Registers the number of boxes of each configured shape that can be placed at the same time, on
-/// machines with as many axes. They are counted on a separate thread, and only if the free nodes
-/// have changed.
+/// Registers the number of boxes of each configured shape that can be placed at once, on machines
+/// with as many axes as the shape. Boxes are counted on a separate thread, and only if the free
+/// nodes have changed.
 async fn slots(app: &Arc<App>, view: Arc<StateView>, all: &mut Registry) {
     if app.bounds.slots.is_empty() {
         return;

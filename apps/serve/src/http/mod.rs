@@ -60,7 +60,7 @@ use crate::forecasts::Forecasts;
 use crate::waits;
 use crate::writer::WriterHandle;
 
-/// The maximum number of watchers that read the history at the same time, since each opens a file
+/// The maximum number of watchers that read the history at the same time, because each opens a file
 /// and occupies a processor.
 const READERS: usize = 2;
 
@@ -78,7 +78,7 @@ pub struct HttpBounds {
     pub batch: usize,
     /// The maximum number of concurrent connections.
     pub connections: usize,
-    /// The shapes for which the metrics count the boxes that can be placed at the same time.
+    /// The shapes for which the metrics count the boxes that can be placed at once.
     pub slots: Vec<Sides>,
 }
 
@@ -97,7 +97,7 @@ impl Default for HttpBounds {
 
 /// The minimum number of long computations that may run concurrently.
 const AT_ONCE: usize = 2;
-/// Time limits for an answer and for a forecast.
+/// The time limit for an answer or a forecast.
 const LONGEST: Duration = Duration::from_mins(2);
 const FORECAST: Duration = Duration::from_secs(10);
 
@@ -115,12 +115,12 @@ pub(crate) struct App {
     pub(crate) forecasts: Forecasts,
     rates: Option<rates::Rates>,
     traffic: traffic::Traffic,
-    /// Separate queues for questions, diagnoses of refusals, and forecasts, so that none waits for
-    /// another kind.
+    /// Separate queues for questions, diagnoses of refusals, and forecasts, so that no kind waits
+    /// for another.
     pub(crate) fair_queue: fair_queue::FairQueue,
     pub(crate) diagnosing: fair_queue::FairQueue,
     pub(crate) forecasting: fair_queue::FairQueue,
-    /// The machines, in the order they are configured.
+    /// The machines, in the order configured.
     pub(crate) machines: Vec<(MachineSpec, Grid)>,
     watchers: Arc<places::Places>,
     /// Permits for watchers that read the history.
@@ -166,8 +166,8 @@ impl App {
         }
     }
 
-    /// Returns the grid of a machine, or of the first if the name is unknown; the decision then
-    /// reports the error.
+    /// Returns the grid of a machine, or of the first machine if the name is unknown; the decision
+    /// then reports the error.
     pub(crate) fn grid(&self, machine: Option<&str>) -> &Grid {
         let named = |(spec, _): &&(MachineSpec, Grid)| machine.is_none_or(|name| spec.name == name);
         self.machines

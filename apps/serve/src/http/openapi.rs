@@ -13,7 +13,7 @@ use utoipa::openapi::{OpenApi, RefOr};
 use super::problem::Problem;
 use super::{App, Fault, described};
 
-/// The document of the routes.
+/// The document that describes the routes.
 static DOCUMENT: LazyLock<OpenApi> = LazyLock::new(|| {
     #[derive(utoipa::OpenApi)]
     #[openapi(
@@ -57,7 +57,7 @@ fn in_query(operation: &Operation) -> Vec<String> {
     .collect()
 }
 
-/// Returns the parameters that the address of a route may have, according to the document.
+/// Returns the parameters that a route's URL may have, according to the document.
 pub(crate) fn parameters(method: &Method, path: &str) -> Vec<&'static str> {
     let method = if method == Method::HEAD { &Method::GET } else { method };
     let known = PARAMETERS.get(&(method.clone(), path.to_string()));
@@ -65,7 +65,7 @@ pub(crate) fn parameters(method: &Method, path: &str) -> Vec<&'static str> {
 }
 
 /// Returns the OpenAPI document of this service. The number of coordinates depends on its machines,
-/// and the authentication on its options.
+/// and the authentication scheme depends on its options.
 pub(crate) async fn document(State(app): State<Arc<App>>) -> Result<Json<Value>, Fault> {
     let mut document = serde_json::to_value(&*DOCUMENT).map_err(|error| Fault::internal(&error))?;
     let axes: Vec<usize> = app.machines.iter().map(|(_, grid)| grid.axes()).collect();
@@ -87,7 +87,7 @@ pub(crate) async fn document(State(app): State<Arc<App>>) -> Result<Json<Value>,
 }
 
 /// Describes how callers authenticate: with a bearer token, or with a certificate if the service
-/// requests certificates. If it requires neither, no token is needed.
+/// requests certificates. If the service requires neither, the document says so.
 fn secure(document: &mut Value, asks: bool, certificates: bool) {
     let token = "a token from --token-file";
     let mut schemes = json!({
@@ -111,7 +111,7 @@ fn secure(document: &mut Value, asks: bool, certificates: bool) {
     }
 }
 
-/// Widens integers in bodies to unsigned 64 bits; `int64` is narrower.
+/// Widens integers in bodies to unsigned 64 bits, because `int64` is too narrow.
 fn widen(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
@@ -127,7 +127,7 @@ fn widen(schema: &mut Value) {
     }
 }
 
-/// Adds constraints to a schema that types cannot express: the number of coordinates, their
+/// Adds constraints that types cannot express to a schema: the number of coordinates, their
 /// maximum, and the rule that a request has either a shape or a number of nodes.
 fn refine(schema: &mut Value, (least, most): (Option<usize>, Option<usize>)) {
     let is_asked = schema.get("additionalProperties").is_some_and(|more| more == false);
@@ -158,7 +158,7 @@ fn refine(schema: &mut Value, (least, most): (Option<usize>, Option<usize>)) {
         nodes["required"] = json!(["nodes"]);
         let mut none = json!({ "properties": { "nodes": { "type": "null" } } });
         if waits {
-            // Alternatively, a waiting request may be named.
+            // Alternatively, a waiting request may be specified.
             none["properties"]["waiting"] = json!({ "type": "null" });
             let mut waiting = only("waiting", json!({ "not": { "type": "null" } }));
             waiting["required"] = json!(["waiting"]);

@@ -1,7 +1,7 @@
-//! Places for connections and watchers: a bounded number, shared fairly. Every place belongs to a
-//! party. The party of an unauthenticated caller is the address of the peer; that of an
-//! authenticated caller is the tenant or the operator. When all places are taken, the party with
-//! the most places gives one up, so a party with less than an equal share loses nothing.
+//! A bounded number of places for connections and watchers, shared fairly. Every place belongs to a
+//! party. An unauthenticated caller's party is the peer's address; an authenticated caller's party
+//! is the tenant or the operator. When all places are taken, the party with the most places gives
+//! one up, so a party with less than an equal share loses nothing.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 
 use crate::core::Caller;
 
-/// The party to which a place belongs.
+/// The party that a place belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Party {
     /// An unauthenticated caller, by address; IPv6 addresses count by their 64-bit network.
@@ -25,7 +25,7 @@ pub(crate) enum Party {
 }
 
 impl Party {
-    /// Returns the party of an address.
+    /// Returns the party for an address.
     pub(crate) fn at(address: IpAddr) -> Party {
         Party::Unknown(match address.to_canonical() {
             IpAddr::V6(address) => {
@@ -36,7 +36,7 @@ impl Party {
         })
     }
 
-    /// Returns the party of a caller.
+    /// Returns the party for a caller.
     pub(crate) fn of(caller: &Caller) -> Party {
         caller.tenant.clone().map_or(Party::Operator, Party::Tenant)
     }
@@ -50,7 +50,7 @@ impl Party {
 pub(crate) struct Places {
     most: usize,
     taken: Mutex<Taken>,
-    /// The number of places whose holders are still present, including those that were told to
+    /// The number of places whose holders are still present, including holders that were told to
     /// leave.
     held: AtomicUsize,
     left: Notify,
@@ -60,7 +60,7 @@ pub(crate) struct Places {
 struct Taken {
     next: u64,
     all: HashMap<u64, Entry>,
-    /// The places of each party: true if in use, since when, and the number.
+    /// The places of each party: whether in use, since when, and the place's number.
     parties: HashMap<Party, BTreeSet<(bool, u64, u64)>>,
     unknown: usize,
 }
@@ -186,9 +186,9 @@ impl Taken {
     ///
     /// The party with the most places gives one up. Unauthenticated callers come first while they
     /// have more than a quarter of all places. An eighth is reserved for the operator. Among
-    /// parties with equally many places, the newcomer's party gives one up, or else the party with
-    /// the oldest first place. The party gives up the place that has been unused for longest, or
-    /// else the oldest.
+    /// parties with the same number of places, the newcomer's party gives one up, or else the party
+    /// with the oldest first place. The party gives up the place that has been unused for longest,
+    /// or else the oldest.
     fn victim(&self, most: usize, newcomer: &Party) -> Option<u64> {
         let first_known = self.unknown <= most / 4;
         let largest = |known: bool| {
@@ -225,7 +225,7 @@ impl Place {
         InUse(self.clone())
     }
 
-    /// Returns true if the place was ever in use.
+    /// Returns true if the place has ever been in use.
     pub(crate) fn was_asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
     }
@@ -302,7 +302,7 @@ mod tests {
         let known: Vec<_> = (0..5).map(|_| places.enter(tenant("a"))).collect();
         let _unknown: Vec<_> = (0..40).map(|last| places.enter(at(last))).collect();
         assert_eq!(known.iter().filter(|place| given_up(place)).count(), 0);
-        // A tenant takes places back from unauthenticated callers, down to a quarter.
+        // A tenant takes places back from unauthenticated callers, until a quarter remains.
         let other: Vec<_> = (0..20).map(|_| places.enter(tenant("b"))).collect();
         assert_eq!(known.iter().filter(|place| given_up(place)).count(), 2);
         assert_eq!(places.lock().unknown, 2);

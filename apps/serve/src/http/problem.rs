@@ -10,7 +10,7 @@ use crate::core::{Reason, Reply, Written, problem};
 use crate::diagnose::Diagnosis;
 use crate::writer::Unavailable;
 
-/// The reason why a request was not carried out (RFC 9457).
+/// The reason for not carrying out a request (RFC 9457).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Problem {
     /// `urn:pavior:problem:` and the reason.
@@ -19,19 +19,19 @@ pub(crate) struct Problem {
     pub(crate) status: u16,
     /// The reason as a sentence.
     pub(crate) detail: String,
-    /// A word for programs, such as `no-free-submesh` or `stale-epoch`.
+    /// A machine-readable word, such as `no-free-submesh` or `stale-epoch`.
     reason: &'static str,
     /// The diagnosis of a refused request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) diagnosis: Option<Diagnosis>,
-    /// The quota that is exceeded, and its current use.
+    /// The exceeded quota and its current use.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(ignore)]
     quota: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(ignore)]
     used: Option<u64>,
-    /// The record up to which the journal is compacted, if that is the problem.
+    /// The record up to which the journal is compacted, if the requested records have been removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(ignore)]
     pub(crate) oldest: Option<u64>,
@@ -128,7 +128,7 @@ fn status_of(reply: &Reply) -> u16 {
     }
 }
 
-/// Returns a reply as it is sent, and stored for a client that retries.
+/// Returns a reply as sent to the client and as stored in case the client retries.
 pub fn written(reply: &Reply) -> Written {
     match reply {
         Reply::Kept(written) => written.clone(),
@@ -152,11 +152,11 @@ impl IntoResponse for Reply {
     }
 }
 
-/// A request that failed, with the problem of its command or of the service.
+/// A request that failed, because of a problem with its command or with the service.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     pub(crate) problem: Box<Problem>,
-    /// The number of seconds after which to try again.
+    /// The number of seconds to wait before trying again.
     pub(crate) retry_after: Option<u32>,
 }
 

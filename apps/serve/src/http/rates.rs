@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// The maximum burst of a tenant, as seconds at its rate.
+/// The maximum burst of a tenant, in seconds at its rate.
 const BURST_S: f64 = 2.0;
 /// The maximum number of tenants that are tracked separately; all others share one allowance. A
 /// tenant whose allowance is full again is forgotten.
@@ -12,15 +12,15 @@ const TENANTS: usize = 65_536;
 /// The number of entries above which full allowances are searched for and removed.
 const SOME: usize = 1024;
 
-/// The time at which each tenant's allowance will be full again, in microseconds. A request moves
-/// that time forward by the interval between requests at the rate. A tenant without an entry has
-/// been idle for so long that its allowance is full.
+/// The time when each tenant's allowance will be full again, in microseconds. A request postpones
+/// that time by the average interval between requests. A tenant without an entry has been idle long
+/// enough for its allowance to be full.
 #[derive(Default)]
 pub(crate) struct Allowances {
     whole_at: HashMap<String, u64>,
     /// The latest time seen. It never goes back, in whatever order threads read the clock.
     now: u64,
-    /// The number of entries at which full allowances are removed next.
+    /// The number of entries at which full allowances will next be removed.
     tidy_at: usize,
 }
 
@@ -42,11 +42,11 @@ impl Rates {
         Rates { allowances, each, most }
     }
 
-    /// Charges a tenant for `count` requests, of which `paid` have been charged before. More than
+    /// Charges a tenant for `count` requests, of which `paid` have already been charged. More than
     /// the maximum burst is accepted if the allowance is full, and leaves a debt.
     ///
     /// # Errors
-    /// Returns an error if the tenant has to wait, with the time after which it may try again.
+    /// Returns the time to wait before the next attempt if the tenant exceeds its rate.
     pub(crate) fn take(
         &self,
         tenant: &str,
@@ -57,7 +57,7 @@ impl Rates {
         let cost = |count: u64| self.each.saturating_mul(count);
         let needed = cost(count.saturating_add(paid)).min(self.most).saturating_sub(cost(paid));
         let mut all = self.allowances.lock().unwrap_or_else(PoisonError::into_inner);
-        // The clock is read under the lock and does not go back.
+        // The clock is read under the lock, and an earlier time is ignored.
         all.now = all.now.max(clock());
         let now = all.now;
         let whole_at = all.of(tenant);
@@ -72,7 +72,7 @@ impl Rates {
 }
 
 impl Allowances {
-    /// Returns the time at which a tenant's allowance is full.
+    /// Returns the time when a tenant's allowance is full.
     fn of(&mut self, tenant: &str) -> &mut u64 {
         if self.whole_at.len() >= self.tidy_at {
             let now = self.now;
@@ -108,7 +108,7 @@ mod tests {
         let rates = Rates::new(10.0);
         assert!(rates.take("a", 1, 0, || 0).is_ok());
         assert!(rates.take("a", 100, 0, || 0).is_err(), "its allowance is not whole");
-        // One was charged when the request arrived, and the others when it was parsed.
+        // One operation was charged when the batch arrived, and the others when it was parsed.
         assert!(rates.take("a", 1, 0, || 200_000).is_ok());
         assert!(rates.take("a", 99, 1, || 200_000).is_ok());
         let after = Err(Duration::from_millis(8100));
@@ -143,7 +143,7 @@ mod tests {
                 }
             };
             std::thread::scope(|scope| (0..3).for_each(|_| drop(scope.spawn(taker))));
-            // Two at once, and no more within the 0.9 s that pass.
+            // Two at once, and no more during the following 0.9 s.
             assert_eq!(taken.into_inner(), 2);
         }
     }

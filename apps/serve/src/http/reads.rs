@@ -20,17 +20,17 @@ use crate::waits;
 /// The maximum number of entries in one reply.
 const PAGE: usize = 10_000;
 
-/// A part of a list.
+/// The part of a list to return.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListQuery {
-    /// Leases after this number.
+    /// Only leases with numbers above this one.
     #[serde(default, deserialize_with = "in_query")]
     after: Option<u64>,
     /// The maximum number of entries [default: 1000].
     #[param(minimum = 1, maximum = 10000)]
     limit: Option<usize>,
-    /// Only leases of this machine.
+    /// Only leases on this machine.
     machine: Option<String>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct ListQuery {
 pub(crate) struct QueueQuery {
     /// The machine; by default all.
     machine: Option<String>,
-    /// The maximum number of entries, the oldest of each machine first; by default all.
+    /// The maximum number of entries, oldest of each machine first; by default all.
     #[serde(default, deserialize_with = "in_query")]
     limit: Option<u64>,
 }
@@ -135,8 +135,7 @@ pub(crate) async fn lease(
     Ok(Json(LeaseOrWaiting::Waiting(asked.await?.pop().ok_or_else(unknown)?)))
 }
 
-/// Returns the waiting requests with their reasons for waiting, machine by machine in the order of
-/// arrival.
+/// Returns the waiting requests and the reasons, by machine in order of arrival.
 #[utoipa::path(
     get, path = "/v1/queue", tag = "leases", params(QueueQuery),
     responses((status = 200, description = "the requests", body = Queue), Guarded, Missing)
@@ -170,7 +169,7 @@ fn wanted(
     view.waiting.iter().filter(seen).cloned().collect()
 }
 
-/// Returns waiting requests, with the reasons why they are waiting.
+/// Returns waiting requests and the reasons for their waits.
 async fn waiting_list(
     app: &Arc<App>,
     view: &Arc<StateView>,

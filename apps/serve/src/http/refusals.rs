@@ -1,6 +1,6 @@
 //! Recently refused requests, which the page marks on its timeline. Refusals are not records,
-//! because they change nothing, and are lost on restart. If there are too many, the tenant with the
-//! most refusals loses its oldest.
+//! because they change nothing, and are lost on restart. If there are too many, the oldest refusal
+//! of the tenant with the most is dropped.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,7 +27,7 @@ const MOST: usize = 1024;
 #[derive(Clone, Serialize, ToSchema)]
 #[schema(as = RefusedRequest)]
 pub(crate) struct Refused {
-    /// The number among the refusals, starting at 1 when the service was started.
+    /// The refusal's number; numbering starts at 1 when the service starts.
     id: u64,
     /// The time of the refusal.
     #[schema(value_type = String, format = DateTime)]
@@ -79,7 +79,7 @@ impl Kept {
         }
     }
 
-    /// Returns the refusals after a number that a caller may see, by number.
+    /// Returns the refusals with numbers above `after` that a caller may see, in ascending order.
     fn seen(&self, caller: &Caller, after: u64, machine: Option<&str>) -> Vec<Refused> {
         let own = self.by_tenant.iter().filter(|(tenant, _)| caller.may_touch(tenant));
         let seen = own
@@ -96,7 +96,7 @@ impl Kept {
 pub(crate) struct Refusals(Mutex<Kept>);
 
 impl Refusals {
-    /// Adds the caller's requests that a reply refuses.
+    /// Adds those of the caller's requests that a reply refuses.
     pub(super) fn note(
         &self,
         app: &App,
@@ -144,8 +144,8 @@ impl Refusals {
 pub(crate) struct RefusalsQuery {
     /// The machine; by default all.
     machine: Option<String>,
-    /// Returns only refusals after this number. A number beyond the last (from before a restart)
-    /// returns all.
+    /// Only refusals after this number. A number beyond the last (from before a restart) selects
+    /// all.
     #[serde(default, deserialize_with = "in_query")]
     after: Option<u64>,
 }
@@ -154,14 +154,14 @@ pub(crate) struct RefusalsQuery {
 #[derive(Serialize, ToSchema)]
 #[schema(as = Refusals)]
 pub(crate) struct RefusalsReply {
-    /// The refusals that the caller may see, the oldest first.
+    /// The refusals that the caller may see, oldest first.
     refusals: Vec<Refused>,
-    /// The number of the last one, visible or not: the value of `after` for the next query.
+    /// The number of the last refusal, visible or not: the value of `after` for the next query.
     last: u64,
 }
 
-/// Returns recently refused requests with their reasons: at most 1024, since the service was
-/// started. A waiting request is not refused.
+/// Returns up to 1024 requests refused since the service was started, with the reasons. A waiting
+/// request is not refused.
 #[utoipa::path(
     get, path = "/v1/refusals", tag = "leases", params(RefusalsQuery),
     responses(

@@ -35,10 +35,10 @@ pub(crate) struct ReservationBody {
     #[serde(default)]
     #[schema(max_items = 4096)]
     nodes: Vec<Vec<u64>>,
-    /// The time from which the nodes should be free (RFC 3339 in UTC); by default now.
+    /// The time when the nodes should become free (RFC 3339 in UTC); by default now.
     #[schema(value_type = Option<String>, format = DateTime)]
     from: Option<String>,
-    /// The time from which jobs may run on them again.
+    /// The time when jobs may run on the nodes again.
     #[schema(value_type = String, format = DateTime, example = "2026-11-24T09:00:00Z")]
     to: String,
     /// The name.
@@ -90,10 +90,10 @@ pub(crate) async fn reservations(
     Ok(Json(Reservations { seq: view.seq, reservations: shown.collect() }))
 }
 
-/// Reserves nodes in advance (operator). No job starts on these nodes if it is expected to be
-/// running when the reservation begins. Leases keep them until they end; after that, the nodes are
-/// kept free. A lease without `estimate_s` and `ttl_s` is expected to run forever. The reservation
-/// ends at `to`.
+/// Reserves nodes in advance (operator). No job is started on these nodes if it is expected to
+/// still be running when the reservation begins. Leases keep them until they end; after that, the
+/// nodes are kept free. A lease without `estimate_s` and `ttl_s` is expected to run forever. The
+/// reservation ends at `to`.
 #[utoipa::path(
     post, path = "/v1/reservations", tag = "reservations",
     request_body = ReservationBody, params(ChangeHeaders),

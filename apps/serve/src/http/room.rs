@@ -1,4 +1,4 @@
-//! The route that plans how to empty nodes by a given time.
+//! The route for plans that free nodes by a given time.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use super::{App, Fault};
 use crate::core::{BoardView, Caller, Instant, Problem, Reason, ServedMachine, StateView, micros};
 use crate::diagnose::instant as time;
 
-/// The maximum number of nodes to be emptied.
+/// The maximum number of nodes to free.
 const NODES: usize = 4096;
 
 /// The box or nodes to be free by a given time.
@@ -36,14 +36,13 @@ pub(crate) struct RoomBody {
     /// The freedom in placing the box: `box`, `turned` or `any-box`; by default `turned`.
     #[schema(value_type = Option<BoxFreedomSchema>)]
     freedom: Option<String>,
-    /// The nodes to be emptied, instead of a box.
+    /// The nodes to free, instead of a box.
     #[schema(max_items = 4096)]
     drain: Option<Vec<Vec<u64>>>,
-    /// The time by which they should be free (RFC 3339 in UTC).
+    /// The deadline by which the nodes should be free (RFC 3339 in UTC).
     #[schema(value_type = String, format = DateTime, example = "2026-11-24T09:00:00Z")]
     by: String,
-    /// The number of seconds for which the room is needed, to compute delays [default: until it is
-    /// free].
+    /// How many seconds the room is needed, to compute delays [default: until it is free].
     #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
     for_s: Option<f64>,
     /// The machine; by default the first one.
@@ -61,7 +60,7 @@ pub(crate) struct RoomBody {
 pub(crate) struct RoomAnswer {
     /// True if there is a plan.
     found: bool,
-    /// True if it is proven that no plan loses less, or that there is none for this many leases.
+    /// True if it is proven that no plan loses less, or that no plan with this few leases exists.
     proven: bool,
     /// The box that will be free; null for nodes.
     #[schema(value_type = Option<crate::core::schema::Part>)]
@@ -70,7 +69,7 @@ pub(crate) struct RoomAnswer {
     requeued: Vec<u64>,
     /// The work lost by requeued leases, in node-seconds.
     lost_node_s: Option<f64>,
-    /// The nodes of the leases that move.
+    /// The total number of nodes of the leases that move.
     cost: Option<u64>,
     /// The moves, in an order in which they can be carried out.
     moves: Vec<RoomMove>,
@@ -88,7 +87,7 @@ pub(crate) struct RoomMove {
     from: Vec<Place>,
     #[schema(value_type = Vec<crate::core::schema::Part>)]
     to: Vec<Place>,
-    /// The time at which its target nodes are free because leases have ended; null means now.
+    /// The time when its target nodes become free because leases end; null means now.
     #[schema(value_type = Option<String>, format = DateTime)]
     ready: Option<Instant>,
 }
@@ -109,7 +108,7 @@ pub(crate) struct Delayed {
 }
 
 /// Plans how to free a box or some nodes by a given time (operator): the leases to move or requeue,
-/// the lost work, and the requests that start later. Of all plans with at most `max_jobs` leases,
+/// the work lost, and the requests that start later. Of all plans with at most `max_jobs` leases,
 /// the service chooses the one that loses the least work, then the one that moves the fewest nodes.
 /// The expected end of a lease follows from its `estimate_s` or `ttl_s`. Nothing changes.
 #[utoipa::path(

@@ -20,8 +20,8 @@ use crate::core::{Instant, ServiceLimits, ServiceState, StateView};
 use crate::storage::History;
 use crate::writer::{RecoveryError, from_snapshot};
 
-/// The maximum number of records between two searches for the largest free box when reading records
-/// from before startup.
+/// The maximum number of records between two searches for the largest free box when reading past
+/// records.
 const EVERY: u64 = 512;
 
 /// A machine during an interval.
@@ -39,7 +39,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Samples a machine at one record. `free` is called if the largest free box is needed.
+    /// Samples a machine as of one record. `free` is called if the largest free box is needed.
     fn of(
         (seq, at_ms): (u64, u64),
         [busy, unavailable, waiting]: [u32; 3],
@@ -84,8 +84,8 @@ impl Stretch for Seen {
 pub(crate) struct Series(Mutex<Vec<Stretches<Seen>>>);
 
 impl Series {
-    /// Returns the first record of the last interval that begins at or before an instant; 0 if
-    /// there is none.
+    /// Returns the first record of the last interval that begins at or before an instant, or 0 if
+    /// none does.
     pub(super) fn before(&self, at_ms: u64) -> u64 {
         let Ok(machines) = self.0.lock() else { return 0 };
         let Some(samples) = machines.first().map(Stretches::all) else { return 0 };
@@ -166,7 +166,7 @@ fn look_back(
     // The latest snapshot before the first retained record.
     let limits = ServiceLimits::default();
     let mut state = from_snapshot(history, oldest.max(1).min(until), &limits, seed)?;
-    // The state at the end of an interval lasts, so its largest free box is searched for.
+    // The state at the end of an interval persists, so its largest free box is searched for.
     let mut looked = false;
     history.scan(state.seq(), &mut |record| {
         if record.seq > until {
@@ -242,9 +242,9 @@ impl From<Seen> for Sample {
 #[derive(Serialize, ToSchema)]
 #[schema(as = Series)]
 pub(crate) struct SeriesReply {
-    /// The samples, the oldest first.
+    /// The samples, oldest first.
     samples: Vec<Sample>,
-    /// The time of the answer (RFC 3339), until which the last sample is valid.
+    /// The time of the answer (RFC 3339); until then, the last sample is valid.
     #[schema(value_type = String)]
     now: Instant,
 }
@@ -291,8 +291,8 @@ mod tests {
         Seen { largest_free: largest_free.map(Range::of), ..one }
     }
 
-    /// Checks that an interval begins at its first record, and that its largest free box covers the
-    /// records at which it was searched for.
+    /// Checks that an interval begins at its first record, and that its largest free box covers all
+    /// records at which a search was made.
     #[test]
     fn a_stretch_has_all_numbers_of_its_records() {
         let joined =
@@ -305,7 +305,7 @@ mod tests {
         assert_eq!(joined.largest_free, Some(Range { least: 40, most: 60, last: 60 }));
     }
 
-    /// Checks that machines may be added later than others.
+    /// Checks that machines can be added later.
     #[test]
     fn each_machine_has_its_samples() {
         let series = Series::default();

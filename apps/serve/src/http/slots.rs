@@ -1,4 +1,4 @@
-//! The number of boxes of a given shape that can be placed on a machine at the same time.
+//! The number of boxes of a given shape that can be placed on a machine at once.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,7 +22,7 @@ use crate::core::{BoardView, Caller, JobName, Problem, Reason, StateView};
 use crate::diagnose;
 use crate::plan::{Move, moves};
 
-/// The maximum number of bit set words examined per count, for a request and for a scrape.
+/// The maximum number of bit-set words examined per count, whether for a request or a scrape.
 const BUDGET: u64 = 4_000_000;
 const SCRAPED: u64 = 400_000;
 /// The maximum number of jobs moved in a plan.
@@ -43,7 +43,7 @@ pub(crate) struct SlotsQuery {
     moves: Option<u64>,
 }
 
-/// The number of boxes of a shape that can be placed side by side.
+/// The number of boxes of a shape that can be placed at once.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SlotsReply {
     seq: u64,
@@ -54,11 +54,11 @@ pub(crate) struct SlotsReply {
     slots: u64,
     /// An upper bound on the number.
     bound: u64,
-    /// True if it is proven that there are no more.
+    /// True if it is proven that no more exist.
     proven: bool,
     #[schema(value_type = Vec<crate::core::schema::Part>)]
     boxes: Vec<Place>,
-    /// The next time at which more boxes fit, based on the ends of leases; null if unknown, and for
+    /// The next time when more boxes fit, based on expected ends of leases; null if unknown or for
     /// tenants.
     next: Option<NextSlots>,
     /// The counts after leases have moved; null if not requested.
@@ -68,12 +68,12 @@ pub(crate) struct SlotsReply {
 /// The next time when there are more slots.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct NextSlots {
-    /// The end of a lease after which more boxes fit.
+    /// The end of the lease after which more boxes fit.
     #[schema(value_type = String, format = DateTime)]
     at: Instant,
-    /// The number at that time.
+    /// The number of slots at that time.
     slots: u64,
-    /// True if it is proven that there are no more before that.
+    /// True if it is proven that no earlier time has more slots.
     proven: bool,
 }
 
@@ -83,7 +83,7 @@ pub(crate) struct SlotsAfter {
     slots: u64,
     /// An upper bound on the number with this many moves.
     bound: u64,
-    /// True if it is proven that there are no more.
+    /// True if it is proven that no more exist.
     proven: bool,
     #[schema(value_type = Vec<crate::core::schema::Part>)]
     boxes: Vec<Place>,
@@ -91,8 +91,8 @@ pub(crate) struct SlotsAfter {
     moves: Vec<Move>,
 }
 
-/// Counts the boxes of a shape that can be placed side by side on the free nodes, with an upper
-/// bound. The strategy is not involved, and nothing changes.
+/// Counts the boxes of a shape that can be placed at once on the free nodes, with an upper bound.
+/// The strategy is not involved, and nothing changes.
 #[utoipa::path(
     get, path = "/v1/slots", operation_id = "slots", tag = "machines", params(SlotsQuery),
     responses((status = 200, description = "the boxes", body = SlotsReply), Guarded, Missing)
@@ -164,8 +164,7 @@ fn answer(
 #[derive(Default)]
 pub(crate) struct Counted(Mutex<Counts>);
 
-/// The counts and their bounds by machine and shape, with the free nodes for which they were
-/// computed.
+/// The counts and their bounds by machine and shape, with the free nodes at the time of counting.
 type Counts = HashMap<(String, Sides), (Occupancy, [u64; 2])>;
 
 impl Counted {

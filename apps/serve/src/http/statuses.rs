@@ -42,7 +42,7 @@ problems! {
     Keyed {
         422: "the key was used for another request",
     }
-    /// Problems of routes that name a lease, a machine, a node or a strategy.
+    /// Problems of routes that refer to a lease, a machine, a node or a strategy.
     Missing {
         404: "nothing has that name",
     }

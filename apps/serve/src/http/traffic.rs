@@ -17,19 +17,19 @@ use tokio::time::{Sleep, sleep};
 use super::Fault;
 use crate::core::Caller;
 
-/// The time within which a body must arrive.
+/// The time limit for a body to arrive.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The maximum number of bytes in bodies that are arriving or being processed.
 const BODIES: usize = 128 << 20;
 /// The maximum number of bytes in replies that have not been sent yet.
 const REPLIES: usize = 256 << 20;
 
-/// The number of bytes of each body or reply that are not counted. The uncounted total is at most
-/// this number times the number of connections.
+/// The number of bytes per body or reply that are not counted. The uncounted total is at most this
+/// number times the number of connections.
 const FREE: usize = 16 << 10;
 
 /// A number of bytes shared by all callers. A tenant may use a quarter, and all tenants together
-/// seven eighths. A larger body or reply is let through if it is the only one.
+/// seven eighths. A body or reply larger than that is let through if it is the only one.
 struct Budget {
     most: usize,
     used: Mutex<Used>,
@@ -128,7 +128,7 @@ pub(crate) struct Traffic {
 /// The state of a body while its request is carried out.
 pub(super) struct Received {
     charge: Mutex<Charge>,
-    /// The reason why the body was not read to its end.
+    /// The reason for not reading the body to its end.
     refused: OnceLock<Fault>,
 }
 
@@ -137,7 +137,7 @@ impl Traffic {
         Traffic { bodies: Budget::new(BODIES), replies: Budget::new(REPLIES) }
     }
 
-    /// Limits the body of a request in time and memory. Its memory is released when the returned
+    /// Limits the time and memory for a request's body. The memory is released when the returned
     /// state is dropped.
     ///
     /// # Errors
@@ -196,7 +196,7 @@ fn busy(detail: &str) -> Fault {
     fault
 }
 
-/// A body that must arrive in time.
+/// A body with a deadline for its arrival.
 struct Bounded {
     body: Body,
     seen: usize,

@@ -1,4 +1,4 @@
-//! Plans for leases to move so that a request fits.
+//! Plans to move leases so that a request fits.
 
 use std::sync::Arc;
 
@@ -39,9 +39,9 @@ pub(crate) struct UnblockBody {
     max_jobs: Option<u32>,
 }
 
-/// Returns the cheapest set of leases whose moves make a request fit, with the new place of each.
-/// The moves are in an order in which they can be carried out. The cost of a move is the number of
-/// nodes of its lease. Nothing changes.
+/// Returns the cheapest set of leases whose moves make a request fit, with the new place of each
+/// lease. The moves are listed in a feasible order. The cost of a move is the number of nodes of
+/// its lease. Nothing changes.
 #[utoipa::path(
     post, path = "/v1/unblock", tag = "machines",
     request_body = UnblockBody,

@@ -32,14 +32,14 @@ use crate::writer::{Next, Recorded, Unavailable, weight};
 /// bytes.
 const CHUNK: usize = 1000;
 const CHUNK_BYTES: usize = 256 << 10;
-/// The approximate maximum number of bytes of events sent at once.
+/// The approximate maximum size of events sent at once, in bytes.
 const READY: usize = 32 << 10;
 /// The minimum time between two writes to a watcher. Events that arrive in the meantime are sent
 /// together.
 const PACE: Duration = Duration::from_millis(20);
-/// The time between two writes to a watcher, multiplied by the number of watchers, if that is
-/// longer. About 10,000 writes per second to all watchers use a fifth of a processor; a thousand
-/// watchers then get one every 100 ms each.
+/// The minimum time between two writes to a watcher, times the number of watchers, if that is
+/// longer. About 10,000 writes per second to all watchers use a fifth of a processor; each of a
+/// thousand watchers then gets one every 100 ms.
 const SHARE: Duration = Duration::from_micros(100);
 /// The idle time after which an empty comment is sent, to show that the connection is in use.
 const ALIVE: Duration = Duration::from_secs(15);
@@ -48,7 +48,7 @@ const ALIVE: Duration = Duration::from_secs(15);
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct WatchQuery {
-    /// Returns records after this one; by default only new ones. The header `Last-Event-ID` takes
+    /// Records after this one; by default only new ones. The `Last-Event-ID` header takes
     /// precedence.
     #[serde(default, deserialize_with = "in_query")]
     after: Option<u64>,
@@ -60,7 +60,7 @@ struct Watcher {
     caller: Caller,
     /// The last record that was sent or skipped.
     last: u64,
-    /// Events in the format that is sent.
+    /// Events already formatted for sending.
     ready: Vec<u8>,
     /// The pause before the next write.
     pause: Pin<Box<Sleep>>,
@@ -76,8 +76,8 @@ struct Watcher {
 ///
 /// The id of an event is the number of its record; `event` is its kind: `granted`, `queued`,
 /// `renewed`, `ended`, `node`, `reserved`, `unreserved` or `configured`. A tenant sees its own
-/// leases, all nodes, and all advance reservations. A watcher that requests records that are no
-/// longer kept gets 410 and must start again from `GET /v1/state`.
+/// leases, all nodes, and all advance reservations. A watcher that requests records that have been
+/// removed gets 410 and must start again from `GET /v1/state`.
 #[utoipa::path(
     get, path = "/v1/watch", tag = "leases",
     params(WatchQuery, ("Last-Event-ID" = Option<u64>, Header, description = "as `after`")),
@@ -160,8 +160,8 @@ struct Part {
     more: bool,
 }
 
-/// Returns some records after a given one, up to `durable`, because records that are not durable
-/// yet must not be sent.
+/// Returns some records after a given one, up to `durable`, because records must not be sent before
+/// they are durable.
 fn part(history: &dyn History, (after, durable): (u64, u64)) -> Result<Part, StoreError> {
     let (mut records, mut bytes, mut more) = (Vec::new(), 0, false);
     history.scan(after, &mut |record| {
@@ -177,7 +177,7 @@ fn part(history: &dyn History, (after, durable): (u64, u64)) -> Result<Part, Sto
 }
 
 impl Watcher {
-    /// Returns the next events; `None` when the service stops or the watcher has fallen too far
+    /// Returns the next events; `None` if the service stops or the watcher has fallen too far
     /// behind.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
@@ -220,7 +220,7 @@ impl Watcher {
         Some(())
     }
 
-    /// Waits for records, or until the connection has been idle for long enough.
+    /// Waits for records, or until the connection needs a keep-alive comment.
     async fn wait(&mut self) -> Option<()> {
         let is_news = tokio::select! {
             changed = self.live.changed() => {
@@ -257,7 +257,7 @@ impl Watcher {
                 }
                 Some(())
             }
-            // The stream ends; when the client reconnects, the reply tells it where to start.
+            // The stream ends; when the client reconnects, the reply says where to start.
             Err(StoreError::Compacted(_)) => None,
             Err(error) => {
                 tracing::error!(%error, "a watcher cannot be served");
@@ -282,7 +282,7 @@ impl Watcher {
     }
 }
 
-/// Formats a record as a server-sent event; empty if watchers do not see such records.
+/// Formats a record as a server-sent event; empty if watchers do not see this kind of record.
 fn event(app: &App, record: &ServiceRecord) -> String {
     let Some((kind, mut data)) = told(app, record) else { return String::new() };
     data["seq"] = record.seq.into();
@@ -292,7 +292,7 @@ fn event(app: &App, record: &ServiceRecord) -> String {
     format!("id: {}\nevent: {kind}\ndata: {data}\n\n", record.seq)
 }
 
-/// Returns the kind of an event, and the data that watchers see.
+/// Returns the kind of an event, and the data visible to watchers.
 fn told(app: &App, record: &ServiceRecord) -> Option<(&'static str, Value)> {
     let told = match &record.event {
         Event::Configured { machines } => ("configured", json!({ "machines": machines })),

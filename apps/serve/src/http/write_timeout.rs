@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// The maximum time for which a client may read nothing while bytes are waiting for it.
+/// The maximum time without reads by a client while bytes are waiting for it.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The minimum rate at which a client must read, in bytes per second.
 const RATE: f64 = 16.0 * 1024.0;
@@ -16,7 +16,7 @@ const RATE: f64 = 16.0 * 1024.0;
 /// A stream that fails with an error when its client does not read, or reads too slowly.
 pub(crate) struct WriteTimeout<S> {
     stream: S,
-    /// The time by which the client must have read more; `None` while nothing is waiting for it.
+    /// The time when the client must have read more; `None` while nothing is waiting for it.
     until: Option<Instant>,
     sleep: Option<Pin<Box<Sleep>>>,
 }
@@ -92,7 +92,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // A flush completes once nothing is waiting anymore.
+        // A flush completes once nothing is waiting any longer.
         let outcome = Pin::new(&mut self.stream).poll_flush(context).map_ok(|()| 0);
         if matches!(outcome, Poll::Ready(Ok(_))) {
             self.until = None;

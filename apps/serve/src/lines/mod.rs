@@ -14,7 +14,7 @@ use crate::core::{
     ServiceLimits, ServiceState, StateError,
 };
 
-/// The operations.
+/// The supported operations.
 const OPS: &str = "allocate, release, fail, repair, show, hold, list, drain and unblock";
 /// The keys allowed in messages.
 const KEYS: [&str; 10] =
@@ -41,7 +41,7 @@ impl LineSession {
     /// Returns the answer to a line.
     ///
     /// # Errors
-    /// Returns an error if the line is invalid, with the reason; nothing has changed.
+    /// Returns the reason if the line is invalid; the state is then unchanged.
     pub fn answer(&mut self, line: &[u8]) -> Result<Value, String> {
         let message: Value = json::read(line).map_err(|error| {
             let (reason, column) = (json::reason(&error), error.column());
@@ -136,7 +136,7 @@ impl LineSession {
         Ok(json!({ "node": node.node, "failed": node.failed, "job": node.job }))
     }
 
-    /// Returns a node of the machine.
+    /// Parses a node of the machine.
     fn node(&self, node: Option<&Value>) -> Result<Coordinates, String> {
         let grid = self.grid();
         let axes = grid.axes();
@@ -172,7 +172,7 @@ impl LineSession {
         self.state.grid(MACHINE)
     }
 
-    /// Returns the name of a job that does not hold any nodes yet.
+    /// Returns the message's job name if no job with that name holds nodes.
     fn free_name(&self, message: &Map<String, Value>) -> Result<JobName, String> {
         let job = job(message)?;
         match self.state.lease_of("", &job) {
@@ -181,7 +181,7 @@ impl LineSession {
         }
     }
 
-    /// Returns the caller's name for a job. Every job in a session has one.
+    /// Returns the caller's name for a job. Every job in a session has such a name.
     fn name(&self, JobId(id): JobId) -> JobName {
         let named = self.state.lease(id).and_then(|lease| lease.job.clone());
         named.unwrap_or(JobName::Large(id))
@@ -195,7 +195,7 @@ fn known_keys(message: &Map<String, Value>) -> Result<(), String> {
     let mut meant = unknown.filter_map(|key| {
         let plain = key.to_lowercase().replace(['_', '-', ' '], "");
         let known = KEYS.iter().find(|known| {
-            // Short words resemble too many others.
+            // Short words resemble too many other words.
             let most = usize::from(known.len() > 4);
             strsim::damerau_levenshtein(&plain, &known.replace('_', "")) <= most
         })?;

@@ -22,7 +22,7 @@ impl LineSession {
         Ok(answered(&job, &self.carry_out(Command::Hold { request, parts })?))
     }
 
-    /// Returns every job with its nodes, and every failed node, whether held or not.
+    /// Returns every job with its nodes, and every failed node, whether held by a job or not.
     pub(super) fn list(&self) -> Value {
         let (machine, grid) = (self.state.machine(MACHINE), self.grid());
         let held = machine.held();

@@ -1,6 +1,6 @@
 //! A server's claim to write, renewed and checked on a thread separate from the writer. A decision
-//! may take longer than other servers wait for a heartbeat, so this thread sends the heartbeats, on
-//! its own connection. It stops if the writer has not finished a decision within
+//! may take longer than other servers wait for a heartbeat, so this thread sends the heartbeats on
+//! its own connection. It stops sending them if the writer has not finished a decision within
 //! [`Patience::hang`]; another server then takes over.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -24,18 +24,18 @@ const CHECK: &str = "SELECT FROM pavior_leader WHERE epoch = $1";
 pub struct Patience {
     /// The time without a heartbeat after which another server takes over.
     pub silence: Duration,
-    /// The duration of a decision after which its writer is considered hung.
+    /// The maximum duration of a decision; beyond it, the writer is considered hung.
     pub hang: Duration,
 }
 
-/// A claim, as known to the writer.
+/// The writer's knowledge of a claim.
 #[derive(Default)]
 struct Known {
-    /// The epoch under which this server writes.
+    /// The epoch that this server uses for writing.
     epoch: Option<i64>,
-    /// The reason why the last epoch was lost, if this thread has noticed.
+    /// The reason for the loss of the last epoch, if this thread has noticed it.
     lost: Option<String>,
-    /// The time at which the writer began its current decision.
+    /// The time when the writer began its current decision.
     decides: Option<Instant>,
     /// True once the store is closed.
     ended: bool,
@@ -75,18 +75,18 @@ impl Keeper {
         keeper
     }
 
-    /// Notes the epoch under which this server writes from now on.
+    /// Sets the epoch that this server uses for writing from now on.
     pub(super) fn hold(&self, epoch: Option<i64>) {
         let mut known = self.lock();
         (known.epoch, known.lost) = (epoch, None);
     }
 
-    /// Returns the reason why this server no longer writes, if the thread has noticed.
+    /// Returns the reason if the thread has noticed that this server may no longer write.
     pub(super) fn lost(&self) -> Option<String> {
         self.lock().lost.clone()
     }
 
-    /// Notes that the writer begins or has finished a decision.
+    /// Records that the writer begins or has finished a decision.
     pub(super) fn decides(&self, begins: bool) {
         self.lock().decides = begins.then(Instant::now);
     }
@@ -128,7 +128,7 @@ struct Renewal {
 }
 
 impl Renewal {
-    /// Renews the claim if that is due, and answers whether it still holds.
+    /// Renews the claim if due, and answers whether it still holds.
     fn answer(&mut self, keeper: &Keeper, asks: Vec<Ask>, is_due: bool) {
         let (epoch, decides) = {
             let known = keeper.lock();
@@ -176,5 +176,5 @@ impl Renewal {
     }
 }
 
-/// The reason given by a server whose epoch is no longer the one in the leader's row.
+/// The reason given by a server whose epoch is no longer in the leader's row.
 pub(super) const PASSED: &str = "its epoch is over";

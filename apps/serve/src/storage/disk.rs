@@ -1,4 +1,4 @@
-//! A folder of files with the operations that the journal needs, either real or simulated in tests.
+//! A folder of files with the operations needed by the journal, either real or simulated in tests.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 /// A folder of files. Its methods fail like those of `std::fs`.
 #[expect(clippy::missing_errors_doc, reason = "documented on the trait")]
 pub trait Disk: Send + Sync {
-    /// Returns the names of the files, in no order.
+    /// Returns the names of the files, in no particular order.
     fn list(&self) -> io::Result<Vec<String>>;
 
-    /// Returns a whole file.
+    /// Reads a whole file.
     fn read(&self, name: &str) -> io::Result<Vec<u8>>;
 
     /// Returns the length of a file.
@@ -59,8 +59,8 @@ pub trait DiskFile: Send {
 /// owner can read it and the files in it.
 pub struct DiskFolder {
     path: PathBuf,
-    /// The folder itself. It is locked because a lock file in it could be removed and recreated,
-    /// and stays open so that its names can be made durable even if no more files can be opened.
+    /// The folder itself. It is locked, because a lock file in it could be removed and recreated.
+    /// It is kept open so that its names can be made durable even if no more files can be opened.
     folder: File,
     /// A locked file in the folder, for file systems that cannot lock folders.
     _lock: File,
@@ -70,7 +70,7 @@ impl DiskFolder {
     /// Opens a folder, creating it if it does not exist.
     ///
     /// # Errors
-    /// Returns an error if it cannot be created, or another process has locked it.
+    /// Returns an error if the folder cannot be created or another process has locked it.
     pub fn open(path: &Path) -> io::Result<DiskFolder> {
         let named =
             |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
@@ -190,7 +190,7 @@ impl DiskFile for OpenFile {
     }
 
     fn in_place(&self) -> io::Result<()> {
-        // This is one system call of about a microsecond, whereas a write takes hundreds.
+        // This system call takes about a microsecond, whereas a write takes hundreds.
         match fs::symlink_metadata(&self.path) {
             Ok(now) if (now.dev(), now.ino()) == self.identity => Ok(()),
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

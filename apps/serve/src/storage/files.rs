@@ -10,9 +10,9 @@ use super::segment::Segment;
 use super::{Each, History, StoreError, read};
 use crate::core::{ServiceRecord, StateSnapshot};
 
-/// The text between the name of a file and the offset at which its end was cut off.
+/// The text between the name of a file and the offset of the cut.
 const CUT: &str = ".cut-";
-/// The maximum number of saved journal ends that were cut off.
+/// The maximum number of cut-off journal ends to save.
 const CUTS: usize = 8;
 
 /// The files of the journal and its snapshots, in a folder.
@@ -31,7 +31,7 @@ impl Files {
         self.numbers("snapshot-", snapshot_name)
     }
 
-    /// Returns the numbers of the files whose names match `named`. Other files in the folder are
+    /// Returns the numbers of the files whose names `named` produces. Other files in the folder are
     /// ignored.
     fn numbers(&self, before: &str, named: fn(u64) -> String) -> Result<Vec<u64>, StoreError> {
         let names = self.disk.list().map_err(failed)?;
@@ -44,7 +44,7 @@ impl Files {
         Ok(numbers)
     }
 
-    /// Creates a new file for the records from a number on, containing only the format frame.
+    /// Creates a new file for records from number `next` on, containing only the format frame.
     pub(super) fn begin(&self, next: u64) -> Result<(Box<dyn DiskFile>, String, u64), StoreError> {
         let name = journal_name(next);
         let refused = |error: io::Error| match error {
@@ -60,8 +60,8 @@ impl Files {
         Ok((file, name, format.len() as u64))
     }
 
-    /// Checks a file that is not the last one, and passes its records to `each`, if given. Returns
-    /// the number of the next record.
+    /// Checks any file but the last, and passes its records to `each`, if given. Returns the number
+    /// of the next record.
     pub(super) fn check(
         &self,
         start: u64,

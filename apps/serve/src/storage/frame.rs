@@ -5,7 +5,7 @@
 //! magic 4 | body bytes 4 | first seq 8 | records 4 | 0 4 | CRC of these 8 | body | CRC of body 8
 //! ```
 //! Numbers are little endian, and CRCs are CRC-64/XZ. A frame is written by one call and made
-//! durable before the next one is written. Therefore only the last frame of the last file can be
+//! durable before the next one is written. Therefore, only the last frame of the last file can be
 //! unacknowledged. An invalid frame is **damage** if a valid frame follows it, or if flipping a
 //! single bit makes it valid. A write that was cut short lacks whole sectors, not single bits. Any
 //! other invalid frame may be an unacknowledged tail, if it is not longer than one write
@@ -14,7 +14,7 @@
 //!
 //! Two kinds of frame do not contain records:
 //! - the **format**, the first frame of a file, whose number is not used by any record;
-//! - an **announcement** of the next frame's size, if that is more than [`GROUP`] bytes.
+//! - an **announcement** of the next frame's size if that exceeds [`GROUP`] bytes.
 
 const MAGIC: [u8; 4] = *b"pvj1";
 /// The beginning of the magic in every format; a digit follows.
@@ -51,7 +51,7 @@ pub struct Frame<'a> {
 /// The purpose of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// It contains records.
+    /// The frame contains records.
     Records,
     /// The file has the format that this program writes.
     Format,
@@ -59,11 +59,11 @@ pub enum Meaning {
     OtherFormat,
     /// The next frame has this many bytes.
     Announcement(usize),
-    /// None of the above.
+    /// None of these.
     None,
 }
 
-/// Returns the bytes of the frame with which every file begins.
+/// Returns the bytes of the frame at the beginning of every file.
 pub fn format() -> Vec<u8> {
     let body = format!("{NAMED}{FORMAT}\n");
     Frame { first: NO_RECORD, count: 0, body: body.as_bytes() }.bytes()
@@ -75,7 +75,7 @@ pub fn announcement(first: u64, bytes: usize) -> Vec<u8> {
 }
 
 impl Frame<'_> {
-    /// Returns the frame as it is stored in its file.
+    /// Returns the frame as stored in its file.
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER + self.body.len() + SUM);
         bytes.extend(MAGIC);
@@ -93,7 +93,7 @@ impl Frame<'_> {
         HEADER + self.body.len() + SUM
     }
 
-    /// Returns its purpose.
+    /// Returns the frame's purpose.
     pub fn meaning(&self) -> Meaning {
         let text = || std::str::from_utf8(self.body).ok()?.strip_suffix('\n');
         if self.first == NO_RECORD {
@@ -114,7 +114,7 @@ impl Frame<'_> {
 /// The content of a file at an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found<'a> {
-    /// A frame and the offset at which it ends.
+    /// A frame and the offset of its end.
     Frame(Frame<'a>, usize),
     /// The end of the file.
     End,
@@ -165,10 +165,10 @@ fn is_foreign(bytes: &[u8]) -> bool {
     digit.is_some_and(|digit| digit.is_ascii_digit() && *digit != MAGIC[3])
 }
 
-/// The context of bytes after the last frame of a file.
+/// The context of the bytes after a file's last frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tail {
-    /// True if there is no frame before them.
+    /// True if no frame precedes these bytes.
     pub at_the_start: bool,
     /// The announced size of the write, if there was an announcement.
     pub announced: Option<usize>,
@@ -205,10 +205,10 @@ fn number(bytes: &[u8]) -> u64 {
 }
 
 /// Returns true if flipping one bit, either in a text of `length` bytes or in its stored sum,
-/// explains the difference between the actual sum and the stored one. A CRC is linear, so the
-/// difference that a bit makes depends only on its distance from the end. The differences for all
-/// bits, from the last to the first, are the powers of x in the field, in the reflected bit order
-/// of CRC-64/XZ.
+/// explains the difference between the computed sum and the stored one. A CRC is linear, so the
+/// effect of a bit depends only on its distance from the end. The differences for all bits, from
+/// the last to the first, are the powers of x in the field, in the reflected bit order of
+/// CRC-64/XZ.
 fn one_bit(length: usize, difference: u64) -> bool {
     if difference.is_power_of_two() {
         return true;
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn the_sum_is_that_of_the_standard() {
-        // The check value in the catalogue of CRCs.
+        // The check value from the catalog of CRCs.
         assert_eq!(sum(b"123456789"), 0x995d_c9bb_df19_39fa);
     }
 

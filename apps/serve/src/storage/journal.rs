@@ -31,16 +31,16 @@ pub struct JournalStore {
     marks: Marks,
     /// The number in the name of the current file.
     start: u64,
-    /// The reason why writing has stopped.
+    /// The reason if writing has stopped.
     failed: Option<String>,
 }
 
-/// The repair made when a journal was opened.
+/// The repairs made when opening a journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Opened {
-    /// The number of bytes cut off at its end, from a write that was never acknowledged.
+    /// The number of bytes cut off at the end, from a write that was never acknowledged.
     pub cut: u64,
-    /// The file to which they were moved.
+    /// The file to which these bytes were moved.
     pub kept: Option<String>,
     /// The number of the last record.
     pub last: u64,
@@ -51,8 +51,7 @@ impl JournalStore {
     /// snapshot and the records after it are read before anything is written.
     ///
     /// # Errors
-    /// Returns an error if the journal is damaged, is from another version, or cannot be read or
-    /// written.
+    /// Returns an error if the journal is damaged, is from another version, or I/O fails.
     pub fn open(disk: Arc<dyn Disk>) -> Result<(JournalStore, Opened), StoreError> {
         let files = Files { disk };
         let starts = files.starts()?;
@@ -96,7 +95,7 @@ impl JournalStore {
         Ok((journal, opened))
     }
 
-    /// Starts a journal. The mark is written first, because a file without one is refused.
+    /// Starts a journal. The mark is written first, because a file without a mark is refused.
     fn fresh(files: Files) -> Result<JournalStore, StoreError> {
         let mut marks = Marks::open(&*files.disk).map_err(failed)?;
         marks.set(Mark { file: 1, length: 0, next: 1 }).map_err(failed)?;
@@ -137,7 +136,7 @@ impl JournalStore {
             return Err(self.undo(&error));
         }
         // After a failed sync, the kernel may have dropped the data, so retrying could acknowledge
-        // data that is not on the disk. A file that has lost its name counts as lost.
+        // data that is not on the disk. A file without a name counts as lost.
         if let Err(error) = self.file.sync().and_then(|()| self.file.in_place()) {
             let failed = self.give_up(&self.name.clone(), &error);
             return Err(StoreError::Unknown(Box::new(failed)));
@@ -164,7 +163,7 @@ impl JournalStore {
         StoreError::Failed(reason)
     }
 
-    /// Continues in the old file. The new one must not reappear after a crash.
+    /// Continues in the old file, so that the new one does not reappear after a crash.
     fn stay(&mut self) -> Result<(), StoreError> {
         let name = journal_name(self.next);
         let removed = match self.files.disk.remove(&name) {
@@ -187,7 +186,7 @@ fn expect(starts: &[u64], snapshots: &[u64], mark: Option<Mark>) -> Result<(), S
     if let Some(mark) = mark
         && (mark.next, mark.length) != (1, 0)
         && !starts.contains(&mark.file)
-        // Files are removed only from the front, and a backup may have an older mark.
+        // Only the oldest files are removed, and a backup may have an older mark.
         && starts.first().is_none_or(|&first| first < mark.next)
     {
         let reason = format!("it is missing; it contained record {}", mark.next - 1);
@@ -219,8 +218,7 @@ fn cut(
         file.truncate(end.length as u64).map_err(failed)?;
     }
     // Writes by a crashed server may never have been made durable. After a failed sync the kernel
-    // may even consider them written, so only data that is written again is made durable by the
-    // next sync.
+    // may even consider them written, so the next sync makes only rewritten data durable.
     file.write_at(end.last as u64, &bytes[end.last..end.length]).map_err(failed)?;
     file.sync().map_err(failed)?;
     Ok((file, opened))
@@ -248,7 +246,7 @@ impl RecordStore for JournalStore {
         }
         let bytes = frame.bytes();
         if bytes.len() > frame::GROUP {
-            // This ensures that at most this one write can be mistaken for one that was cut short.
+            // This ensures that at most this one write can be mistaken for a truncated one.
             self.write(&frame::announcement(first.seq, bytes.len()))?;
         }
         self.write(&bytes)?;

@@ -3,7 +3,7 @@
 //! ```text
 //! DATA/pavior.sock              the socket, for every user
 //! DATA/journal/                 the records, only for the service's own user
-//! DATA/records-are-in-journal   shows that there were records if the folder is lost
+//! DATA/records-are-in-journal   shows that records existed, should the folder be lost
 //! ```
 
 use std::fs::{self, DirBuilder, File, Permissions};
@@ -17,7 +17,7 @@ use super::disk::{Disk, DiskFolder};
 const RECORDS: &str = "journal";
 /// The empty file that marks that records exist.
 const NOTE: &str = "records-are-in-journal";
-/// The file that builds before 0.1.0 created in DATA itself before any other.
+/// The file that builds before 0.1.0 created first, directly in DATA.
 const FORMER_LOCK: &str = "lock";
 
 /// The data folder.
@@ -47,7 +47,7 @@ impl Layout {
         [RECORDS, NOTE, FORMER_LOCK].iter().all(|name| !data.join(name).exists())
     }
 
-    /// Opens the records. Creates their folder if there never were any.
+    /// Opens the records. Creates their folder if no records ever existed.
     ///
     /// # Errors
     /// Returns an error if another process has locked them, they are missing, or they cannot be

@@ -16,7 +16,7 @@ pub(super) const MARK: &str = "mark";
 /// other.
 const SLOT: usize = 4096;
 
-/// A position in the journal up to which everything was durable.
+/// A position in the journal where everything before was durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
     /// The number in the name of the journal file.
@@ -40,7 +40,7 @@ impl Marks {
         let bytes = bytes(disk)?;
         let mut file = disk.open(MARK)?;
         if bytes.len() < 2 * SLOT {
-            // The file gets its full length immediately, which writing marks does not change.
+            // The file gets its full length immediately; writing marks does not change it.
             file.write_at(bytes.len() as u64, &vec![0; 2 * SLOT - bytes.len()])?;
             file.sync()?;
             disk.sync_names()?;
@@ -48,7 +48,7 @@ impl Marks {
         Ok(Marks { file, last: last_of(&bytes) })
     }
 
-    /// Returns the last mark, if there is one.
+    /// Returns the last mark, if any.
     pub(super) fn last(&self) -> Option<Mark> {
         self.last.map(|(_, mark)| mark)
     }
@@ -69,7 +69,7 @@ impl Marks {
     }
 }
 
-/// Reads the last mark in a folder, if there is one. Nothing is written.
+/// Reads the last mark in a folder, if any. Nothing is written.
 pub(super) fn last(disk: &dyn Disk) -> io::Result<Option<Mark>> {
     Ok(last_of(&bytes(disk)?).map(|(_, mark)| mark))
 }

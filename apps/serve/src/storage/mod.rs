@@ -1,8 +1,8 @@
 //! Stores of records. A [`RecordStore`] has one writer; any thread may read its [`History`].
 //!
 //! - [`journal`]: our own files on a [`disk::Disk`], the default;
-//! - `postgres`, with the feature of that name: a PostgreSQL database that several servers share
-//!   and one of them writes.
+//! - `postgres`, with the feature of that name: a PostgreSQL database shared by several servers,
+//!   one of which writes.
 
 #[cfg(feature = "postgres")]
 mod chain;
@@ -34,14 +34,14 @@ pub enum StoreError {
     /// The disk is full. Nothing was written; a later attempt may succeed.
     #[error("no room to write: {0}")]
     Full(String),
-    /// A write failed, and the contents of the disk are unknown. Nothing more is written.
+    /// A write failed, and the state of the disk is unknown. Nothing more is written.
     #[error("{0}")]
     Failed(String),
-    /// The operation is not possible now. Nothing was written, and everything else continues.
+    /// The operation is currently not possible. Nothing was written, and everything else continues.
     #[error("not now: {0}")]
     Later(String),
-    /// A write failed, and it is unknown whether it was carried out; otherwise like the contained
-    /// error.
+    /// A write failed, and it is unknown whether it was carried out; in other respects like the
+    /// contained error.
     #[error("{0}")]
     Unknown(Box<StoreError>),
     /// Another server has become the writer.
@@ -69,8 +69,7 @@ pub enum StoreError {
         /// The part that this version does not know.
         what: String,
     },
-    /// The record belongs to a plan, which earlier versions could carry out but this version
-    /// cannot.
+    /// The record belongs to a plan. Earlier versions could carry out plans; this version cannot.
     #[error(
         "{file}: found {what} at offset {offset}. The service no longer carries out plans: end \
          them and shorten the history with the previous version (see docs/upgrading.md)"
@@ -86,7 +85,7 @@ pub enum StoreError {
     /// The records were written by a build before 0.1.0.
     #[error("{0}: records written by builds before 0.1.0 cannot be read: start again without them")]
     Former(String),
-    /// The records before this one are no longer kept.
+    /// The records before this one have been removed.
     #[error("records up to {0} are compacted")]
     Compacted(u64),
     /// The records are inconsistent.
@@ -99,10 +98,10 @@ pub type Each<'a> = &'a mut dyn FnMut(ServiceRecord) -> Result<bool, FoldError>;
 
 /// The writable side of a store.
 pub trait RecordStore: Send {
-    /// Appends records. When it returns, they survive a power failure.
+    /// Appends records. Once this returns, the records survive a power failure.
     ///
     /// # Errors
-    /// Returns an error if they may not survive; the caller must not act on them.
+    /// Returns an error if the records might not survive; the caller must not act on them.
     fn append(&mut self, records: &[ServiceRecord]) -> Result<(), StoreError>;
 
     /// Returns the approximate number of bytes in the records since the last rotation.
@@ -111,30 +110,30 @@ pub trait RecordStore: Send {
     /// Checks that this server is still the writer.
     ///
     /// # Errors
-    /// Returns an error if it is not, or that cannot be determined.
+    /// Returns an error if another server is the writer or this cannot be determined.
     fn confirm(&mut self) -> Result<(), StoreError>;
 
     /// Performs maintenance that is not urgent, while the service is idle.
     ///
     /// # Errors
-    /// The same as for [`RecordStore::append`].
+    /// Fails like [`RecordStore::append`].
     fn idle(&mut self) -> Result<(), StoreError>;
 
     /// Prepares for a snapshot of the current state by storing later records separately. Returns
-    /// false if this is not possible now; no snapshot may then be saved, and the caller should try
+    /// false if this is not possible now; the caller must then not save a snapshot, and should try
     /// again later.
     ///
     /// # Errors
-    /// The same as for [`RecordStore::append`].
+    /// Fails like [`RecordStore::append`].
     fn rotate(&mut self) -> Result<bool, StoreError>;
 
-    /// Checks that writing may be tried again after a failure. The records are then read again.
+    /// Checks that writing may be retried after a failure. If so, the caller rereads the records.
     ///
     /// # Errors
-    /// Returns an error if it may not be tried, or not yet.
+    /// Returns an error if writing may not be retried, or not yet.
     fn retry(&mut self) -> Result<(), StoreError>;
 
-    /// Notes that the writer begins a decision, or has finished a group of them.
+    /// Records that the writer begins a decision, or has finished a group of decisions.
     fn decides(&self, _begins: bool) {}
 
     /// Returns the right to decide, if several servers share the records.
@@ -142,17 +141,17 @@ pub trait RecordStore: Send {
         None
     }
 
-    /// Notes that the service is ending.
+    /// Prepares for the end of the service.
     fn close(&mut self);
 
     /// Returns the history, which may be read while the writer runs.
     fn history(&self) -> Arc<dyn History>;
 }
 
-/// The right of one of several servers to make decisions, which readers check.
+/// The exclusive right of one of several servers to make decisions, which readers check.
 pub trait Claim: Send + Sync {
-    /// Checks that no other server has taken over since the call began. The error says which server
-    /// has, or why this is unknown.
+    /// Checks that no other server has taken over since the call began. The error names that
+    /// server, or says why the answer is unknown.
     fn ask(&self) -> BoxFuture<'static, Result<(), String>>;
 }
 
@@ -168,32 +167,32 @@ pub trait History: Send + Sync {
     /// Returns the records after a number, in order.
     ///
     /// # Errors
-    /// Returns [`StoreError::Compacted`] if some of them are no longer kept, or an error if data is
+    /// Returns [`StoreError::Compacted`] if some of them have been removed, or an error if data is
     /// damaged.
     fn scan(&self, after: u64, each: Each<'_>) -> Result<(), StoreError>;
 
-    /// Returns the number before the oldest record that is kept.
+    /// Returns the number before the oldest retained record.
     ///
     /// # Errors
-    /// Returns an error if it cannot be determined.
+    /// Returns an error if the number cannot be determined.
     fn oldest(&self) -> Result<u64, StoreError>;
 
     /// Returns the number before the oldest of the last records that together take at most `bytes`
     /// bytes as stored.
     ///
     /// # Errors
-    /// Returns an error if it cannot be determined.
+    /// Returns an error if the number cannot be determined.
     fn within(&self, bytes: u64) -> Result<u64, StoreError>;
 
     /// Saves a snapshot.
     ///
     /// # Errors
-    /// Returns an error if it may not survive a power failure.
+    /// Returns an error if the snapshot might not survive a power failure.
     fn save(&self, snapshot: &StateSnapshot) -> Result<(), StoreError>;
 
     /// Removes everything that is not needed to restore the state at any record after `seq`.
     ///
     /// # Errors
-    /// Returns an error if it cannot be removed.
+    /// Returns an error if something cannot be removed.
     fn compact(&self, seq: u64) -> Result<(), StoreError>;
 }

@@ -12,7 +12,7 @@ use crate::secret;
 #[derive(Debug, Error)]
 #[error("{}: {reason}", .file.display())]
 pub struct PasswordError {
-    /// The file that should contain it.
+    /// The file that should contain the password.
     pub file: PathBuf,
     /// The reason.
     pub reason: String,
@@ -24,9 +24,9 @@ fn read(file: &Path) -> Result<String, PasswordError> {
     String::from_utf8(bytes).map_err(|_| failed("it is not text".to_string()))
 }
 
-/// Sets the password of a connection: from the file, or else the address, `PGPASSWORD`, or the file
-/// named by `PGPASSFILE`, in this order. `variable` reads an environment variable. No other files
-/// are searched.
+/// Sets the password of a connection: from the file, or else from the address, `PGPASSWORD`, or the
+/// file named by `PGPASSFILE`, in this order. `variable` reads an environment variable. No other
+/// files are searched.
 ///
 /// # Errors
 /// Returns an error if a named file cannot be used.
@@ -121,7 +121,7 @@ mod tests {
         for other in ["db:5432:*:*:x", "other:*:*:*:x", "*:*:*:root:x", "# *:*:*:*:x", "db:x"] {
             assert_eq!(found(other, url), None, "{other}");
         }
-        // An omitted port or database has PostgreSQL's default.
+        // An omitted port or database takes PostgreSQL's default.
         let short = "postgres://pavior@db";
         assert_eq!(found("db:5432:pavior:pavior:x", short).as_deref(), Some("x"));
     }

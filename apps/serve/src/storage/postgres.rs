@@ -5,7 +5,7 @@
 //! an insert. A session lock could not guarantee this. Replies to readers are fenced by checking
 //! the epoch. A thread separate from the writer sends the heartbeats ([`claim`](super::claim)).
 //! Each row has a checksum over its record and the previous row's checksum; the leader's row
-//! contains the number and checksum of the last row. This detects any changed or removed rows.
+//! contains the number and checksum of the last row. Changed or removed rows are thus detected.
 //! Tables without sums, from builds before 0.1.0, are refused.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,7 +20,7 @@ use super::disk::DiskFolder;
 use super::{Claim, Each, History, RecordStore, StoreError, read};
 use crate::core::{ServiceRecord, StateSnapshot};
 
-/// The number of rows read at a time.
+/// The number of rows fetched at a time.
 const ROWS: i64 = 1000;
 
 const SCHEMA: &str = "
@@ -61,13 +61,13 @@ const TAKE: &str = "
 /// The writer's side of a database.
 pub struct PostgresStore {
     config: Config,
-    /// The name of the leader in the database.
+    /// The name under which this server leads in the database.
     holder: String,
     patience: Patience,
     client: Option<Client>,
-    /// The epoch under which this server writes.
+    /// The epoch that this server uses for writing.
     epoch: Option<i64>,
-    /// The number and the sum of the last row, if they are known.
+    /// The number and the sum of the last row, if known.
     last: Option<(u64, Chain)>,
     keeper: Arc<Keeper>,
     /// The number of bytes in the records since the last rotation.
@@ -84,8 +84,8 @@ struct Rows {
 }
 
 impl PostgresStore {
-    /// Connects, creates the tables if they do not exist, and becomes the writer if no other server
-    /// is.
+    /// Connects, creates the tables if they do not exist, and becomes the writer if there is no
+    /// other.
     ///
     /// # Errors
     /// Returns an error if the database cannot be reached, or rows were changed or removed.
@@ -119,8 +119,8 @@ impl PostgresStore {
         })?;
         transaction.batch_execute(LEADER).map_err(|error| failed(&error))?;
         transaction.commit().map_err(|error| failed(&error))?;
-        // All stored rows are checked, not only those that the state needs. This happens before the
-        // server becomes the leader, because from then on it must send heartbeats.
+        // All stored rows are checked, not only those that the state needs. The check precedes
+        // leadership, because a leader must send heartbeats.
         store.history.verify()?;
         match store.retry() {
             Ok(()) | Err(StoreError::Fenced(_)) => Ok(store),
@@ -165,7 +165,7 @@ impl PostgresStore {
             Err(error) => return Err(self.step_down(&error.to_string())),
         };
         carry_out(client, epoch).map_err(|error| {
-            // The contents of the database decide.
+            // The contents of the database determine whether the statement was carried out.
             self.client = None;
             let known = is_refusal(&error);
             let fenced = self.step_down(&describe(&error));
@@ -364,7 +364,7 @@ impl Rows {
         }
     }
 
-    /// Passes on the rows after a number, after verifying each sum.
+    /// Passes on the rows after a record number, verifying each sum.
     fn rows(
         &self,
         after: u64,
@@ -502,7 +502,7 @@ fn damaged(table: &str, seq: u64, reason: String) -> StoreError {
 /// Parses an address. The error does not contain any of the address, which may include a password.
 ///
 /// # Errors
-/// Returns an error if it is not an address.
+/// Returns an error if the text is not an address.
 pub fn address(url: &str) -> Result<Config, StoreError> {
     url.parse().map_err(|_| {
         let form = "postgres://USER@HOST:PORT/DATABASE";
@@ -518,7 +518,7 @@ pub(super) fn connect(config: &Config) -> Result<Client, StoreError> {
 }
 
 /// Returns true if the database reports that a statement was not carried out. After any other
-/// error, such as a lost connection or a crash of the database's process, it may have been.
+/// error, such as a lost connection or a database crash, it may have been.
 fn is_refusal(error: &postgres::Error) -> bool {
     use postgres::error::Severity;
     error.as_db_error().is_some_and(|said| said.parsed_severity() == Some(Severity::Error))

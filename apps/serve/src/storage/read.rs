@@ -1,5 +1,5 @@
-//! Parsing of records and snapshots. Anything that this version does not know is refused, with its
-//! kind and location.
+//! Parsing of records and snapshots. Anything unknown to this version is refused with an error that
+//! names its kind and location.
 
 use serde_json::Value;
 
@@ -45,7 +45,7 @@ pub(super) fn record(file: &str, offset: u64, text: &[u8]) -> Result<ServiceReco
 /// Checks the kind of a record. If it is not recognized immediately, the record is parsed.
 ///
 /// # Errors
-/// The same as for [`record`].
+/// Fails like [`record`].
 pub(super) fn check_kind(file: &str, offset: u64, text: &[u8]) -> Result<(), StoreError> {
     let name = b"\"event\":";
     let at = text.windows(name.len()).take(HEAD).position(|bytes| bytes == name);
@@ -64,7 +64,7 @@ pub(super) fn check_kind(file: &str, offset: u64, text: &[u8]) -> Result<(), Sto
 ///
 /// # Errors
 /// Returns an error if it contains a plan in progress, was written by another version, is not JSON,
-/// or is a different snapshot.
+/// or belongs to another record.
 pub(super) fn snapshot(
     file: &str,
     offset: u64,

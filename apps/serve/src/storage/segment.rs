@@ -1,12 +1,12 @@
 //! One journal file: its frames and their records.
 //!
-//! A file is read frame by frame. If bytes are not a valid frame, there are four cases:
+//! A file is read frame by frame. Bytes that are not a valid frame fall into one of four cases:
 //!
 //! - they have a format that this program does not know;
 //! - they are damaged: a bit was flipped, the file is shorter than its mark, or frames follow;
 //! - they are a write cut short by a power failure, if they are at the end of the last file and not
 //!   longer than one write;
-//! - in any other case they are damaged.
+//! - they are damaged in any other case.
 
 use super::frame::{self, Found, Frame, Meaning, Tail};
 use super::mark::Mark;
@@ -118,7 +118,7 @@ impl Segment<'_> {
         self.damaged(offset, &reason)
     }
 
-    /// Passes on the records of a frame; returns false if no more are wanted.
+    /// Passes on the records of a frame; returns false if no more records are wanted.
     fn records(
         &self,
         offset: usize,

@@ -20,13 +20,13 @@ const CONFIRM: Duration = Duration::from_secs(2);
 pub struct Do {
     /// The sender.
     pub caller: Caller,
-    /// The key that the client gave it.
+    /// The key chosen by the client.
     pub key: Option<IdempotencyKey>,
     /// The command.
     pub command: Command,
 }
 
-/// A refusal, with the state in which it was decided.
+/// A refusal and the state in which it was decided.
 #[derive(Clone, Debug)]
 pub struct RefusalInState {
     /// The refused request.
@@ -44,7 +44,7 @@ pub struct CommandAnswer {
     pub refusal: Option<RefusalInState>,
 }
 
-/// The reason why no decision can be made, or why there is no answer.
+/// Reasons why no decision can be made or no answer is available.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unavailable {
     /// The queue of commands is full.
@@ -53,13 +53,13 @@ pub enum Unavailable {
     ReadOnly(String),
     /// Another server is the leader, with details if known.
     Standby(String),
-    /// A write failed for this reason, and it is unknown whether it was carried out.
+    /// A write failed for the given reason, and it is unknown whether it was carried out.
     Unknown(String),
     /// The service is stopping.
     Stopping,
 }
 
-/// A clock that is in doubt because it is far ahead of the last record.
+/// Doubt about a clock that is far ahead of the last record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockDoubt {
     /// The time of the last record, in milliseconds since 1970.
@@ -82,7 +82,7 @@ impl ClockDoubt {
     }
 }
 
-/// The channel for an answer. If it is dropped without an answer, it reports this.
+/// The channel for an answer. If dropped without an answer, it reports an error.
 pub(crate) struct Answer {
     sender: Option<oneshot::Sender<Result<CommandAnswer, Unavailable>>>,
     /// True once the writer has started on the command.
@@ -92,7 +92,7 @@ pub(crate) struct Answer {
 impl Answer {
     pub(crate) fn send(mut self, answer: Result<CommandAnswer, Unavailable>) {
         if let Some(sender) = self.sender.take() {
-            // A caller that has disconnected does not wait for its reply.
+            // A caller that has disconnected no longer waits for its reply.
             let _ = sender.send(answer);
         }
     }
@@ -132,9 +132,9 @@ pub(crate) struct Counters {
 pub struct WriterHandle {
     pub(crate) queue: Arc<Queue<Task>>,
     pub(crate) unavailable: Arc<RwLock<Option<Unavailable>>>,
-    /// The last durable state, which the writer replaces before it sends the replies of a group.
+    /// The last durable state. The writer replaces it before sending a group's replies.
     pub(crate) durable: Arc<RwLock<Arc<StateView>>>,
-    /// The right to decide, if several servers share a store.
+    /// The right to make decisions, if several servers share the store.
     pub(crate) claim: Option<Arc<dyn Claim>>,
     pub(crate) doubt: Arc<RwLock<Option<ClockDoubt>>>,
     pub(crate) counters: Arc<Counters>,
@@ -148,7 +148,7 @@ impl WriterHandle {
     /// Carries out a command.
     ///
     /// # Errors
-    /// Returns an error if the command was not carried out, or its outcome may not be durable.
+    /// Returns an error if the command was not carried out, or its outcome might not be durable.
     pub async fn carry_out(&self, what: Do) -> Result<CommandAnswer, Unavailable> {
         let (reply, answer) = oneshot::channel();
         let reply = Answer { sender: Some(reply), begun: false };
@@ -189,13 +189,13 @@ impl WriterHandle {
         }
     }
 
-    /// Returns a channel with the number of the last durable record. From now on records are
+    /// Returns a channel with the number of the last durable record. From now on, records are
     /// retained for watchers.
     pub(crate) fn watch(&self) -> watch::Receiver<u64> {
         self.recent.watch()
     }
 
-    /// Returns the records after a record, if they are retained for watchers.
+    /// Returns the records after record `seq`, if retained for watchers.
     pub(crate) fn after(&self, seq: u64) -> Next {
         self.recent.after(seq)
     }
@@ -215,7 +215,7 @@ impl WriterHandle {
         self.counters.seq.load(Ordering::Acquire)
     }
 
-    /// Returns the reason why nothing can be decided, if any.
+    /// Returns the reason if nothing can be decided.
     pub fn unavailable(&self) -> Option<Unavailable> {
         self.unavailable.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -224,12 +224,12 @@ impl WriterHandle {
         *self.unavailable.write().unwrap_or_else(PoisonError::into_inner) = now;
     }
 
-    /// Returns the doubt about the clock, if any, in which case no lease expires.
+    /// Returns the doubt about the clock, if any. While it lasts, no lease expires.
     pub fn clock_doubt(&self) -> Option<ClockDoubt> {
         *self.doubt.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Stops the writer after the commands that are waiting.
+    /// Stops the writer once it has carried out the waiting commands.
     pub fn stop(&self) {
         self.queue.end();
     }

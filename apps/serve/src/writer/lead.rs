@@ -1,4 +1,4 @@
-//! The start of leadership: a server determines the time and epochs from which it continues.
+//! The start of leadership, when a server determines its first time and epoch.
 
 use std::hash::{BuildHasher, Hasher};
 use std::sync::PoisonError;
@@ -8,7 +8,7 @@ use super::thread::Writer;
 use crate::core::{Caller, Command, ServiceState};
 use crate::storage::StoreError;
 
-/// The interval, in milliseconds, at which the time is recorded if there are no other records. At
+/// The interval in milliseconds between records of the time, if there are no other records. At
 /// startup, the service is assumed to have run until the time of the last record.
 const NOTE_MS: u64 = 3600 * 1000;
 
@@ -16,7 +16,7 @@ impl Writer {
     /// Starts making decisions from the current state.
     ///
     /// # Errors
-    /// Returns an error if a doubt about the clock, or requests that start now, cannot be recorded.
+    /// Returns an error if doubt about the clock or newly started requests cannot be recorded.
     pub(super) fn lead(&mut self) -> Result<(), StoreError> {
         if let Some(state) = self.state.as_mut() {
             state.begin_epochs(self.handle.clock.wall_ms(), random());
@@ -26,7 +26,7 @@ impl Writer {
             state.move_queues(self.handle.clock.now_ms(), &mut self.records);
         }
         if self.records.is_empty() {
-            // Plans have changed, and plans are not recorded.
+            // Plans have changed, and the records do not contain them.
             self.view = None;
             self.publish();
             return Ok(());
@@ -34,7 +34,7 @@ impl Writer {
         self.commit()
     }
 
-    /// Sets the clock to the time from which it may continue.
+    /// Sets the clock to a time where it may continue.
     fn set_clock(&mut self) {
         let Some(state) = self.state.as_mut() else { return };
         let clock = &self.handle.clock;
@@ -69,7 +69,7 @@ impl Writer {
         if doubted && confirms { self.handle.clock.wall_ms() } else { now_ms }
     }
 
-    /// Reports a doubt that has begun or ended, and sets the clock accordingly.
+    /// Reports that doubt about the clock has begun or ended, and sets the clock accordingly.
     pub(super) fn note_doubt(&mut self) {
         let Some(state) = &self.state else { return };
         let (was, clock) = (self.handle.clock_doubt(), &self.handle.clock);
@@ -86,7 +86,7 @@ impl Writer {
         *self.handle.doubt.write().unwrap_or_else(PoisonError::into_inner) = now;
     }
 
-    /// Returns the command that the service's own clock has to send now, if any.
+    /// Returns the command that the service's own clock must send now, if any.
     pub(super) fn due(&self, now_ms: u64) -> Option<Command> {
         let state = self.state.as_ref()?;
         if state.next_expiry_ms().is_some_and(|at| at <= now_ms) {
@@ -97,8 +97,7 @@ impl Writer {
     }
 }
 
-/// Returns a number that differs on each startup, from the random keys that the system provides for
-/// hash tables.
+/// Returns a number that differs on each startup, taken from the random keys of hash tables.
 fn random() -> u64 {
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }

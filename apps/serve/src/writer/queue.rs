@@ -5,19 +5,19 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-/// The sending end, which any thread can close for all threads.
+/// The sending end. Any thread can close it for all threads.
 pub(crate) struct Queue<T> {
     channel: RwLock<Option<SyncSender<T>>>,
     waiting: Arc<AtomicUsize>,
 }
 
-/// The writer's end. Tasks that remain when it is dropped are dropped with it.
+/// The writer's end. Dropping it also drops the remaining tasks.
 pub(crate) struct Inbox<T> {
     channel: Receiver<T>,
     waiting: Arc<AtomicUsize>,
 }
 
-/// The reason why a task is not accepted.
+/// Reasons for rejecting a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotTaken {
     /// The queue is full.
@@ -38,7 +38,7 @@ impl<T> Queue<T> {
     /// Adds a task at the end.
     ///
     /// # Errors
-    /// Returns an error if it is not accepted.
+    /// Returns an error if the task is rejected.
     pub(crate) fn send(&self, task: T) -> Result<(), NotTaken> {
         let channel = self.channel.read().unwrap_or_else(PoisonError::into_inner);
         let channel = channel.as_ref().ok_or(NotTaken::Ended)?;
@@ -52,22 +52,22 @@ impl<T> Queue<T> {
         })
     }
 
-    /// Returns the number of tasks that are waiting.
+    /// Returns the number of waiting tasks.
     pub(crate) fn len(&self) -> usize {
         self.waiting.load(Ordering::Relaxed)
     }
 
-    /// Closes the queue. Tasks that are waiting are still taken.
+    /// Closes the queue. Waiting tasks can still be taken.
     pub(crate) fn end(&self) {
         *self.channel.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
 impl<T> Inbox<T> {
-    /// Takes the first task, or waits some time for one.
+    /// Takes the first task, waiting up to `patience` for one.
     ///
     /// # Errors
-    /// Returns an error if there is none, or the queue is closed and empty.
+    /// Returns an error if no task arrives in time, or the queue is closed and empty.
     pub(crate) fn take(&self, patience: Duration) -> Result<T, RecvTimeoutError> {
         self.channel.recv_timeout(patience).inspect(|_| self.taken())
     }

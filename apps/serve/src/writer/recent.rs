@@ -1,5 +1,5 @@
-//! The most recent durable records, for watchers. They use bounded memory, however slow a watcher
-//! is.
+//! The most recent durable records, for watchers. Their memory is bounded, no matter how slow a
+//! watcher is.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use crate::core::{Event, ServiceRecord};
 
-/// The approximate maximum number of bytes that the retained records occupy.
+/// The approximate maximum size of the retained records in bytes.
 const MOST: usize = 32 << 20;
 /// The number of records in a group.
 const GROUP: usize = 512;
@@ -17,7 +17,7 @@ const GROUP: usize = 512;
 #[derive(Debug)]
 pub(crate) struct Recorded {
     pub(crate) record: ServiceRecord,
-    /// The text for watchers, formatted once by the first watcher that needs it.
+    /// The text for watchers, formatted by the first watcher that needs it.
     pub(crate) sent: OnceLock<Box<str>>,
 }
 
@@ -30,13 +30,13 @@ pub(crate) struct Recent {
 
 #[derive(Default)]
 struct Kept {
-    /// Records and their approximate size in bytes, in order and without gaps.
+    /// Groups of records with their approximate sizes in bytes, in order and without gaps.
     groups: VecDeque<(Arc<Vec<Recorded>>, usize)>,
     bytes: usize,
     last: u64,
 }
 
-/// The records after a record.
+/// The records that follow a given record.
 #[derive(Debug)]
 pub(crate) enum Next {
     /// Records, the first of which may be earlier than requested.
@@ -48,13 +48,13 @@ pub(crate) enum Next {
 }
 
 impl Recent {
-    /// Creates the list for a state after a record.
+    /// Creates an empty list, given the number of the last record.
     pub(crate) fn new(last: u64) -> Recent {
         let kept = Kept { last, ..Kept::default() };
         Recent { kept: Mutex::new(kept), last: watch::Sender::new(last) }
     }
 
-    /// Adds records that became durable. Without watchers none are retained.
+    /// Adds records that became durable. If there are no watchers, no records are retained.
     pub(crate) fn add(&self, records: &mut Vec<ServiceRecord>) {
         let Some(last) = records.last().map(|record| record.seq) else { return };
         let mut kept = self.lock();
@@ -69,7 +69,7 @@ impl Recent {
         self.last.send_replace(last);
     }
 
-    /// Returns the records after a record.
+    /// Returns the records after record `seq`.
     pub(crate) fn after(&self, seq: u64) -> Next {
         let kept = self.lock();
         if seq >= kept.last {
@@ -77,7 +77,7 @@ impl Recent {
         }
         let begins = |(group, _): &(Arc<Vec<Recorded>>, usize)| group[0].record.seq <= seq + 1;
         match kept.groups.partition_point(begins).checked_sub(1) {
-            // If a record is missing between two groups, another server wrote it.
+            // A record missing between two groups was written by another server.
             Some(index)
                 if kept.groups[index].0.last().is_some_and(|last| last.record.seq > seq) =>
             {
@@ -87,7 +87,7 @@ impl Recent {
         }
     }
 
-    /// Returns a channel that announces new records. From now on they are retained.
+    /// Returns a channel that announces new records. From now on, records are retained.
     pub(crate) fn watch(&self) -> watch::Receiver<u64> {
         self.last.subscribe()
     }
@@ -174,7 +174,7 @@ mod tests {
         let recent = Recent::new(4);
         recent.add(&mut records(5, 2, 10));
         assert!(matches!(recent.after(6), Next::Nothing));
-        // There were no watchers when they were added.
+        // There were no watchers when these records were added.
         assert!(matches!(recent.after(4), Next::Gone));
         let watching = recent.watch();
         recent.add(&mut records(7, 600, 10));

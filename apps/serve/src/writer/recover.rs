@@ -17,17 +17,17 @@ pub enum RecoveryError {
     /// The snapshot is inconsistent.
     #[error("the snapshot of record {seq} contradicts itself: {reason}")]
     Snapshot {
-        /// The number.
+        /// The number of the snapshot's record.
         seq: u64,
         /// The reason.
         reason: String,
     },
 }
 
-/// Returns the state after record `until`, or after the last stored record if that comes first.
+/// Returns the state after record `until`, or after the last stored record if that is earlier.
 ///
 /// # Errors
-/// Returns an error if the records are damaged, inconsistent with each other, or no longer kept.
+/// Returns an error if the records are damaged, inconsistent with each other, or have been removed.
 pub fn recover(
     history: &dyn History,
     until: u64,
@@ -37,10 +37,10 @@ pub fn recover(
     look_back(history, &Cutoff { known: until, until, at_ms: u64::MAX }, limits, seed)
 }
 
-/// A point in the past, after the last record that is neither after `until` nor later than `at_ms`.
+/// A point in the past: the last record not beyond `until` and not later than `at_ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cutoff {
-    /// A record that is known not to be later; 0 if none is.
+    /// A record known not to be later than the cutoff, or 0.
     pub(crate) known: u64,
     /// The last record to include.
     pub(crate) until: u64,
@@ -51,7 +51,7 @@ pub(crate) struct Cutoff {
 /// Returns the state at a cutoff.
 ///
 /// # Errors
-/// The same as for [`recover`].
+/// Fails like [`recover`].
 pub(crate) fn look_back(
     history: &dyn History,
     cutoff: &Cutoff,
@@ -72,11 +72,11 @@ pub(crate) fn look_back(
     Ok(state)
 }
 
-/// Returns the state of the latest snapshot with at most this number, or a new state if there is
-/// none.
+/// Returns the state of the latest snapshot with at most this number, or a new state if no such
+/// snapshot exists.
 ///
 /// # Errors
-/// The same as for [`recover`].
+/// Fails like [`recover`].
 pub(crate) fn from_snapshot(
     history: &dyn History,
     seq: u64,

@@ -18,31 +18,30 @@ use crate::core::{
 };
 use crate::storage::{RecordStore, StoreError};
 
-/// The time without commands after which the store performs maintenance.
+/// The idle time before the store performs maintenance.
 const IDLE: Duration = Duration::from_millis(50);
 /// The time before the next attempt to write to a full disk, in milliseconds.
 const RETRY_MS: u64 = 500;
-/// The time in microseconds after which no more commands are added to a group.
+/// The maximum time for adding commands to a group, in microseconds.
 const GROUP_US: u64 = 20_000;
 
-/// Sizes of the writer's queues and the amount of history kept.
+/// Sizes of the writer's queues and the amount of history retained.
 #[derive(Clone, Debug)]
 pub struct Tuning {
     /// The number of commands that may wait for the writer.
     pub queue: usize,
-    /// The maximum number of commands that are made durable together.
+    /// The maximum number of commands made durable together.
     pub group: usize,
     /// The number of records between snapshots.
     pub snapshot_every: u64,
     /// The approximate number of bytes in the records between snapshots.
     pub snapshot_bytes: u64,
-    /// The minimum number of records kept from before the last snapshot, unless they exceed
+    /// The minimum number of records retained from before the last snapshot, unless they exceed
     /// `history_bytes`.
     pub history: u64,
-    /// The maximum number of bytes in retained records, in addition to those since the last
-    /// snapshot.
+    /// The maximum size in bytes of records retained from before the last snapshot.
     pub history_bytes: u64,
-    /// The conditions under which the wall clock is trusted.
+    /// The conditions for trusting the wall clock.
     pub clock: ClockRule,
 }
 
@@ -60,8 +59,8 @@ impl Default for Tuning {
     }
 }
 
-/// Starts the writer's thread with a recovered state and a clock. `unavailable` is the reason if it
-/// cannot start making decisions immediately.
+/// Starts the writer's thread with a recovered state and a clock. `unavailable` is the reason if
+/// the writer cannot start making decisions immediately.
 ///
 /// # Panics
 /// Panics if the system cannot create a thread.
@@ -104,8 +103,7 @@ pub fn start(
         save_ms: 0,
         timed: false,
     };
-    // This precedes any answer, because `/readyz` must report a doubt about the clock from the
-    // beginning.
+    // This precedes any answer, because `/readyz` must report doubt about the clock from the start.
     if handle.unavailable().is_none()
         && let Err(error) = writer.lead()
     {
@@ -142,14 +140,14 @@ pub(super) struct Writer {
     pub(super) handle: WriterHandle,
     /// The records of the current group.
     pub(super) records: Vec<ServiceRecord>,
-    /// The last view, which is up to date as long as the state has no further records.
+    /// The last view; current as long as the state has no further records.
     pub(super) view: Option<Arc<StateView>>,
-    /// The number of the last snapshot and the thread that saves one.
+    /// The number of the last snapshot, and the thread that is saving one.
     saved: u64,
     saving: Option<JoinHandle<bool>>,
-    /// The time at which a write may be tried again after the disk was full.
+    /// The time of the next write attempt after the disk was full.
     retry_ms: u64,
-    /// The time at which a snapshot may be tried again after one could not be started.
+    /// The time of the next attempt to start a snapshot after a failure.
     save_ms: u64,
     /// True once this server has determined the time.
     pub(super) timed: bool,
@@ -158,7 +156,7 @@ pub(super) struct Writer {
 /// A decided command, which is answered once the decision is durable.
 struct Decided {
     answer: CommandAnswer,
-    /// True if the answer depends on records of this group.
+    /// True if the answer depends on records in this group.
     recorded: bool,
     to: Answer,
 }
@@ -199,8 +197,8 @@ impl Writer {
         }
     }
 
-    /// Decides a command and the commands waiting after it, for a limited time, makes the group
-    /// durable, and replies.
+    /// Decides a command and the commands waiting after it, for a limited time; then makes the
+    /// group durable and replies.
     fn group(&mut self, first: Option<Task>, inbox: &Inbox<Task>) {
         let now_ms = self.handle.clock.now_ms();
         if let Some(unavailable) = self.unavailable(now_ms) {
@@ -279,7 +277,7 @@ impl Writer {
         }
     }
 
-    /// Publishes the state, which is durable, to readers.
+    /// Publishes the durable state to readers.
     pub(super) fn publish(&mut self) {
         let view = self.view();
         *self.handle.durable.write().unwrap_or_else(PoisonError::into_inner) = view;
@@ -332,8 +330,8 @@ impl Writer {
         };
     }
 
-    /// Returns the reason if no decision can be made now. After a while, the next command triggers
-    /// another attempt.
+    /// Returns the reason if no decision can be made now. After a while, a command triggers another
+    /// attempt.
     fn unavailable(&mut self, now_ms: u64) -> Option<Unavailable> {
         let unavailable = self.handle.unavailable()?;
         if now_ms < self.retry_ms {

@@ -1,4 +1,4 @@
-//! TLS: with a bearer token, with a client certificate, and with neither.
+//! Tests TLS with a bearer token, with a client certificate, and with neither.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::server::{Server, Setup, write_secret};
 /// A certificate authority.
 type Authority = CertifiedIssuer<'static, KeyPair>;
 
-/// A certificate of a client and its key.
+/// A client's certificate and key.
 pub(crate) type Identity = (CertificateDer<'static>, PrivateKeyDer<'static>);
 
 fn authority() -> Authority {
@@ -24,8 +24,8 @@ fn authority() -> Authority {
     CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
 }
 
-/// Returns a certificate for some names, signed by an authority: for a client, and as the text of
-/// its files.
+/// Returns a certificate for some names, signed by an authority, both for a client and as PEM
+/// files.
 fn certificate(authority: &Authority, names: &[&str]) -> (Identity, String, String) {
     let key = KeyPair::generate().unwrap();
     let names: Vec<String> = names.iter().map(|name| (*name).to_string()).collect();
@@ -34,7 +34,7 @@ fn certificate(authority: &Authority, names: &[&str]) -> (Identity, String, Stri
     ((made.der().clone(), private.into()), made.pem(), key.serialize_pem())
 }
 
-/// Returns the configuration of a client: the authority that it trusts, and its identity.
+/// Returns a client's configuration: the authority that it trusts, and its identity.
 fn trust(authority: &Authority, identity: Option<Identity>) -> Arc<ClientConfig> {
     let mut roots = RootCertStore::empty();
     roots.add(authority.der().clone()).unwrap();
@@ -67,7 +67,7 @@ pub(crate) fn guarded(tokens: Option<&str>, client_ca: bool) -> Guarded {
     guarded_with(tokens, client_ca, |_| {})
 }
 
-/// Returns the same with more options.
+/// Like [`guarded`], but with more options.
 pub(crate) fn guarded_with(
     tokens: Option<&str>,
     client_ca: bool,
@@ -117,7 +117,7 @@ fn a_bearer_token_over_tls() {
     let over = guarded.client(None, Some("tenant-hush-2")).post("/v1/leases", r#"{"nodes":5}"#);
     over.is(409, "over-quota");
 
-    // Without a token, with a wrong token, and with parts of a valid one.
+    // Without a token, with a wrong token, and with parts of a valid token.
     for token in [None, Some("wrong-hush-3"), Some("operator-hush-"), Some("operator-hush-1 x")] {
         for (method, path) in [("POST", "/v1/leases"), ("GET", "/v1/state"), ("GET", "/metrics")] {
             let reply = guarded.client(None, token).send(method, path, ASK, &[]);
@@ -131,7 +131,7 @@ fn a_bearer_token_over_tls() {
     assert!(stranger.try_get("/healthz").is_err());
     let mut plain = guarded.server.client();
     assert!(plain.try_get("/healthz").is_err());
-    // All of this was logged, but not the tokens.
+    // The log covers all of this, but contains no tokens.
     let log = guarded.log();
     assert!(log.matches("path=\"/v1/leases\"").count() >= 7, "{log}");
     assert!(!log.contains("hush"), "{log}");
@@ -174,7 +174,7 @@ fn a_certificate_and_a_token_are_both_good() {
     let again = || Some((certificate.clone(), key.clone_key()));
     let lease = guarded.client(again(), None).post("/v1/leases", ASK).json();
     assert_eq!(lease["tenant"], "a.example");
-    // A token raises a tenant to the operator; a wrong one is refused, even with a valid
+    // A token raises a tenant to the operator; a wrong token is refused, even with a valid
     // certificate.
     let raised = guarded.client(again(), Some("operator-hush-1")).post("/v1/leases", ASK);
     assert_eq!(raised.json()["tenant"], json!(null));
@@ -196,7 +196,7 @@ fn certificates_that_cannot_be_used_are_named() {
         (&missing, &key, None, ["--tls-cert", "missing.pem"]),
         (&empty, &key, None, ["--tls-cert", "empty.pem"]),
         (&good, &empty, None, ["--tls-key", "empty.pem"]),
-        // The key of another certificate.
+        // A key that belongs to another certificate.
         (&good, &other, None, ["--tls-cert", "s.pem"]),
         (&good, &key, Some(empty.clone()), ["--client-ca", "empty.pem"]),
     ] {

@@ -25,7 +25,7 @@ impl Reply {
         serde_json::from_str(&self.text).unwrap_or(Value::Null)
     }
 
-    /// Returns the status of a problem.
+    /// Checks that the reply is a problem, and returns its status.
     pub(crate) fn problem(&self) -> u16 {
         assert_eq!(self.kind, "application/problem+json", "{}", self.text);
         self.status
@@ -61,8 +61,8 @@ pub(crate) struct Client {
     used: Instant,
 }
 
-/// The idle time after which a connection is not used again, because the service closes connections
-/// that are idle for 10 s.
+/// The idle time after which a connection is not reused, because the service closes connections
+/// after 10 s of idleness.
 const IDLE: Duration = Duration::from_secs(4);
 
 impl Client {
@@ -105,7 +105,7 @@ impl Client {
         self.try_send("POST", path, body, &[])
     }
 
-    /// Sends a POST with an `Idempotency-Key`.
+    /// Sends a POST request with an `Idempotency-Key`.
     pub(crate) fn keyed(&mut self, path: &str, body: impl Display, key: &str) -> Reply {
         self.send("POST", path, body, &[("Idempotency-Key", key)])
     }
@@ -224,7 +224,7 @@ impl Client {
     }
 }
 
-/// The events of a watch: number of the record, kind, data.
+/// The events of a watch: record number, kind, data.
 pub(crate) type Events = Vec<(u64, String, Value)>;
 
 /// Returns the first `enough` events of a watch.
@@ -232,7 +232,7 @@ pub(crate) fn watch(address: &str, path: &str, enough: usize) -> Events {
     watch_until(address, path, |events, _| events == enough)
 }
 
-/// Returns the events of a watch until there are enough, given their number and the id of the last.
+/// Returns a watch's events until `enough` accepts their number and the last id.
 pub(crate) fn watch_until(
     address: &str,
     path: &str,
@@ -241,7 +241,7 @@ pub(crate) fn watch_until(
     watch_as(address, path, "", Duration::from_mins(1), enough)
 }
 
-/// Does the same with additional headers, until nothing arrives for a while.
+/// Like [`watch_until`], but with additional headers, and stops when nothing arrives for a while.
 pub(crate) fn watch_as(
     address: &str,
     path: &str,
@@ -278,7 +278,7 @@ pub(crate) fn batch(operations: impl IntoIterator<Item = impl Display>) -> Strin
     format!("{{\"operations\":[{}]}}", all.join(","))
 }
 
-/// Returns a number of a reply.
+/// Returns a number in a reply.
 pub(crate) fn number(value: &Value) -> u64 {
     value.as_u64().unwrap_or_else(|| panic!("{value} is not a number"))
 }
@@ -295,7 +295,7 @@ pub(crate) fn holder(lease: &Value) -> (u64, u64) {
     (number(&lease["id"]), number(&lease["epoch"]))
 }
 
-/// Waits until a condition holds. Returns the time that this took.
+/// Waits until a condition holds. Returns the time taken.
 pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) -> Duration {
     let began = Instant::now();
     while !holds() {

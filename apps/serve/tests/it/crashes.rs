@@ -1,4 +1,4 @@
-//! The service on a faulty disk: random histories, each cut off at a random disk operation.
+//! The service on a faulty disk: with random histories, each cut off at a random disk operation.
 //!
 //! `PAVIOR_SIZE=long cargo test -p pavior-serve --test it -- crashes --nocapture` runs the long
 //! form; the seed of a failure is in its message.
@@ -14,15 +14,15 @@ use crate::decisions::begin;
 use crate::disk::{Fault, Simulated, opened, state_of};
 use crate::random::{Random, command};
 
-/// The records known to a client: everything acknowledged.
+/// The acknowledged records, which a client knows.
 struct Known {
-    /// The snapshot of the state after the last acknowledged group and the one that might be
+    /// The snapshot of the state after the last acknowledged group and the state that might be
     /// durable after it.
     acknowledged: StateSnapshot,
     attempted: Option<StateSnapshot>,
 }
 
-/// A run up to its fault.
+/// A run up to the fault.
 struct Run {
     known: Known,
     state: ServiceState,
@@ -48,7 +48,7 @@ fn run(disk: &Simulated, random: &mut Random, steps: u64) -> Option<Run> {
         if !run.group(random, now) {
             return Some(run);
         }
-        // An occasional snapshot, after which old records are removed.
+        // An occasional snapshot, followed by the removal of old records.
         if random.one_in(6) {
             let snapshot = run.state.snapshot();
             let history = run.journal.history();
@@ -80,7 +80,7 @@ impl Run {
                 true
             }
             Err(StoreError::Full(_)) => {
-                // Read-only with a reason: it returns to the durable state, and tries again later.
+                // Read-only with a reason: the writer returns to the durable state.
                 let durable = self.known.acknowledged.seq;
                 let back = state_of(&*self.journal.history(), durable);
                 self.state = back.expect("what is durable can be read");
@@ -109,7 +109,7 @@ fn judge(run: &Run, after: &Simulated) -> Result<(), String> {
             known.acknowledged.seq, found.seq
         ));
     }
-    // The service continues from there.
+    // The service continues from the recovered state.
     let (mut records, mut random) = (Vec::new(), Random(1));
     for _ in 0..5 {
         let (caller, key, command) = command(&mut random, &state);
@@ -173,7 +173,7 @@ fn every_turned_bit_is_found_or_was_never_acknowledged() {
                 turned.flip(&name, bit);
                 bits += 1;
                 let Ok((_, state)) = opened(turned) else { continue };
-                // If it is not refused, no acknowledged record depends on the bit.
+                // If the file is not refused, no acknowledged record depends on the bit.
                 assert_eq!(
                     state.snapshot(),
                     run.known.acknowledged,
@@ -207,7 +207,7 @@ fn damage_names_its_place() {
         }
         journal.append(&records).unwrap();
     }
-    // Two bits of the second frame: more than a single flipped bit, but more frames follow.
+    // Two bits of the second frame: more than a single flipped bit, but other frames follow.
     disk.flip("journal-00000000000000000001.log", (offset + 40) * 8);
     disk.flip("journal-00000000000000000001.log", (offset + 41) * 8);
     let error = JournalStore::open(Arc::new(disk)).err().expect("it is damaged");

@@ -25,7 +25,7 @@ pub(crate) fn limits() -> ServiceLimits {
     ServiceLimits { quota: Some(40), waiting: 5, keys: 20, ..ServiceLimits::default() }
 }
 
-/// Returns a state with its machine, and the record of it.
+/// Returns a state with one machine, and the record that added it.
 pub(crate) fn begin(scheduler: Option<&str>) -> (ServiceState, ServiceRecord) {
     let mut state = ServiceState::new(limits(), 1);
     let event = Event::Configured { machines: machines(scheduler) };
@@ -69,7 +69,7 @@ fn the_fold_is_the_state() {
         }
         assert_eq!(folded.snapshot(), state.snapshot(), "seed {seed}");
         folded.validate();
-        // The result from a snapshot is the same.
+        // Starting from a snapshot gives the same result.
         let saved = saved.expect("the middle was passed");
         let text = serde_json::to_string(&saved).expect("a snapshot can be written");
         let saved: StateSnapshot = serde_json::from_str(&text).expect("and read");
@@ -94,8 +94,7 @@ fn a_request_that_waits_keeps_its_freedom_and_older_journals_are_read() {
     ask(3, [8, 2, 1], None);
     let text = serde_json::to_string(&records).unwrap();
     assert_eq!(text.matches("\"freedom\":\"connected\"").count(), 1, "{text}");
-    // Only requests with a freedom have this member, so journals without it are read in the same
-    // way.
+    // Only requests with a freedom have this member, so older journals can be read as they are.
     assert_eq!(text.matches("freedom").count(), 1, "{text}");
     let old: Vec<ServiceRecord> =
         serde_json::from_str(&text.replace(",\"freedom\":\"connected\"", "")).unwrap();
@@ -109,8 +108,8 @@ fn a_request_that_waits_keeps_its_freedom_and_older_journals_are_read() {
     }
 }
 
-/// Checks that no lease begins that would last into a reservation of its nodes, for any changes of
-/// leases, queue, nodes and reservations.
+/// Checks that no lease begins that would last into a reservation of its nodes, for random changes
+/// to leases, queue, nodes and reservations.
 #[test]
 fn no_lease_begins_that_would_last_into_a_reservation() {
     let (mut grants, mut ahead) = (0, 0);

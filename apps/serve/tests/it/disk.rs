@@ -16,13 +16,13 @@ use crate::random::Random;
 /// The number of bytes that a disk writes atomically.
 const SECTOR: usize = 64;
 
-/// A file: its durable contents, and later changes.
+/// A file's durable contents and later changes.
 #[derive(Clone, Default)]
 struct Content {
     durable: Vec<u8>,
-    /// The contents as seen by the running process.
+    /// The contents seen by the running process.
     seen: Vec<u8>,
-    /// Writes and cuts since the last sync.
+    /// Writes and truncations since the last sync.
     pending: Vec<Change>,
 }
 
@@ -35,14 +35,14 @@ enum Change {
 #[derive(Default)]
 struct Inner {
     files: Vec<Content>,
-    /// Names as seen by the running process, and durable names.
+    /// The names seen by the running process, and the durable names.
     seen: BTreeMap<String, usize>,
     durable: BTreeMap<String, usize>,
     /// The remaining space in bytes; `None` for unlimited.
     room: Option<u64>,
     /// The number of operations until one fails, and the kind of failure.
     until_fault: Option<(u64, Fault)>,
-    /// The number of upcoming calls to open a file that will fail.
+    /// The number of upcoming attempts to open a file that will fail.
     exhausted: u64,
     /// True if all operations fail from now on.
     dead: bool,
@@ -56,9 +56,9 @@ pub(crate) enum Fault {
     Error,
     /// The disk stays full.
     Full,
-    /// This many calls fail because no more files can be opened.
+    /// No more files can be opened; this many calls fail.
     Descriptors(u64),
-    /// The code of the disk panics.
+    /// The disk's code panics.
     Panic,
 }
 
@@ -66,7 +66,7 @@ pub(crate) enum Fault {
 #[derive(Clone, Default)]
 pub(crate) struct Simulated(Arc<Mutex<Inner>>);
 
-/// Returns the journal of a disk and its state.
+/// Opens a disk's journal; returns it with its state.
 pub(crate) fn opened(disk: impl Disk + 'static) -> Result<(JournalStore, ServiceState), String> {
     let (journal, _) = JournalStore::open(Arc::new(disk)).map_err(|error| error.to_string())?;
     let state = state_of(&*journal.history(), u64::MAX)?;
@@ -106,7 +106,7 @@ impl Simulated {
         (inner.room, inner.until_fault, inner.exhausted) = (None, None, 0);
     }
 
-    /// Changes the bytes of a file, or removes it if there are none.
+    /// Changes the bytes of a file, or removes the file if `change` returns none.
     pub(crate) fn change(&self, name: &str, change: impl FnOnce(Vec<u8>) -> Option<Vec<u8>>) {
         let mut inner = self.0.lock().unwrap();
         let file = inner.seen[name];
@@ -131,7 +131,7 @@ impl Simulated {
         inner.durable.insert(name.to_string(), file);
     }
 
-    /// Fails if no file can be opened now, and counts the call.
+    /// Counts an attempt to open a file, which fails if no more files can be opened.
     fn open_another(&self) -> io::Result<()> {
         let mut inner = self.0.lock().unwrap();
         if inner.exhausted == 0 {
@@ -184,7 +184,7 @@ impl Simulated {
         Simulated(Arc::new(Mutex::new(copy)))
     }
 
-    /// Counts an operation, which may be the one that fails.
+    /// Counts an operation, which may be the one set to fail.
     fn operate(&self) -> io::Result<()> {
         let mut inner = self.0.lock().unwrap();
         if inner.dead {
@@ -311,7 +311,7 @@ impl DiskFile for Handle {
             content.seen.resize(end, 0);
         }
         content.seen[offset as usize..end].copy_from_slice(&bytes[..done]);
-        // All of it is on its way to the disk when the power fails.
+        // All bytes are on their way to the disk when the power fails.
         let sent = if fault.is_err() { bytes } else { &bytes[..done] };
         content.pending.push(Change::Write(offset, sent.to_vec()));
         fault?;

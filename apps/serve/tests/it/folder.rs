@@ -1,4 +1,4 @@
-//! The data folder of a running service, and folders that are refused.
+//! Tests the data folder of a running service, and folders that are refused.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -12,7 +12,7 @@ use pavior_serve::storage::{RecordStore, StoreError};
 use crate::records;
 use crate::server::{Server, Setup, fresh};
 
-/// Returns a lease that the server grants.
+/// Requests a lease and returns the reply's status.
 fn grant(server: &Server) -> u16 {
     server.client().post("/v1/leases", r#"{"nodes":1}"#).status
 }
@@ -93,7 +93,7 @@ fn nobody_else_may_read_the_records() {
         assert!(names.iter().any(|name| name.starts_with(kind)), "{kind} is in {names:?}");
     }
     assert_eq!(mode(&setup.data), 0o755);
-    // At the next start, files that others could read are restricted, and this is logged.
+    // At the next start, access to files that others could read is restricted and this is logged.
     fs::set_permissions(&records, fs::Permissions::from_mode(0o755)).unwrap();
     for name in names {
         fs::set_permissions(records.join(name), fs::Permissions::from_mode(0o644)).unwrap();

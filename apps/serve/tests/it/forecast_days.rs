@@ -1,6 +1,6 @@
-//! Days of a real log over HTTP: the forecast of each job at its submission is compared with its
-//! actual start. The service runs under a clock that is set forward from one event of the log to
-//! the next. It first learns from past days. A job that has to wait is recorded as soon as its
+//! Runs days of a real log over HTTP: the forecast of each job at its submission is compared with
+//! its actual start. The service runs under a clock that is set forward from one event of the log
+//! to the next. It first learns from past days. A job that has to wait is recorded as soon as its
 //! forecast is made, a few hundred milliseconds later. The clock advances in the meantime, so the
 //! numbers differ slightly from run to run. `PAVIOR_SIZE=long` learns from 14 days and evaluates 7
 //! (the checks use one day each); `PAVIOR_FORECAST_CSV=FILE` stores a line per job.
@@ -24,11 +24,11 @@ use crate::client::{Client, batch, millis, number, until};
 use crate::server::{Setup, options};
 
 const LOG: &str = "KTH-SP2-1996-2.1-cln.swf.gz";
-/// The beginning of the past, in days of the log; the first month is skipped.
+/// The first day of the past in the log; the first month is skipped.
 const BEGINS: u64 = 30;
 const DAY_S: u64 = 86_400;
 
-/// A job of the log and its outcome. Times are in milliseconds of the service's clock.
+/// A job in the log and its outcome. Times are in milliseconds of the service's clock.
 struct LogJob {
     record: Record,
     submit_ms: u64,
@@ -46,8 +46,7 @@ impl LogJob {
     }
 }
 
-/// Upcoming events. At the same instant, ends (0) come before arrivals (1), each in the order of
-/// the jobs.
+/// Upcoming events. At the same instant, ends (0) come before arrivals (1), each in job order.
 type Agenda = BTreeSet<(u64, u8, usize)>;
 
 struct Days {
@@ -59,7 +58,7 @@ struct Days {
 }
 
 impl Days {
-    /// Makes the client end and submit due jobs, and then look for started ones.
+    /// Ends and submits the jobs that are due, then looks for started jobs.
     fn run(&mut self) {
         while let Some(&(at, kind, job)) = self.agenda.first() {
             if at > self.clock.now_ms() {
@@ -122,7 +121,7 @@ impl Days {
     }
 }
 
-/// Returns the jobs of some days of the log; the first instant of these is `base_ms`.
+/// Returns the jobs in some days of the log, which begin at `base_ms`.
 fn jobs(path: PathBuf, days: u64, base_ms: u64) -> Vec<LogJob> {
     let file = BufReader::new(File::open(path).expect("the log can be read"));
     let text = BufReader::new(MultiGzDecoder::new(file));
@@ -171,8 +170,8 @@ fn replayed(path: PathBuf, days: u64) -> (Days, u64) {
     (days, base_ms)
 }
 
-/// Compares the service's own count of kept promises. Times in replies are whole milliseconds, so
-/// one promise may be counted differently.
+/// Checks the service's own count of kept forecasts. Times in replies are whole milliseconds, so
+/// one forecast may be counted differently.
 fn service_has_counted(days: &mut Days) {
     let told = days.jobs.iter().filter(|job| job.told.is_some()).count() as u64;
     let held = days.jobs.iter().filter(|job| job.held()).count() as u64;

@@ -1,4 +1,4 @@
-//! Forecasts by the service: who may see them, when they are updated, and how accurate they were.
+//! Tests the service's forecasts: who may see them, when they are updated, and their accuracy.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -8,7 +8,7 @@ use crate::client::{Client, has, millis, until};
 use crate::server::{Setup, fresh};
 use crate::workload::in_batches;
 
-/// Configures `mesh:8x8` under `fcfs` and a second machine like it.
+/// Configures `mesh:8x8` under `fcfs` and a second machine of the same kind.
 fn two(setup: &mut Setup) {
     setup.scheduler = Some("fcfs".into());
     setup.more = vec![("other".into(), "mesh:8x8".into())];
@@ -19,7 +19,7 @@ fn whole(machine: &str, job: &str) -> Value {
     json!({ "shape": [8, 8], "estimate_s": 3600, "machine": machine, "job": job, "wait": true })
 }
 
-/// Waits for the forecast of a request.
+/// Waits for the forecast for a waiting request.
 fn forecast(client: &mut Client, request: &Value) -> Value {
     let path = format!("/v1/leases/{}", request["id"]);
     let mut found = Value::Null;
@@ -30,7 +30,7 @@ fn forecast(client: &mut Client, request: &Value) -> Value {
     found
 }
 
-/// Waits for the forecast of a request that is not submitted.
+/// Waits for the forecast for a hypothetical request.
 fn would(client: &mut Client, asked: &Value) -> Value {
     let mut found = Value::Null;
     until("the past", || {
@@ -41,7 +41,7 @@ fn would(client: &mut Client, asked: &Value) -> Value {
     found
 }
 
-/// Waits until the planned start is at a time, and returns the forecast.
+/// Waits until the planned start equals `plan_ms`, and returns the forecast.
 fn until_plan(client: &mut Client, asked: &Value, plan_ms: u64) -> Value {
     let mut found = Value::Null;
     until("the plan", || {
@@ -51,7 +51,7 @@ fn until_plan(client: &mut Client, asked: &Value, plan_ms: u64) -> Value {
     found
 }
 
-/// Returns the value of a counter of a machine.
+/// Returns the value of a machine's counter.
 fn counter(client: &mut Client, name: &str, machine: &str) -> u64 {
     let text = client.get("/metrics").text;
     let begins = format!("pavior_{name}_total{{machine=\"{machine}\"}} ");
@@ -89,7 +89,7 @@ fn who_waits_is_told_an_interval_and_who_fits_is_told_now() {
     let before = now_ms();
     let fits = would(&mut client, &json!({ "nodes": 4, "machine": "other" }));
     let now = fits["median"].as_str().unwrap();
-    // The system clock was read once; the service's time has advanced on its own since.
+    // The system clock was read once; since then, the service's time has advanced on its own.
     assert!((before - 1000..=now_ms() + 1000).contains(&millis(now)), "{fits}");
     has(&fits, &json!({ "earliest": now, "latest": now, "plan": now }));
 
@@ -121,7 +121,7 @@ fn an_event_has_only_those_made_anew_that_it_can_change() {
     let third = client.lease(whole("default", "third"));
     forecast(&mut client, &third);
     assert_eq!((made(&mut client), forecast(&mut client, &first)), ([3, 1], told));
-    // Events on another machine change no forecast here.
+    // Events on another machine do not change the forecasts here.
     assert_eq!(client.end(&elsewhere).status, 200);
     until("the run is known", || {
         would(&mut client, &json!({ "nodes": 1, "machine": "other" }))["runs"] == 1
@@ -132,8 +132,8 @@ fn an_event_has_only_those_made_anew_that_it_can_change() {
     until("all are made anew", || made(&mut client) == [6, 1]);
 }
 
-/// Checks that an answer reflects earlier commands, whether or not jobs have ended. Each 3x3 box
-/// contains the node [1, 1].
+/// Checks that an answer reflects earlier commands, whether or not jobs have ended. Every 3x3 box
+/// contains node [1, 1].
 #[test]
 fn a_request_that_cannot_start_has_no_time() {
     let (server, _) = fresh(|setup| {
@@ -159,7 +159,7 @@ fn a_request_that_cannot_start_has_no_time() {
         assert_eq!((&told["obstacle"], &told["place"]), (&Value::Null, &Value::Null));
         assert!(millis(told["plan"].as_str().unwrap()) <= now_ms() + 1000, "{told}");
     }
-    // So does a waiting request. The request behind it has a different reason.
+    // The same applies to a waiting request. The request behind it has a different reason.
     assert_eq!(client.post("/v1/nodes/drain", node).status, 200);
     let waits = client.lease(json!({ "shape": [3, 3], "wait": true }));
     let told = forecast(&mut client, &waits);
@@ -209,7 +209,7 @@ fn promises_are_counted_and_run_times_outlast_a_restart() {
     until("they are counted", || {
         counters.map(|name| counter(&mut client, name, "default")) == [1, 1, 0]
     });
-    // Run times are recorded, promises are not.
+    // Run times are recorded; forecasts are not.
     server.restart(&setup);
     let told = would(&mut server.client(), &small);
     has(&told, &json!({ "runs": 4, "kept": 0, "broken": 0, "calibrated": false }));

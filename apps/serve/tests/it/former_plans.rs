@@ -16,11 +16,11 @@ use crate::disk::{Simulated, files, state_of};
 use crate::records::{FIRST, after_snapshot, folder};
 use crate::takeover::{Database, patience};
 
-/// The journal of the whole life of a plan.
+/// The journal of a plan's entire life.
 const JOURNAL: &[u8] = include_bytes!("../former_plans/journal.log");
-/// The last snapshot while the plan was under way, and the number of its record.
+/// The last snapshot during the plan, and the number of its record.
 const UNDER_WAY: (u64, &[u8]) = (7, include_bytes!("../former_plans/under-way.json"));
-/// The first snapshot after it.
+/// The first snapshot after the plan, and the number of its record.
 const OVER: (u64, &[u8]) = (13, include_bytes!("../former_plans/over.json"));
 
 /// Returns the records of the journal, one line each.
@@ -36,8 +36,8 @@ fn kind(line: &str) -> &str {
     event.trim_start_matches(['{', '"']).split('"').next().unwrap()
 }
 
-/// Opens a disk that is refused, once with a torn write at the end of its last file. Checks that no
-/// file has changed. Returns the error.
+/// Opens a disk, both unchanged and with a torn write at its end. Checks that it is refused and
+/// that no file has changed. Returns the error.
 fn refused(disk: &Simulated) -> StoreError {
     let torn = disk.copy();
     let last = disk.list().unwrap().into_iter().filter(|name| name.starts_with("journal-")).max();
@@ -56,7 +56,7 @@ fn refused(disk: &Simulated) -> StoreError {
     whole
 }
 
-/// Checks that an error is the one for plans, with the place of the refused record.
+/// Checks that an error is the one for plans and gives the location of the refused record.
 fn is_of_plan(error: &StoreError, named: &str, what: &str) {
     let text = error.to_string();
     assert!(matches!(error, StoreError::Plan { .. }), "{text}");
@@ -69,8 +69,7 @@ fn is_of_plan(error: &StoreError, named: &str, what: &str) {
 fn a_journal_with_records_of_plans_is_refused_and_stays() {
     let expected = "record 4 of kind \"planned\" at offset ";
     is_of_plan(&refused(&folder(JOURNAL)), FIRST, expected);
-    // The same applies if the mark is missing, which is recreated only for a journal that can be
-    // read.
+    // The same applies if the mark is missing; it is recreated only for a readable journal.
     let unmarked = folder(JOURNAL);
     unmarked.change("mark", |_| None);
     is_of_plan(&refused(&unmarked), FIRST, expected);
@@ -89,7 +88,7 @@ fn each_kind_of_record_about_plans_is_named() {
         if !["planned", "moved", "plan-over"].contains(&kind(line)) && !requeued {
             continue;
         }
-        // It follows the records before the plan.
+        // The snapshot follows the records before the plan.
         let mut bytes = frame::format();
         let seq = &line[7..line.find(',').unwrap()];
         let line = line.replacen(&format!("\"seq\":{seq}"), "\"seq\":4", 1);
@@ -143,7 +142,7 @@ fn chained(before: i64, seq: usize, text: &str) -> i64 {
 }
 
 /// Returns a database with the records of the journal, or with a snapshot instead of the first
-/// ones.
+/// records.
 fn fill(url: &str, lines: &[String], snapshot: Option<(u64, &[u8])>) -> Client {
     PostgresStore::open(address(url).unwrap(), "test", patience(3.0)).unwrap().close();
     let mut client = Client::connect(url, NoTls).unwrap();

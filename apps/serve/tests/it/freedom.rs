@@ -1,4 +1,4 @@
-//! Freedoms of requests, over HTTP.
+//! Tests placement freedom in requests over HTTP.
 
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ fn a_request_says_how_free_it_is() {
         assert_eq!(granted(&answer), fits, "{freedom}");
     }
     assert_eq!(client.post("/v1/leases", five("any-box")).status, 409);
-    // Only boxes can be planned.
+    // Plans support only boxes.
     assert_eq!(client.post("/v1/unblock", shaped([2, 4], "turned")).status, 200);
     client.post("/v1/unblock", shaped([2, 4], "connected")).is(400, "bad-value");
     for path in ["/v1/explain", "/v1/what-if", "/v1/unblock"] {

@@ -1,5 +1,5 @@
-//! Checks that on a full file system, acknowledged records stay, nothing is acknowledged without
-//! being stored, the reason is given, and the service continues when there is space again. Requires
+//! Checks that on a full file system, acknowledged records survive, nothing is acknowledged without
+//! being stored, the reason is reported, and the service continues once there is space again. Needs
 //! permission to mount; otherwise the test is skipped with a note.
 
 use std::path::{Path, PathBuf};
@@ -76,7 +76,7 @@ fn a_full_disk_makes_the_service_read_only_with_a_reason() {
     assert_eq!(held(&mut client), known);
     client.get("/readyz").is(503, "read-only");
     assert!(client.get("/metrics").text.contains("pavior_ready 0"));
-    // After it is killed and restarted on the full disk, it has the same state.
+    // After being killed and restarted on the full disk, the service has the same state.
     server.kill();
     disk.grow("96k");
     let server = Server::start(&setup);

@@ -1,4 +1,4 @@
-//! The service over HTTP.
+//! Tests the service over HTTP.
 
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ fn a_lease_is_granted_renewed_and_ended() {
 fn records_beyond_the_last_cannot_be_watched() {
     let (server, _) = fresh(|_| {});
     server.client().get("/v1/watch?after=99").is(410, "ahead");
-    // An unreadable id is not treated as missing, because records would be skipped.
+    // A malformed id is not treated as missing, because records would be skipped.
     for id in ["x", "-1", "1 2", "99999999999999999999"] {
         let mut client = Client::with(&server.address, "Last-Event-ID", id);
         assert_eq!(client.get("/v1/watch").status, 400, "{id}");
@@ -106,7 +106,7 @@ fn bad_requests_change_nothing() {
     assert_eq!(client.send("DELETE", "/v1/leases", "", &[]).problem(), 405);
     assert_eq!(client.get("/v1/machine").json()["busy"], 0);
     let large = format!("{{\"nodes\":1,\"job\":\"{}\"}}", "x".repeat(2 << 20));
-    // The server may close the connection before everything was sent.
+    // The server may close the connection before everything has been sent.
     let reply = server.client().try_post("/v1/leases", &large);
     assert!(reply.is_err() || reply.is_ok_and(|reply| reply.status == 413));
 }
@@ -146,7 +146,7 @@ fn leases_expire_and_watchers_are_told() {
     let at = |event: &(u64, String, Value)| millis(event.2["at"].as_str().unwrap());
     let then = at(&events[1]);
     let before = client.get(&format!("/v1/machine?at_ms={then}")).json();
-    // The drain may be in the same millisecond.
+    // The drain may fall in the same millisecond.
     let last = events.iter().filter(|event| at(event) <= then).count();
     has(&before, &json!({ "busy": 4, "seq": last }));
     let later = client.get("/v1/machine?at_ms=99999999999999").json();
@@ -183,7 +183,7 @@ fn waiting_requests_start_in_the_order_of_the_scheduler() {
     client.end(&first);
     let lease = client.get(&format!("/v1/leases/{id}")).json();
     has(&lease, &json!({ "state": "held", "nodes": 16 }));
-    // A waiting request can leave the queue without an epoch, but not with that of another request.
+    // A waiting request can leave the queue without an epoch, but not with another request's epoch.
     let (_, epoch) = holder(&client.lease(r#"{"wait":true,"shape":[8,8]}"#));
     client.end(&json!({ "id": 3, "epoch": epoch - 1 })).is(409, "stale-epoch");
     let gone = client.post("/v1/leases/3/end", "");
@@ -201,7 +201,7 @@ fn a_batch_is_answered_one_by_one() {
     assert!(refused.json()["detail"].as_str().unwrap().starts_with("operation 1:"));
     let all = r#"{"operations":[{"lease":{"shape":[8,8.0]}},
         {"lease":{"nodes":1}},{"end":{"id":1,"epoch":2}},{"fail":{"node":[0,0]}}]}"#;
-    // A command that was not carried out has not used its key.
+    // A command that was not carried out has not used up its key.
     let first = send(all);
     let answers = first.json();
     let statuses: Vec<&Value> =
@@ -233,7 +233,7 @@ fn the_service_describes_itself() {
     let address = server.address.clone();
     let watcher = std::thread::spawn(move || watch(&address, "/v1/watch", 1));
     std::thread::sleep(std::time::Duration::from_millis(100));
-    // A watcher without a server keeps trying for a minute.
+    // A watcher keeps retrying for a minute after its server is gone.
     let took = server.stop();
     assert!(took < std::time::Duration::from_secs(40), "{took:?}");
     assert!(watcher.join().unwrap().is_empty());

@@ -1,8 +1,8 @@
-//! A real server, killed again and again under load.
+//! Tests a real server that is killed repeatedly under load.
 //!
-//! Clients record the start, the end and the answer of each request. The journal is the order that
-//! the service claims. It is a linearization if it contains every answer, no node is held twice,
-//! and a request that ended before another one began comes first.
+//! Clients record the start, the end and the answer of each request. The journal gives the order
+//! claimed by the service. It is a linearization if it contains every answer, no node is held
+//! twice, and any request that ended before another began precedes the other.
 //!
 //! `PAVIOR_SIZE=long cargo test -p pavior-serve --test it -- kills --nocapture` runs the long form,
 //! with 64 clients.
@@ -66,7 +66,7 @@ impl Load {
         self.target.answered.load(Ordering::Relaxed)
     }
 
-    /// Waits until `count` more have been answered.
+    /// Waits until `count` more requests have been answered.
     pub(crate) fn wait_for(&self, count: u64) {
         let before = self.answered();
         until("answers", || self.answered() >= before + count);
@@ -137,7 +137,7 @@ fn client(number: u64, target: &Target) -> Vec<Done> {
             let (id, epoch) = own.swap_remove(random.below(own.len() as u64) as usize);
             let (path, body) = (format!("/v1/leases/{id}/end"), json!({ "epoch": epoch }));
             let Some((status, answer, again)) = insist(target, (&path, body), &[]) else { break };
-            // If a request was sent twice, the first may have been carried out.
+            // If a request was sent twice, the first copy may have been carried out.
             let right = status == 200 || (again && answer["reason"] == "lease-ended");
             assert!(right, "{status} {answer}");
             done.push(Done { began, ended: Instant::now(), what: What::Ended(id) });
@@ -148,7 +148,7 @@ fn client(number: u64, target: &Target) -> Vec<Done> {
 
 /// Compares the observations of clients with the journal.
 pub(crate) fn judge(address: &str, histories: &[Vec<Done>]) {
-    // A last lease, so that the last record is an event.
+    // A final lease, so that the last record is an event.
     let mut client = Client::new(address);
     assert!(client.lease(r#"{"nodes":1}"#)["epoch"].is_u64(), "a node is free");
     let last = client.seq();

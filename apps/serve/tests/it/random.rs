@@ -19,7 +19,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Returns a number below another.
+    /// Returns a number below `n`.
     pub(crate) fn below(&mut self, n: u64) -> u64 {
         self.next() % n
     }
@@ -29,12 +29,12 @@ impl Random {
     }
 }
 
-/// Returns a side of a box.
+/// Returns a random side of a box.
 fn side(random: &mut Random) -> u16 {
     1 + random.below(5) as u16
 }
 
-/// Returns a request for nodes.
+/// Returns a random request for nodes.
 fn lease(random: &mut Random) -> LeaseRequest {
     let ask = if random.one_in(3) {
         Ask::Nodes(1 + random.below(20) as u32)
@@ -49,7 +49,7 @@ fn lease(random: &mut Random) -> LeaseRequest {
     request
 }
 
-/// Returns a command that usually makes sense in a state: caller, key and command.
+/// Returns a random command that usually makes sense in a state, with its caller and key.
 pub(crate) fn command(
     random: &mut Random,
     state: &ServiceState,

@@ -1,4 +1,4 @@
-//! The form of requests and replies: every route refuses repeated and unknown members and
+//! Checks the form of requests and replies: every route refuses repeated and unknown members and
 //! parameters, and all replies have consistent headers, times and counts.
 
 use std::io::{Read, Write};
@@ -15,7 +15,7 @@ pub(crate) fn routes(document: &Value) -> Vec<(String, String, Value)> {
     let mut routes = Vec::new();
     for (path, item) in document["paths"].as_object().expect("there are paths") {
         for (method, operation) in item.as_object().expect("a path has methods") {
-            // The first lease, where a path names one.
+            // Paths that contain a lease use the first.
             let path = path.replace("{id}", "1");
             routes.push((method.to_uppercase(), path, operation.clone()));
         }
@@ -84,7 +84,7 @@ fn a_key_stands_for_the_query_too() {
     for path in ["/v1/leases", "/v1/leases?wait=false", "/v1/leases?wait=true&"] {
         asked(path).is(422, "key-reused");
     }
-    // The reverse.
+    // The other way around.
     let body = r#"{"nodes":65}"#;
     assert_eq!(client.keyed("/v1/leases", body, "l").status, 409);
     client.keyed("/v1/leases?wait=true", body, "l").is(422, "key-reused");
@@ -138,7 +138,7 @@ fn bodies_are_json_and_say_so() {
         assert_eq!(once(&server, "POST", &path, body, &two).status, 415, "{path}");
         let other = [("Content-Type", "application/json; charset=latin1")];
         assert_eq!(once(&server, "POST", &path, body, &other).status, 415, "{path}");
-        // Without a body and a type, the route decides.
+        // If both the body and the type are missing, the route decides.
         assert_ne!(once(&server, "POST", &path, "", &[]).status, 415, "{path}");
     }
     assert_eq!(once(&server, "GET", "/v1/leases", "", &[]).json()["leases"], json!([]));
@@ -199,7 +199,7 @@ fn numbers_read_by_prometheus_come_in_the_form_that_it_asks_for() {
     assert_eq!(kind(prometheus), "application/openmetrics-text; version=1.0.0; charset=utf-8");
 }
 
-/// Returns the counts of a reply: free, busy, failed, drained.
+/// Returns the counts in a reply: free, busy, failed, drained.
 fn counts(reply: &Value) -> [u64; 4] {
     ["free", "busy", "failed", "drained"].map(|name| reply[name].as_u64().expect(name))
 }
@@ -209,7 +209,7 @@ fn failed_and_drained_nodes_are_counted_alike_in_every_answer() {
     let (server, _) = fresh(|_| {});
     let mut client = server.client();
     let lease = client.lease(r#"{"shape":[8,4]}"#);
-    // Two failed and two drained nodes that no lease holds, and one of each in the lease.
+    // Two failed and two drained nodes that no lease holds, and one of each that the lease holds.
     for (change, nodes) in [("fail", [[0, 7], [1, 7], [0, 0]]), ("drain", [[6, 7], [7, 7], [1, 0]])]
     {
         for node in nodes {
@@ -226,7 +226,7 @@ fn failed_and_drained_nodes_are_counted_alike_in_every_answer() {
     assert_eq!(counts(&imagined["diagnosis"]["counts"]), [60, 0, 3, 1]);
 }
 
-/// Compares all answers about nodes with each other.
+/// Checks that all answers about nodes agree with each other.
 fn agree(client: &mut Client, expected: [u64; 4], listed: [usize; 2]) {
     let [free, busy, failed, drained] = expected;
     let machine = client.get("/v1/machine").json();
@@ -250,7 +250,7 @@ fn agree(client: &mut Client, expected: [u64; 4], listed: [usize; 2]) {
         assert_eq!(counts(&diagnosis["counts"]), expected);
         let blocked = &diagnosis["blocked"];
         let length = |name: &str| blocked[name].as_array().unwrap().len() as u64;
-        // So do the blockers: such a node stays unavailable when the lease ends.
+        // Blockers also include such nodes, which stay unavailable when the lease ends.
         assert_eq!([length("failed"), length("drained")], listed.map(|nodes| nodes as u64));
     }
     // A sample is taken some time after the record it reflects.
@@ -263,11 +263,11 @@ fn agree(client: &mut Client, expected: [u64; 4], listed: [usize; 2]) {
     has(&last, &json!({ "unavailable": failed + drained, "busy": busy }));
 }
 
-/// The members that are times, in every reply.
+/// The names of all reply members that are times.
 const TIMES: [&str; 9] =
     ["at", "now", "start", "expires", "asked", "from", "until", "planned", "began"];
 
-/// Checks the times in a value. Returns their number.
+/// Checks and counts the times in a value.
 fn times(value: &Value, place: &str) -> usize {
     match value {
         Value::Array(list) => list.iter().map(|one| times(one, place)).sum(),
@@ -345,7 +345,7 @@ fn raw(server: &Server, bytes: &[u8]) -> String {
     stream.write_all(bytes).unwrap();
     let mut reply = Vec::new();
     let mut buffer = [0; 4096];
-    // The service may close the connection before it has read everything.
+    // The service may close the connection before reading everything.
     while let Ok(count @ 1..) = stream.read(&mut buffer) {
         reply.extend_from_slice(&buffer[..count]);
         if String::from_utf8_lossy(&reply).ends_with('}') {
@@ -376,7 +376,7 @@ fn heads_that_are_malformed_or_too_large_are_refused() {
         (head(post, &coded("gzip")) + "{}", 415),
         (head(post, &coded("identity, br")) + "{}", 415),
         (head(post, &coded("Identity")) + "{}", 400),
-        // No byte of the body arrives.
+        // No bytes of the body are sent.
         (head(post, &format!("{host}{json}Content-Length: 1048577\r\n")), 413),
         (head(post, &format!("{host}{json}Content-Length: 99999999999\r\n")), 413),
         (

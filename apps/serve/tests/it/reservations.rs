@@ -1,4 +1,4 @@
-//! Advance reservations of nodes, and room by a deadline, over HTTP.
+//! Tests advance reservations of nodes and plans to free nodes by a deadline, over HTTP.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -34,7 +34,7 @@ fn no_lease_lasts_into_a_reservation_and_a_restart_changes_nothing() {
     assert_eq!(reply.status, 201);
     let one = reply.json();
     has(&one, &json!({ "machine": "default", "name": "cooling", "leases": [long["id"]] }));
-    // It starts in the right half, or before the reservation, or not at all.
+    // The job starts in the right half, or before the reservation, or not at all.
     let beside = client.lease(json!({ "shape": [4, 8], "estimate_s": 90_000 }));
     assert_eq!(beside["parts"][0]["base"], json!([4, 0]));
     let refused = client.post("/v1/leases", json!({ "shape": [2, 8], "ttl_s": 4000 }));
@@ -43,7 +43,7 @@ fn no_lease_lasts_into_a_reservation_and_a_restart_changes_nothing() {
     assert!(told.contains(one["from"].as_str().unwrap()), "{told}");
     let before = client.lease(json!({ "shape": [2, 8], "ttl_s": 1800 }));
     assert_eq!(before["parts"][0]["base"], json!([2, 0]));
-    // The scheduler's reason says so for a waiting request.
+    // For a waiting request, the scheduler gives the reservation as the reason.
     assert_eq!(client.end(&before).status, 200);
     let waiting = client.lease(json!({ "shape": [2, 8], "estimate_s": 4000, "wait": true }));
     assert_eq!(waiting["state"], "waiting");
@@ -70,7 +70,7 @@ fn no_lease_lasts_into_a_reservation_and_a_restart_changes_nothing() {
     client.post(&path, "").is(404, "unknown-reservation");
 }
 
-/// Checks grants from the queue, alone and in a batch, after moves and renewals, under each
+/// Checks grants from the queue, single and in a batch, after moves and renewals, under each
 /// scheduler.
 #[test]
 fn nothing_that_is_granted_lasts_into_a_reservation() {
@@ -116,7 +116,7 @@ fn a_reservation_is_over_by_itself_and_watchers_are_told() {
     assert_eq!(client.post("/v1/reservations", left(-5, 2)).status, 201);
     let waiting = client.lease(json!({ "shape": [8, 8], "wait": true }));
     assert_eq!(waiting["state"], "waiting");
-    // Machines, reservation, request, its end, and the lease.
+    // Events: machines, reservation, request, its end, and the lease.
     let events = watch(&server.address, "/v1/watch?after=0", 5);
     let kinds: Vec<&str> = events.iter().map(|(_, kind, _)| kind.as_str()).collect();
     assert_eq!(kinds, ["configured", "reserved", "queued", "unreserved", "granted"]);
@@ -147,7 +147,7 @@ fn what_cannot_be_reserved_is_refused_and_tenants_reserve_nothing() {
     let other = client.lease(json!({ "shape": [1, 1] }));
     let one = client.post("/v1/reservations", left(60, 120)).json();
     assert_eq!(one["leases"], json!([other["id"]]));
-    // A tenant sees the times, but no lease of another tenant.
+    // A tenant sees the times, but no other tenant's lease.
     assert_eq!(reserved(&mut tenant)[0]["from"], one["from"]);
     assert_eq!(reserved(&mut tenant)[0]["leases"], json!([]));
     let path = format!("/v1/reservations/{}/cancel", one["id"]);

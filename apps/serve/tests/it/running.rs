@@ -12,15 +12,15 @@ use pavior_serve::writer::{Tuning, WriterHandle, recover, start};
 
 use crate::decisions::begin;
 
-/// A writer and its thread, which ends without a panic when it is stopped.
+/// A writer and its thread, which must not panic before it is stopped.
 pub(crate) struct Running {
     pub(crate) writer: WriterHandle,
     thread: JoinHandle<()>,
 }
 
 impl Running {
-    /// Starts a writer on a disk with a clock. A new journal gets a machine. Returns `None` if the
-    /// disk fails.
+    /// Starts a writer on a disk, given a clock. Adds a machine to a new journal. Returns `None` if
+    /// the disk fails.
     pub(crate) fn start(
         disk: impl Disk + 'static,
         (wall_ms, confirmed): (u64, bool),

@@ -24,7 +24,7 @@ pub(crate) struct Server {
     process: Child,
     pub(crate) address: String,
     told: PathBuf,
-    /// Its own data folder, if any, removed after the process has ended.
+    /// The server's own data folder, if any; removed after the process has ended.
     folder: Option<TempDir>,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Server {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Setup {
     pub(crate) machine: String,
-    /// Further machines, by name.
+    /// Additional machines, with their names.
     pub(crate) more: Vec<(String, String)>,
     pub(crate) strategy: String,
     pub(crate) scheduler: Option<String>,
@@ -40,7 +40,7 @@ pub(crate) struct Setup {
     pub(crate) store: Option<String>,
     /// The file with the store's password.
     pub(crate) password: Option<PathBuf>,
-    /// The address to listen on, if it is not a loopback port.
+    /// The address to listen on, if not a loopback port.
     pub(crate) listen: Option<String>,
     pub(crate) tokens: Option<PathBuf>,
     /// The server's certificate and key, and the authority for clients.
@@ -52,13 +52,13 @@ pub(crate) struct Setup {
     pub(crate) history_bytes: u64,
     pub(crate) quota: Option<u64>,
     pub(crate) confirm_clock: bool,
-    /// Maximum numbers of connections and watchers, and the rate of a tenant; defaults if `None`.
+    /// Maximum numbers of connections and watchers, and each tenant's rate; defaults if `None`.
     pub(crate) connections: Option<usize>,
     pub(crate) watchers: Option<usize>,
     pub(crate) rate: Option<f64>,
-    /// Shapes whose slots the metrics count.
+    /// Shapes for which the metrics count slots.
     pub(crate) slots: Vec<[u16; 3]>,
-    /// The soft and hard limits on open files of the process; unchanged if `None`.
+    /// The process's soft and hard limits on open files; unchanged if `None`.
     pub(crate) open_files: Option<u64>,
 }
 
@@ -75,7 +75,7 @@ impl Setup {
         }
     }
 
-    /// Adds tokens: `root-secret` of the operator, `a-secret` of a tenant `a`.
+    /// Adds tokens: `root-secret` for the operator, `a-secret` for a tenant `a`.
     pub(crate) fn give_tokens(&mut self, tenants: &[&str]) {
         let lines = tenants.iter().map(|name| format!("{name}-secret tenant={name}\n"));
         self.give_token_file(&format!("root-secret\n{}", lines.collect::<String>()));
@@ -105,7 +105,7 @@ impl Server {
         Server::try_start(setup).unwrap_or_else(|status| panic!("the server ended: {status}"))
     }
 
-    /// Returns the message of a server that does not start.
+    /// Returns the message of a server that refuses to start.
     pub(crate) fn refused(setup: &Setup) -> String {
         let log = setup.data.with_extension("log");
         let setup = Setup { log: Some(log.clone()), ..setup.clone() };
@@ -180,7 +180,7 @@ impl Server {
         self.process.wait().expect("it ends");
     }
 
-    /// Kills the server and starts another one. Returns the time that the start took.
+    /// Kills the server and starts another one. Returns the startup time.
     pub(crate) fn restart(&mut self, setup: &Setup) -> Duration {
         self.kill();
         let (began, folder) = (Instant::now(), self.folder.take());
@@ -195,7 +195,7 @@ impl Server {
         assert!(status.expect("there is a kill").success());
     }
 
-    /// Stops the server with SIGTERM and returns the time that this took.
+    /// Stops the server with SIGTERM and returns the time taken.
     pub(crate) fn stop(&mut self) -> Duration {
         let began = Instant::now();
         self.signal("TERM");
@@ -214,7 +214,7 @@ impl Drop for Server {
     }
 }
 
-/// Returns a server with its own folder, which is removed with it.
+/// Returns a server with its own folder, which is removed when the server is dropped.
 pub(crate) fn fresh(change: impl FnOnce(&mut Setup)) -> (Server, Setup) {
     let folder = TempDir::new().expect("there is room");
     let mut setup = Setup::new(&folder.path().join("data"));
@@ -229,13 +229,13 @@ fn rand() -> u64 {
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }
 
-/// Runs the server's process if requested; as a normal test it does nothing.
+/// Runs the server's process if requested; does nothing as a normal test.
 #[test]
 fn child() {
     serve_if_asked();
 }
 
-/// Serves with the options in the environment until it is stopped, if there are any.
+/// If the environment contains options, serves with them until stopped.
 pub(crate) fn serve_if_asked() -> bool {
     let Ok(text) = std::env::var(OPTIONS) else { return false };
     let (setup, told): (Setup, PathBuf) = serde_json::from_str(&text).expect("they were written");

@@ -1,4 +1,4 @@
-//! Numbers of boxes that fit side by side, over HTTP and in the metrics.
+//! Tests the number of boxes that fit at once, over HTTP and in the metrics.
 
 use serde_json::{Value, json};
 
@@ -15,11 +15,11 @@ fn slots_are_counted_now_after_moves_and_later() {
             .filter(|line| line.starts_with("pavior_slots"))
             .map(String::from)
             .collect();
-        // The samples of a metric have no order.
+        // The samples of a metric are unordered.
         lines.sort();
         lines
     };
-    // The third shape does not fit a plane.
+    // The third shape does not match a two-dimensional machine.
     assert_eq!(
         gauges(&mut client),
         [

@@ -15,7 +15,7 @@ pub(crate) fn configure(setup: &mut Setup) {
     setup.scheduler = Some("conservative:plain".into());
 }
 
-/// Fills the queue of a server, and returns a batch whose decision takes about this long.
+/// Fills the queue of a server, and returns a batch whose decision takes about `length`.
 pub(crate) fn decision(client: &mut Client, length: Duration) -> String {
     // One node stays free; failing and repairing it invalidates every plan.
     client.lease(json!({ "shape": [24, 23], "estimate_s": 1e6 }));
@@ -90,7 +90,7 @@ fn commands_that_wait_behind_a_slow_one_are_answered_one_after_the_other() {
         });
     }
     let times: Vec<Duration> = answers.iter().take(6).collect();
-    // If they were one group, all would be answered at the end.
+    // If the commands were one group, all would be answered at the end.
     assert!(times[0] < times[5] / 2, "{times:?}");
 }
 

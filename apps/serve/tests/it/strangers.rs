@@ -15,7 +15,7 @@ use crate::server::{Server, Setup};
 const DATA: &str = "PAVIOR_STRANGER_TEST";
 const NOBODY: u32 = 65534;
 
-/// Runs the other user's process if requested; as a normal test it does nothing.
+/// Runs the other user's process if requested; does nothing as a normal test.
 #[test]
 fn child() {
     let Some(data) = std::env::var_os(DATA).map(PathBuf::from) else { return };
@@ -57,7 +57,7 @@ fn child() {
     let granted = ask("/v1/leases", r#"{"nodes":1}"#);
     assert!(granted.contains(" 201 ") && granted.contains("\"tenant\":\"uid-65534\""), "{granted}");
     fs::write(std::env::temp_dir().join("locked"), "").expect("its own folder");
-    // Held until the parent has started another server.
+    // The locks are held until the parent has started another server.
     let done = std::env::temp_dir().join("done");
     while !done.exists() {
         std::thread::sleep(std::time::Duration::from_millis(5));
@@ -98,7 +98,7 @@ fn another_user_reaches_the_socket_and_nothing_else() {
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    // It has locked everything it can, which does not prevent a start.
+    // The stranger has locked everything it can, which does not prevent a start.
     server.stop();
     let again = Server::start(&setup);
     fs::write(scratch.join("done"), "").unwrap();

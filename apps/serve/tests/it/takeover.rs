@@ -1,4 +1,4 @@
-//! Two servers on one PostgreSQL database, whose leader is killed or paused.
+//! Tests two servers that share a PostgreSQL database, while the leader is killed or paused.
 //!
 //! Needs Debian's `postgresql`. Skipped with a note if it is not installed, unless
 //! `PAVIOR_REQUIRE_POSTGRES` is set.
@@ -31,7 +31,7 @@ impl Database {
         Database::with(&["-A", "trust"])
     }
 
-    /// Does the same with options for `initdb`.
+    /// Like [`Database::start`], but with options for `initdb`.
     pub(crate) fn with(options: &[&str]) -> Option<Database> {
         let database = Database::find(options);
         if database.is_none() {
@@ -98,7 +98,7 @@ impl Database {
         self.url_of("postgres")
     }
 
-    /// Returns the address of one of its databases.
+    /// Returns the address of a database on the server.
     pub(crate) fn url_of(&self, name: &str) -> String {
         format!("postgres://postgres@127.0.0.1:{}/{name}", self.port)
     }
@@ -135,7 +135,7 @@ fn a_standby_takes_over_and_the_old_server_is_fenced() {
     let load = Load::start(&first, 8);
     load.wait_for(200);
 
-    // It is paused at an arbitrary moment, and resumed when the other server decides.
+    // The leader is paused at an arbitrary moment, and resumed when the other server decides.
     first.signal("STOP");
     let took = until("the takeover", || ready(&second.address));
     println!("taken over {took:?} after a pause");
@@ -164,7 +164,7 @@ fn a_standby_takes_over_and_the_old_server_is_fenced() {
     assert!(first.stop() < Duration::from_secs(40));
 }
 
-/// Returns a writer that never blocks, and the timeout after which another server takes over.
+/// Returns a `Patience` with this silence limit, and with no limit on decisions.
 pub(crate) fn patience(silence_s: f64) -> Patience {
     Patience { silence: Duration::from_secs_f64(silence_s), hang: Duration::MAX }
 }

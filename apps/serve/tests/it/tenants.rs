@@ -28,7 +28,7 @@ fn tenants_are_apart() {
     // The answer names the blockers without their owners.
     let blocked = b.post("/v1/leases", r#"{"shape":[8,8]}"#).json();
     assert_eq!(blocked["diagnosis"]["blocked"]["jobs"][0]["lease"], json!(null));
-    // It also omits when the lease ends and where it could move.
+    // The answer also omits when the lease ends and where it could move.
     let told = |client: &mut crate::client::Client| {
         let asked = client.post("/v1/explain", r#"{"shape":[6,3]}"#).json();
         let slots = client.get("/v1/slots?shape=6x3").json();

@@ -1,4 +1,4 @@
-//! Reasons why a request is waiting, in the replies about the queue, a request and an explanation.
+//! Tests the reasons for a request's wait, in replies about the queue, a request or an explanation.
 
 use serde_json::{Value, json};
 
@@ -58,7 +58,7 @@ fn what_is_planned_is_planned_again_after_a_lease_that_does_not_wait_and_after_a
         ask(&mut client, json!({ "shape": [8, 4], "estimate_s": 600 }));
         let head = ask(&mut client, json!({ "shape": [8, 8], "estimate_s": 60 }));
         let before = waits_for(&mut client, &head)["planned"].clone();
-        // It bypasses the queue and runs longer.
+        // This lease bypasses the queue and runs longer.
         let passes = client.lease(json!({ "shape": [2, 2], "estimate_s": 3600 }));
         assert!(passes["start"].is_string(), "{scheduler}: {passes}");
         let after = waits_for(&mut client, &head)["planned"].clone();
@@ -79,7 +79,7 @@ fn a_strict_order_names_who_comes_first() {
     assert_eq!(waits_for(&mut client, &head)["kind"], "nodes");
     let told = waits_for(&mut client, &behind);
     assert_eq!((&told["kind"], &told["by"]["job"]), (&json!("turn"), &json!("large")));
-    // The answer does not promise a grant, because it is not its turn.
+    // The answer does not promise a grant, because it is not the request's turn.
     assert_eq!(told["sentence"], "It waits its turn: under `fcfs`, job large starts first.");
 }
 
@@ -105,7 +105,7 @@ fn enough_nodes_without_a_place_is_said_so() {
     assert_eq!(diagnosis["blocked"]["moves"][0]["job"], diagnosis["blocked"]["jobs"][0]["lease"]);
 }
 
-/// Checks that the reason, the status and the meaning of a key are the same.
+/// Checks that the reason, the status and the effect of a key stay the same.
 #[test]
 fn a_refusal_leaves_its_diagnosis_out_if_asked_to() {
     let (server, _) = fresh(|_| {});
@@ -127,7 +127,7 @@ fn a_refusal_leaves_its_diagnosis_out_if_asked_to() {
     assert_eq!(client.post("/v1/leases?diagnosis=some", body).status, 400);
 }
 
-/// Checks that a strategy that grants by count reports missing nodes, and no box.
+/// Checks that a strategy that grants by count reports missing nodes and no box.
 #[test]
 fn by_count_nodes_are_missing_and_no_box() {
     let (server, _) = fresh(|setup| {
@@ -145,7 +145,7 @@ fn by_count_nodes_are_missing_and_no_box() {
     let head = ask(&mut client, json!({ "shape": [6, 6], "job": "h", "estimate_s": 3600 }));
     let told = waits_for(&mut client, &head);
     has(&told, &json!({ "kind": "nodes", "needed": 36, "free": 24 }));
-    // 24 are free, but from the booked hour on the head needs 36 of 64.
+    // 24 nodes are free, but the first request needs 36 of 64 from the booked hour on.
     let behind = ask(&mut client, json!({ "nodes": 24, "estimate_s": 20 * 60 }));
     assert_eq!(client.get(&format!("/v1/leases/{behind}")).json()["state"], "held");
     let long = ask(&mut client, json!({ "nodes": 64, "estimate_s": 3600 }));
@@ -185,7 +185,7 @@ fn no_tenant_is_told_of_another() {
     assert_eq!(waits_for(&mut root, &behind)["by"]["job"], "secret");
 }
 
-/// Checks that the scheduler is asked again at startup, because its plans are not recorded.
+/// Checks that the scheduler is queried again at startup, because its plans are not recorded.
 #[test]
 fn after_a_restart_it_is_known_who_waits_for_whom() {
     let (mut server, setup) = fresh(|setup| setup.scheduler = Some("easy".into()));

@@ -44,7 +44,7 @@ struct Answers {
     answers: Vec<Answer>,
 }
 
-/// Does the same in batches of a size. Returns the number of operations.
+/// Like [`one_by_one`], but in batches of `size`. Returns the number of operations.
 pub(crate) fn in_batches(address: &str, size: usize, until: impl Fn(u64) -> bool) -> u64 {
     let mut client = Client::new(address);
     let leases = batch(vec![r#"{"lease":{"shape":[1,1]}}"#; size]);

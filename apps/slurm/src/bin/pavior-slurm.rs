@@ -10,7 +10,7 @@ use pavior_slurm::{
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // `slurm --config` are words of the command line, which the toy cluster's script passes.
+    // `slurm --config` are words passed by the toy cluster's script.
     let rest: Vec<&str> = arguments
         .iter()
         .map(String::as_str)

@@ -1,7 +1,7 @@
-//! A file lock on a shared disk, whose holder is the active one of several daemons. It is a system
-//! lock (`flock`), so it is released however its holder exits. It only saves work and log lines.
-//! Correctness does not depend on it, because Slurm rejects a change if the job has changed in the
-//! meantime (see `carry`).
+//! A file lock on a shared disk; of several daemons, its holder is the active one. It is a system
+//! lock (`flock`), so it is released however the holder exits. The lock only saves work and log
+//! lines. Correctness does not depend on it, because Slurm rejects a change if the job has changed
+//! in the meantime (see `carry`).
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -15,8 +15,8 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Returns true if this daemon is active: no lock is configured, it holds the lock, or it
-    /// acquires the lock now.
+    /// Returns true if this daemon is active: no lock is configured, or it holds the lock or
+    /// acquires it now.
     pub(crate) fn take(&mut self, path: Option<&PathBuf>) -> io::Result<bool> {
         let Some(path) = path else {
             self.held = None;
@@ -29,7 +29,7 @@ impl Lock {
         let mut options = OpenOptions::new();
         let file = options.write(true).create(true).truncate(false).mode(0o600).open(path)?;
         match file.try_lock() {
-            // Another process may have replaced the file in between.
+            // Another process may have replaced the file in the meantime.
             Ok(()) if is_still(path, &file) => {
                 self.held = Some((path.clone(), file));
                 Ok(true)

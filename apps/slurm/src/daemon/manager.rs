@@ -14,7 +14,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use crate::calls::now;
 use crate::{Config, SlurmError};
 
-/// The interval of checks for signals, in milliseconds.
+/// The signal-check interval in milliseconds.
 const STEP: u64 = 50;
 
 /// Requests received as signals.
@@ -24,8 +24,8 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Installs signal handlers: SIGTERM and SIGINT stop the daemon after its cycle, SIGHUP makes
-    /// it read its configuration again.
+    /// Installs signal handlers: SIGTERM and SIGINT stop the daemon after its current cycle; SIGHUP
+    /// makes it reload its configuration.
     pub(crate) fn listen() -> Result<Signals, SlurmError> {
         let signals = Signals { stop: Arc::default(), reload: Arc::default() };
         let wanted = [(SIGTERM, &signals.stop), (SIGINT, &signals.stop), (SIGHUP, &signals.reload)];
@@ -37,7 +37,7 @@ impl Signals {
     }
 
     /// Waits for `left` milliseconds, or until a signal arrives. Breaks if the daemon should stop;
-    /// otherwise returns the configuration if it was read again and is valid.
+    /// otherwise returns the configuration if it was reloaded and is valid.
     pub(crate) fn wait(
         &self,
         mut left: u64,
@@ -70,19 +70,19 @@ impl Signals {
     }
 }
 
-/// The manager and the last status reported to it.
+/// The service manager and the last status reported to it.
 #[derive(Default)]
 pub(crate) struct Manager {
     status: String,
 }
 
 impl Manager {
-    /// Reports that the daemon is ready, at startup and after it has read its configuration again.
+    /// Reports that the daemon is ready, at startup and after reloading its configuration.
     pub(crate) fn ready() {
         let _ = sd_notify::notify(&[NotifyState::Ready]);
     }
 
-    /// Reports that the daemon is alive, with a line for `systemctl status`.
+    /// Reports that the daemon is alive, with a status line for `systemctl status`.
     pub(crate) fn alive(&mut self, status: String) {
         let mut told = vec![NotifyState::Watchdog];
         if status != self.status {

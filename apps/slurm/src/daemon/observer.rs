@@ -1,5 +1,5 @@
-//! `pavior slurm --observe`: the page of an unmodified Slurm cluster. The types ensure that the
-//! observer changes nothing: it asks [`Question`](crate::calls::Question)s and has no
+//! `pavior slurm --observe`: the page of an unmodified Slurm cluster. Its types ensure that the
+//! observer changes nothing: it only asks [`Question`](crate::calls::Question)s and has no
 //! [`Operator`](crate::calls::Operator). It needs neither the gate nor root access. Jobs do not
 //! need shapes: the page shows a running job on its nodes, and for a waiting job the box that it
 //! would get.
@@ -21,15 +21,15 @@ use crate::show::metrics::{self, Metrics, ObserverMetrics};
 use crate::show::page::view;
 use crate::{Config, SlurmError};
 
-/// The default address of the page.
+/// The default address for the page.
 pub const ADDRESS: &str = "127.0.0.1:9322";
 
 /// Serves the page, `why` and metrics for a Slurm cluster at an address until SIGTERM or SIGINT. On
-/// SIGHUP it reads its configuration from `path` again.
+/// SIGHUP, reloads the configuration from `path`.
 ///
 /// # Errors
 /// Returns an error if the configuration is wrong or the address is unavailable. While Slurm does
-/// not answer, the page shows its last answer.
+/// not answer, the page shows the last answer.
 pub fn observe(path: &Path, config: Config, address: &str) -> Result<(), SlurmError> {
     let signals = Signals::listen()?;
     let board = Arc::new(Board::new(view(&config, Ledger::default(), now())));

@@ -1,6 +1,6 @@
-//! Checks at startup, before any change, that the daemon can serve this cluster. Faults found here
-//! are permanent, so the daemon exits with a special status. If Slurm does not answer, the check is
-//! repeated.
+//! Startup checks, made before any change, that the daemon can serve this cluster. Faults found
+//! here are permanent, so the daemon exits with a special status. If Slurm does not answer, the
+//! checks are repeated.
 
 use crate::calls::{Question, capture};
 use crate::ledger::Ledger;
@@ -35,16 +35,16 @@ fn rights(user: u32, slurm_user: &str) -> Result<(), SlurmError> {
     )))
 }
 
-/// Compares the names of nodes; returns differences that may be intended, for the log. A machine
-/// may have holes, and a partition may lack nodes for a while. But if each has nodes that the other
-/// lacks, or they have no nodes in common, the node names are wrong, and placements would not be
+/// Compares the node names; returns differences that may be intended, for the log. A machine may
+/// have holes, and a partition may lack nodes for a while. But if each has nodes that the other
+/// lacks, or the two have none in common, the node names are wrong, and placements would not be
 /// boxes.
 pub(crate) fn names(config: &Config, ledger: &Ledger) -> Result<Vec<String>, SlurmError> {
     let unmatched = NodeDifference::of(config, ledger);
     let faults = unmatched.faults(config);
     let none = unmatched.missing.len() == config.names.len();
     let both = !unmatched.missing.is_empty() && !unmatched.strangers.is_empty();
-    // An unreadable line may describe a missing node.
+    // A malformed line may describe a missing node.
     if (none || both) && ledger.unreadable.is_empty() {
         return Err(SlurmError::Unfit(faults.join("; ")));
     }

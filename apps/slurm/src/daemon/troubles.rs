@@ -11,7 +11,7 @@ use crate::ledger::Ledger;
 /// The interval between log lines about a lasting problem, in seconds.
 const AGAIN: u64 = 60;
 
-/// The maximum number of unreadable records named in a line.
+/// The maximum number of malformed records named in a line.
 const NAMED: usize = 8;
 
 /// A kind of problem.
@@ -19,11 +19,11 @@ const NAMED: usize = 8;
 pub(crate) enum Trouble {
     /// Slurm does not answer.
     Absent,
-    /// Some records cannot be read.
+    /// Some records are malformed.
     Unreadable,
     /// Nodes are held by two jobs.
     Overlap,
-    /// Jobs have no box and will not get one.
+    /// Some jobs have no box and will not get one.
     Boxless,
     /// The lock cannot be checked or taken.
     Lock,
@@ -32,7 +32,7 @@ pub(crate) enum Trouble {
 }
 
 impl Trouble {
-    /// Returns the event that reports its end.
+    /// Returns the event that reports the end of the problem.
     fn end(self) -> Option<&'static str> {
         match self {
             Trouble::Absent => Some("slurm answers again"),
@@ -49,7 +49,7 @@ impl Trouble {
 pub(crate) struct Troubles(BTreeMap<Trouble, u64>);
 
 impl Troubles {
-    /// Logs a problem, given as its level, event and details, or its end if `line` is `None`.
+    /// Logs a problem, given as its level, event and details, or the end if `line` is `None`.
     pub(crate) fn log(&mut self, trouble: Trouble, line: Option<(&str, &str, Value)>) {
         let is_there = line.is_some();
         if self.is_news(trouble, is_there, now()) {
@@ -74,7 +74,7 @@ impl Troubles {
         is_news
     }
 
-    /// Logs records that cannot be read.
+    /// Logs malformed records.
     pub(crate) fn log_unreadable(&mut self, ledger: &Ledger) {
         let count = ledger.unreadable.len();
         let line = || {
@@ -84,7 +84,7 @@ impl Troubles {
     }
 }
 
-/// Describes the records that cannot be read by job and fault, without text from the records.
+/// Describes malformed records by job and fault, without any of their text.
 fn faults(ledger: &Ledger) -> Vec<String> {
     let named = ledger.unreadable.iter().take(NAMED).map(|record| match record.job {
         Some(job) => format!("job {job}: {}", record.fault),
@@ -106,7 +106,7 @@ mod tests {
         // Another kind of problem is logged separately.
         assert!(at(Trouble::Absent, true, 130) && at(Trouble::Absent, false, 131));
         assert!(!at(Trouble::Absent, false, 132));
-        // The clock was set back.
+        // The clock has been set back.
         assert!(at(Trouble::Unreadable, true, 7));
     }
 }

@@ -11,21 +11,21 @@ use crate::{Config, SlurmError, gate};
 /// The gate that slurmctld has loaded.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum LoadedGate {
-    /// The gate that this program writes for this configuration.
+    /// The gate that this program would write for this configuration.
     Current,
     /// The current gate, but users can change waiting jobs.
     Unguarded,
-    /// A gate of another version or configuration.
+    /// A gate from another version or configuration.
     Other,
     Absent,
-    /// Another program refused the test job with this message.
+    /// Something else refused the test job with this message.
     Unknown(String),
 }
 
-/// Asks for the gate of a configuration.
+/// Asks which gate is loaded for a configuration.
 ///
 /// # Errors
-/// Returns an error if the command cannot be run, or gives no answer.
+/// Returns an error if the command cannot be run or gives no answer.
 pub(crate) fn loaded_gate(config: &Config) -> Result<LoadedGate, SlurmError> {
     let partition = format!("--partition={}", config.partitions[0]);
     let comment = format!("--comment=pavior-check {}\n", config.licence);
@@ -52,7 +52,7 @@ fn read(config: &Config, is_accepted: bool, complaints: &[u8]) -> LoadedGate {
 }
 
 impl LoadedGate {
-    /// Returns true if the gate acts on new jobs.
+    /// Returns true if a gate acts on new jobs.
     pub(crate) fn acts(&self) -> bool {
         matches!(self, LoadedGate::Current | LoadedGate::Unguarded | LoadedGate::Other)
     }

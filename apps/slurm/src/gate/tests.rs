@@ -1,5 +1,5 @@
-//! Tests of the gate on its own, run by a Lua interpreter if one is installed. `tests/it/gate.rs`
-//! runs it in Slurm's interpreter.
+//! Tests of the gate by itself, in a Lua interpreter if one is installed. `tests/it/gate.rs` runs
+//! it in Slurm's interpreter.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -31,7 +31,7 @@ for line in io.lines() do
 end
 "#;
 
-/// Runs a script after the module for a configuration. Returns `None`, and informs the test runner,
+/// Runs a script after the module for a configuration. Returns `None` and informs the test runner
 /// if there is no interpreter.
 fn lua(config: &Config, script: &str, input: String) -> Option<String> {
     let names = ["lua5.1", "lua5.3", "lua5.4", "lua"];
@@ -84,7 +84,7 @@ fn the_daemon_reads_every_comment_of_the_table() {
     }
 }
 
-/// Checks the examples of docs/slurm-users.md.
+/// Checks the examples in docs/slurm-users.md.
 #[test]
 fn numbers_of_nodes_become_boxes() {
     let mut shaper = crate::plan::request::shaper(&config().grid);
@@ -117,7 +117,7 @@ fn attack_gate_and_daemon_read_all_comments_alike() {
         0 => any.new_tree(&mut runner).unwrap().current(),
         _ => near.new_tree(&mut runner).unwrap().current(),
     };
-    // The Lua script cannot read lines that end in a carriage return, which comments never contain.
+    // The script cannot read lines with a final carriage return, which comments never contain.
     let comments: Vec<String> = (0..tried).map(|at| draw(at).replace(['\r', '\0'], "")).collect();
     let lines = comments.join("\n") + "\n";
     let Some(answers) = lua(&config(), SHAPES, lines) else { return };
@@ -128,7 +128,7 @@ fn attack_gate_and_daemon_read_all_comments_alike() {
     attacked("slurm", "comments that gate and daemon read differently", tried, wrong.len());
 }
 
-/// Returns the gate's answer to a job, which is written as in a script.
+/// Returns the gate's answer to a job, given as Lua source.
 fn verdict(job: &str) -> Option<String> {
     let script = format!(
         "local job = {job}\nlocal rc = pavior.submit(nil)(job, parts, 7)\n\

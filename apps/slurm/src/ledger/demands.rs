@@ -1,6 +1,6 @@
-//! Demands of jobs on each of their nodes, and offers of nodes. Users write constraints and GRES,
-//! which this module parses. A demand that it does not understand is never ignored: the job is not
-//! placed, and its user gets a note. The same grammar reads the features and GRES of nodes.
+//! Jobs' demands on each of their nodes, and the nodes' offers. This module parses the constraints
+//! and GRES that users write. A demand that it does not understand is never ignored: the job is not
+//! placed, and its user gets a note. The same grammar is used for the features and GRES of nodes.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ const LONGEST: usize = 4096;
 /// The maximum nesting depth of parentheses in a constraint.
 const DEEPEST: usize = 16;
 
-/// The demands of a job on each of its nodes.
+/// A job's demands on each of its nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Demands {
     pub(crate) features: Option<Features>,
@@ -41,14 +41,14 @@ pub(crate) struct Offer {
     pub(crate) disk: u64,
 }
 
-/// The `squeue` fields from which a job's demands are read, as text.
+/// The `squeue` fields that contain a job's demands, as text.
 pub(crate) struct DemandFields<'a> {
     pub(crate) features: &'a str,
     pub(crate) gres: &'a str,
     pub(crate) memory: &'a str,
     /// The minimum number of processors per node.
     pub(crate) least_cpus: &'a str,
-    /// The total number of processors of all nodes.
+    /// The total number of processors on all nodes.
     pub(crate) cpus: &'a str,
     pub(crate) nodes: u32,
     pub(crate) layout: &'a str,
@@ -57,8 +57,8 @@ pub(crate) struct DemandFields<'a> {
 }
 
 impl DemandFields<'_> {
-    /// Parses the fields. An error names the field that cannot be understood, and never contains
-    /// text from it.
+    /// Parses the fields. An error names the field that cannot be interpreted, but never contains
+    /// its text.
     pub(crate) fn read(self) -> Result<Demands, &'static str> {
         let features = match self.features {
             "(null)" | "" => None,
@@ -104,11 +104,11 @@ impl Demands {
     }
 }
 
-/// A constraint: features joined by `&` and `|`, with parentheses.
+/// A constraint: features joined by `&` and `|`, and parentheses.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Features {
     One(String),
-    /// A member followed by others, each with the operator before it.
+    /// An operand followed by others, each with the operator that precedes it.
     Joined(Box<Features>, Vec<(Connective, Features)>),
 }
 
@@ -119,8 +119,8 @@ pub(crate) enum Connective {
 }
 
 impl Features {
-    /// Parses a constraint. Returns `None` for Slurm's other constraints: counts, brackets, braces,
-    /// `!`.
+    /// Parses a constraint. Returns `None` for other constraints that Slurm accepts: counts,
+    /// brackets, braces, `!`.
     pub(crate) fn read(text: &str) -> Option<Features> {
         if text.len() > LONGEST {
             return None;
@@ -197,7 +197,7 @@ pub(crate) fn features(text: &str) -> Option<Vec<String>> {
     names.collect()
 }
 
-/// A count of a generic resource, of a given type or of any type.
+/// A count of a generic resource, of one type or any type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Gres {
     name: String,
@@ -242,7 +242,7 @@ fn members(text: &str) -> Vec<&str> {
 
 fn one_gres(text: &str) -> Option<Gres> {
     let text = ["gres:", "gres/"].iter().find_map(|head| text.strip_prefix(head)).unwrap_or(text);
-    // Sockets to which a node's resources belong.
+    // Removes the sockets to which a node's resources belong.
     let text = match text.split_once('(') {
         Some((head, tail)) if tail.ends_with(')') => head,
         Some(_) => return None,

@@ -10,11 +10,11 @@ pub(crate) type Key = (JobName, u64);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SlurmJob {
     pub(crate) name: JobName,
-    /// The time at which the job was submitted or last requeued. Together with its name, this
+    /// The time when the job was submitted or  last requeued. Together with its name, this
     /// identifies the job, because numbers may be reused.
     pub(crate) submitted: u64,
     pub(crate) phase: Phase,
-    /// Slurm's reason why it is waiting.
+    /// Slurm's reason for its wait.
     pub(crate) reason: String,
     pub(crate) priority: u64,
     pub(crate) nodes: u32,
@@ -29,16 +29,16 @@ pub(crate) struct SlurmJob {
     pub(crate) account: String,
     /// The numeric id of its user.
     pub(crate) user: u32,
-    /// The reservation that it requests, or an empty string.
+    /// The reservation that it requests; empty if none.
     pub(crate) reservation: String,
-    /// The demands on its nodes, or the reason why they cannot be understood.
+    /// The demands on its nodes, or why they cannot be interpreted.
     pub(crate) demands: Result<Demands, &'static str>,
-    /// The time at which it started or may start.
+    /// The time when it started or may start.
     pub(crate) start: Option<u64>,
-    /// The time limit in seconds; `None` if it has none.
+    /// The time limit in seconds; `None` if unlimited.
     pub(crate) limit: Option<u64>,
-    /// The time at which Slurm ends or ended it: its start plus its time limit plus the time for
-    /// which it was suspended. `None` if Slurm does not say.
+    /// The time when Slurm ends or ended it: its start plus its time limit plus any time suspended.
+    /// `None` if Slurm does not say.
     pub(crate) end: Option<u64>,
     pub(crate) comment: String,
     /// True if the comment contains control characters, which the gate rejects. Such a job is not
@@ -51,8 +51,8 @@ impl SlurmJob {
         (self.name, self.submitted)
     }
 
-    /// Returns the latest time by which the job will have released its nodes, if known. A waiting
-    /// job is assumed to start now.
+    /// Returns the latest time when the job will have released its nodes, if known. A waiting job
+    /// is assumed to start now.
     pub(crate) fn until(&self, now: u64) -> Option<u64> {
         let from = |start: u64| self.limit.map(|limit| start.saturating_add(limit));
         match self.phase {
@@ -74,7 +74,7 @@ impl SlurmJob {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     Pending,
-    /// The job holds nodes and is running or about to run.
+    /// The job holds nodes and is running or about to start.
     Running,
     /// The job is ending but still holds nodes.
     Completing,

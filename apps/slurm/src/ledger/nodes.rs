@@ -22,18 +22,18 @@ pub(crate) enum Condition {
     Taken,
     /// No job holds it, and only jobs in its reservation may be placed there.
     Reserved,
-    /// Slurm is powering it off, and starts no job on it until this has finished; it can then be
-    /// powered on again.
+    /// Slurm is powering it off, and will start no job on it before that has finished; then it can
+    /// be powered on again.
     PoweringOff,
     /// Down, drained or not responding.
     Unavailable,
 }
 
-/// The fields of a node for `sinfo`: name, state, features, GRES, memory, processors, processor
-/// layout, temporary disk.
+/// The node fields for `sinfo`: name, state, features, GRES, memory, processors, processor layout,
+/// temporary disk.
 pub(super) const FORMAT: &str = "%N|%T|%f|%G|%m|%c|%z|%d";
 
-/// Parses the output of `sinfo`, which contains no text written by users, into nodes and unreadable
+/// Parses the output of `sinfo`, which contains no text written by users, into nodes and malformed
 /// lines.
 pub(super) fn read(text: &str) -> Result<(Vec<SlurmNode>, Vec<Unreadable>), SlurmError> {
     if text.chars().next_back().is_some_and(|last| last != '\n') {
@@ -43,7 +43,7 @@ pub(super) fn read(text: &str) -> Result<(Vec<SlurmNode>, Vec<Unreadable>), Slur
     let mut seen = HashSet::new();
     for line in text.lines() {
         match node(line) {
-            // If there are several partitions, each has its nodes on separate lines.
+            // With several partitions, `sinfo` may list a node once per partition.
             Some(node) if !seen.insert(node.name.clone()) => {}
             Some(node) => nodes.push(node),
             None => unreadable.push(Unreadable {
@@ -65,7 +65,7 @@ pub(super) fn node(line: &str) -> Option<SlurmNode> {
         name: name.parse().ok()?,
         condition: condition(state),
         offer: Offer {
-            // A feature or resource that is not understood satisfies no demand.
+            // An unrecognized feature or resource satisfies no demand.
             features: demands::features(features).unwrap_or_default(),
             gres: demands::gres(gres).unwrap_or_default(),
             memory: demands::mebibytes(memory)?,
@@ -76,11 +76,11 @@ pub(super) fn node(line: &str) -> Option<SlurmNode> {
     })
 }
 
-/// Reads a Slurm node state and the flags after it. A node with `~` is powered off, and Slurm
-/// powers it on for a job. One with `#` is being powered on, after which its job starts. One with
-/// `%` is being powered off, and one with `!` will be once its job has ended, even if it is
-/// draining until then. One with `-` is planned for a job. Nodes with any other flag (`*` not
-/// responding, `$` in maintenance, `@` to be rebooted, ...) are unavailable.
+/// Reads a Slurm node state and the flags after it. A node with `~` is powered off; Slurm powers it
+/// on for a job. A node with `#` is being powered on, and its job then starts. A node with `%` is
+/// being powered off, and one with `!` will be once its job has ended, even if draining until then.
+/// A node with `-` is planned for a job. Nodes with any other flag (`*` not responding, `$` in
+/// maintenance, `@` to be rebooted, ...) are unavailable.
 fn condition(state: &str) -> Condition {
     let flags = ['*', '~', '#', '!', '%', '$', '@', '^', '-', '+'];
     let base = state.trim_end_matches(flags);
@@ -100,12 +100,12 @@ fn condition(state: &str) -> Condition {
 pub(crate) mod tests {
     use super::*;
 
-    /// Returns the line of `sinfo` for a node.
+    /// Returns the `sinfo` line for a node.
     pub(crate) fn line(name: &str, state: &str) -> String {
         format!("{name}|{state}|(null)|(null)|100|1|1:1:1|0\n")
     }
 
-    /// Returns the lines of `sinfo` for nodes, each given as its name and state.
+    /// Returns the `sinfo` lines for nodes, each given by name and state.
     pub(crate) fn lines(nodes: &str) -> String {
         let nodes = nodes.lines().map(|node| match node.split_once('|') {
             Some((name, state)) => line(name, state),
@@ -119,7 +119,7 @@ pub(crate) mod tests {
         let (found, unreadable) = read(&lines("n0|idle\n-n1|idle\nn2\n\nn3|idle")).unwrap();
         assert_eq!(found.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(), ["n0", "n3"]);
         assert_eq!(unreadable.len(), 3);
-        // A sinfo that was killed has not printed the state of the last node.
+        // A killed sinfo may not have printed the last node's state.
         assert!(read("n0|idle\nn1|idl").is_err());
     }
 

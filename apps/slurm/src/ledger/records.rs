@@ -1,8 +1,8 @@
-//! Unforgeable records from `squeue`. Slurm prints a comment unchanged, including line breaks, so a
-//! comment can look like additional records. Therefore a mark precedes and follows every record and
-//! separates its fields. Each reading uses a new random mark from the system. `squeue` gets it in
-//! an environment variable, which no other user can read, unlike the arguments of a process. No
-//! user's text can contain the mark, so no such text can begin or end a field.
+//! Unforgeable records from `squeue`. Slurm prints comments unchanged, including line breaks, so a
+//! comment can look like additional records. Therefore, a mark precedes and follows every record
+//! and separates its fields. Each reading uses a new random mark from the system. `squeue` gets the
+//! mark in an environment variable, which other users cannot read, unlike a process's arguments. No
+//! user's text can contain the mark, so none can begin or end a field.
 
 use crate::SlurmError;
 use crate::ledger::demands::DemandFields;
@@ -45,14 +45,14 @@ impl Mark {
     }
 }
 
-/// A record, or part of one, that could not be read as a job.
+/// All or part of a record that could not be parsed as a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable {
-    /// The job, if it can be determined.
+    /// The job, if known.
     pub(crate) job: Option<JobName>,
-    /// The fault; never text from the record.
+    /// The fault, never containing text from the record.
     pub(crate) fault: &'static str,
-    /// The nodes that it holds or will get, as far as they can be read.
+    /// The nodes that it holds or will get, as far as they could be parsed.
     pub(crate) nodes: Vec<NodeName>,
 }
 
@@ -63,10 +63,10 @@ impl Unreadable {
     }
 }
 
-/// The fault for a comment.
+/// The fault reported for a comment.
 pub(crate) const CONTROL_CHARACTERS: &str = "its comment contains control characters";
 
-/// Reads the records that `squeue` printed with a mark.
+/// Parses the records that `squeue` printed with a mark.
 ///
 /// # Errors
 /// Returns an error if the output ends in the middle of a record.
@@ -114,7 +114,7 @@ pub(crate) fn read(
     Ok((jobs, unreadable))
 }
 
-/// Reads a job from its fields.
+/// Parses a job from its fields.
 fn job(fields: &[&str; 26]) -> Result<SlurmJob, &'static str> {
     let [
         name,
@@ -184,7 +184,7 @@ fn job(fields: &[&str; 26]) -> Result<SlurmJob, &'static str> {
     })
 }
 
-/// Reads a name chosen by operators; empty if there is none.
+/// Reads a name chosen by operators; empty if absent.
 fn word_or_none(text: &str) -> String {
     if matches!(text, "(null)" | "N/A") { String::new() } else { text.to_string() }
 }

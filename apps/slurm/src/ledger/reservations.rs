@@ -14,7 +14,7 @@ pub(crate) struct Reservation {
     pub(crate) end: u64,
     /// The licenses that it reserves, as Slurm prints them.
     pub(crate) licences: String,
-    /// True if its jobs may start before it, end after it, and use other nodes.
+    /// True if its jobs may start before it, end after it, or use other nodes.
     pub(crate) is_flex: bool,
     /// True if Slurm also gives its nodes to jobs that do not request it.
     pub(crate) is_magnetic: bool,
@@ -33,7 +33,7 @@ impl Reservation {
     }
 }
 
-/// Reads the lines of `scontrol show reservation -o`. Unreadable fields stay empty; the nodes are
+/// Parses the output of `scontrol show reservation -o`. Malformed fields stay empty; the nodes are
 /// then those that Slurm calls reserved.
 pub(crate) fn read(text: &str) -> Vec<Reservation> {
     let lines = text.lines().filter(|line| line.starts_with("ReservationName="));
@@ -41,7 +41,7 @@ pub(crate) fn read(text: &str) -> Vec<Reservation> {
 }
 
 fn reservation(line: &str) -> Reservation {
-    // The first occurrence of each name is the key, because only later values can contain spaces.
+    // The first occurrence of a name is its key, because only later values can contain spaces.
     let value = |key: &str| {
         let words = line.split(' ');
         words.filter_map(|word| word.split_once('=')).find(|(name, _)| *name == key)

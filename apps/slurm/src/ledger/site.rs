@@ -1,6 +1,6 @@
-//! The parts of the site's Slurm configuration that affect the order of jobs, limits and
-//! preemption. All of it is written by operators. It is read at startup and every minute. QOS are
-//! read from slurmdbd; while slurmdbd does not answer, the previous values are used.
+//! The parts of the site's Slurm configuration that affect job order, limits and preemption. All of
+//! it is written by operators. It is read at startup and every minute. QOS come from slurmdbd;
+//! while slurmdbd does not answer, the previous values are used.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -26,13 +26,13 @@ pub(crate) struct Site {
     /// The time within which Slurm examines an opened job, in seconds.
     pub(crate) looks_s: u64,
     pub(crate) preemption: Preemption,
-    /// The way in which preempted jobs end, unless the QOS or partition overrides it.
+    /// The way that preempted jobs end, unless the QOS or partition overrides it.
     pub(crate) mode: Mode,
-    /// The time for which jobs must run before they can be preempted, in seconds.
+    /// The minimum run time before jobs can be preempted, in seconds.
     pub(crate) exempt_s: u64,
     pub(crate) partitions: HashMap<String, Partition>,
     pub(crate) qos: HashMap<String, Qos>,
-    /// The reason why the QOS are unknown, if they are needed.
+    /// The reason if the QOS are needed but unknown.
     pub(crate) unknown: Option<String>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) enum Enforcement {
     Safely,
 }
 
-/// The rule that decides which jobs may preempt which (`PreemptType`).
+/// The rule that decides which jobs may preempt others (`PreemptType`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Preemption {
     #[default]
@@ -63,7 +63,7 @@ pub(crate) enum Mode {
     Off,
     Requeue,
     Cancel,
-    /// The job keeps its nodes, so no box becomes free. Also used for gang scheduling.
+    /// The job keeps its nodes, so no box becomes free. This also covers gang scheduling.
     Suspend,
 }
 
@@ -74,9 +74,9 @@ pub(crate) struct Partition {
     pub(crate) mode: Mode,
     pub(crate) grace_s: u64,
     pub(crate) qos: Option<String>,
-    /// The total number of processors in its nodes and the number of nodes.
+    /// The total number of processors, and the number of nodes.
     pub(crate) processors: (u64, u64),
-    /// The nodes if jobs may start in the partition; otherwise empty.
+    /// The nodes; empty if no jobs may start in the partition.
     pub(crate) nodes: Vec<NodeName>,
 }
 
@@ -149,7 +149,7 @@ impl Site {
                 () => Enforcement::Nothing,
             },
             looks_s: looks(value("SchedulerType"), value("SchedulerParameters")),
-            // Jobs that the daemon started have the highest priority, which would exempt them.
+            // Jobs started by the daemon have the highest priority, which would exempt them.
             preemption: match value("PreemptType") {
                 _ if value("PreemptParameters").contains("min_exempt_priority") => Preemption::Off,
                 _ if mode == Mode::Off => Preemption::Off,
@@ -165,7 +165,7 @@ impl Site {
         }
     }
 
-    /// Returns the tier of a partition. Jobs in a higher tier come first.
+    /// Returns the tier of a partition. Jobs in higher tiers come first.
     pub(crate) fn tier(&self, partition: &str) -> u64 {
         self.partitions.get(partition).map_or(1, |partition| partition.tier)
     }
@@ -201,7 +201,7 @@ pub(crate) fn is_basic(config: &str) -> bool {
 }
 
 /// Returns the longest interval between two runs of Slurm's schedulers, in seconds, plus a third
-/// for the run itself. They often run earlier, for example after a submission, the end of a job or
+/// for the run itself. The schedulers often run earlier, such as after a submission, a job's end or
 /// a change.
 fn looks(scheduler: &str, parameters: &str) -> u64 {
     let interval = |key: &str, usual: u64| {

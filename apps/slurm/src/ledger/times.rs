@@ -2,16 +2,16 @@
 
 use crate::names::number;
 
-/// The upper bound of time limits in seconds, more than Slurm can express.
+/// An upper bound on time limits in seconds, more than Slurm can express.
 const LONGEST: u64 = 1 << 40;
 
-/// Returns true if text is one of Slurm's special words, such as N/A or UNLIMITED.
+/// Returns true if the text is one of Slurm's special words, such as N/A or UNLIMITED.
 pub(super) fn is_word(text: &str) -> bool {
     let letter = |byte: u8| byte.is_ascii_alphabetic() || b"/_".contains(&byte);
     !text.is_empty() && text.bytes().all(letter)
 }
 
-/// Reads seconds since 1970, for which Slurm uses 32 bits; `None` for a word such as N/A.
+/// Reads seconds since 1970, which Slurm stores in 32 bits; `None` for a word such as N/A.
 pub(super) fn time(text: &str) -> Result<Option<u64>, &'static str> {
     match number::<u32>(text) {
         Some(seconds) => Ok(Some(seconds.into())),

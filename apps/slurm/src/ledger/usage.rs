@@ -1,4 +1,4 @@
-//! Limits of arrays, QOS and associations, and their current use, as reported by Slurm.
+//! Limits on arrays, QOS and associations, and their current use, as reported by Slurm.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ pub(crate) enum Unit {
     Jobs,
     Nodes,
     Processors,
-    /// Wall clock minutes.
+    /// Wall-clock minutes.
     Minutes,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct LimitKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limit {
     pub(crate) kind: LimitKind,
-    /// The limit; `None` if there is none.
+    /// The limit; `None` if unlimited.
     pub(crate) most: Option<u64>,
     pub(crate) used: u64,
 }
@@ -65,6 +65,6 @@ pub(crate) struct Association {
 pub(crate) struct Usage {
     pub(crate) qos: HashMap<String, QosLimits>,
     pub(crate) associations: HashMap<Member, Association>,
-    /// The number of tasks of an array that may run at the same time, if it is limited.
+    /// The maximum number of concurrent tasks per array, where limited.
     pub(crate) throttles: HashMap<u32, u64>,
 }

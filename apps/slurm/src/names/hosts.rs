@@ -36,10 +36,10 @@ pub(crate) fn compress(names: &[NodeName]) -> String {
     members.join(",")
 }
 
-/// Splits the number off the end of a name. A name that is only a number has none.
+/// Splits a name into a prefix and a final number; a name that is only a number is not split.
 fn numbered(name: &str) -> (&str, &str) {
     let head = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
-    // At most nine digits, so that every such number is a `u32`.
+    // At most nine digits are taken, so that every number fits in a `u32`.
     let at = head.len().max(name.len().saturating_sub(9));
     if head.is_empty() { (name, "") } else { name.split_at(at) }
 }

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   n{:03}               the node number, x fastest, starting at `first` (0)
-//!   n{x}-{y:02}-{z}      its coordinates, from `first` (1)
-//!   c[01-04]u[02,08]     the names of a list, or of several, in the order of numbers
+//!   n{x}-{y:02}-{z}      the node's coordinates, from `first` (1)
+//!   c[01-04]u[02,08]     the names in one or more lists, in number order
 //!   { a17 = [0, 0, 0] }  the coordinates of each name
 //! ```
 
@@ -34,7 +34,7 @@ pub(crate) enum Nodes {
 /// Returns the name of each node, by number.
 ///
 /// # Errors
-/// Returns an error if a name is missing, invalid, or shared by two nodes, with a sentence.
+/// Returns a sentence if a name is missing, invalid, or shared by two nodes.
 pub(crate) fn names(
     grid: &Grid,
     nodes: Nodes,

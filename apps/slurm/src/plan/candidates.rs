@@ -1,7 +1,7 @@
-//! Determines the nodes that a job may use: those that satisfy its demands and are not blocked by a
-//! reservation. These nodes form a pool of the machine, so the scheduler plans only with them. Jobs
-//! with the same demands share a pool. Cost of a pool: O(N (r + log x)) for N nodes, r reservations
-//! and x excluded nodes; users can make the demands of each job different.
+//! Determines a job's candidates: the nodes that satisfy its demands and are not blocked by a
+//! reservation. These nodes form a pool of the machine, and the scheduler plans only with them.
+//! Jobs with the same demands share a pool. A pool costs O(N (r + log x)) for N nodes, r
+//! reservations and x excluded nodes; users can give every job different demands.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,8 +18,8 @@ use crate::plan::world::World;
 #[derive(PartialEq, Eq, Hash)]
 struct Key<'a> {
     demands: &'a Demands,
-    /// The reservation that the job requests, and for each reservation whether it overlaps the job;
-    /// `None` if reservations do not matter.
+    /// The reservation that the job requests, and whether each reservation overlaps the job; `None`
+    /// if reservations do not matter.
     reserved: Option<(&'a str, Vec<bool>)>,
 }
 
@@ -45,8 +45,8 @@ impl<'a> Candidates<'a> {
     /// Returns the pool of a job's candidates; `None` if it is the whole machine.
     ///
     /// # Errors
-    /// Returns an error if its demands cannot be understood, or its reservation is unknown. The
-    /// message contains no text from the job.
+    /// Returns an error if the job's demands cannot be interpreted or its reservation is unknown.
+    /// The message contains no text from the job.
     pub(crate) fn pool_of(
         &mut self,
         job: &'a SlurmJob,
@@ -108,8 +108,8 @@ impl<'a> Candidates<'a> {
                 return false;
             }
         }
-        // A job that requests no reservation of nodes, or may leave it, cannot use other nodes that
-        // Slurm reports as reserved, even if the reservations cannot be read.
+        // A job that requests no reservation of nodes, or may leave its reservation, cannot use
+        // other nodes that Slurm reports as reserved, even if the reservations are malformed.
         own || (!asks && condition != Condition::Reserved)
     }
 }

@@ -1,9 +1,9 @@
-//! Changes made by a plan.
+//! The changes that a plan makes.
 
 use crate::names::{JobName, Licences, NodeName, Note};
 
-/// The priority of a job whose gate is open: above the priorities from any plugin, and below
-/// Slurm's special values.
+/// The priority of a job whose gate is open: above any plugin's priorities and below Slurm's
+/// special values.
 pub(crate) const TOP: u32 = 4_294_967_290;
 
 /// A change to one job.
@@ -11,13 +11,13 @@ pub(crate) const TOP: u32 = 4_294_967_290;
 pub(crate) enum Change {
     /// Sets exactly the job's nodes and removes the license, in one update.
     Open { job: JobName, nodes: Vec<NodeName>, licences: Licences, comment: Note },
-    /// Takes the nodes back and sets the licenses, including that of the gate, in one update that
-    /// Slurm rejects if the job has started.
+    /// Takes the nodes back and sets the licenses, including the gate's, in one update, which Slurm
+    /// rejects if the job has started.
     Close { job: JobName, licences: Licences, wait_s: Option<u64>, priority: Priority },
-    /// Ends a job that started on nodes other than its box, and queues it again.
+    /// Ends a job that started on nodes other than its box, and requeues it.
     Requeue { job: JobName },
-    /// Removes the license permanently and, if the job is opened, its nodes, in one update. The job
-    /// gets the given priority, or else Slurm's.
+    /// Removes the license permanently and, if the gate is open, the job's nodes, in one update.
+    /// The job gets the given priority or else Slurm's.
     Strip { job: JobName, licences: Licences, opened: bool, priority: Option<u64> },
     /// Writes a note to the job's user.
     Comment { job: JobName, comment: Note },
@@ -35,7 +35,7 @@ pub(crate) enum Priority {
 }
 
 impl Change {
-    /// Returns a word for logs and metrics.
+    /// Returns the change's word in logs and metrics.
     pub(crate) fn word(&self) -> &'static str {
         match self {
             Change::Open { .. } => "open",

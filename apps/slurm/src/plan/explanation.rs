@@ -1,4 +1,4 @@
-//! The reasons why a request is waiting, in sentences.
+//! The reasons for a request's wait, in sentences.
 
 use pavior::JobId;
 use pavior::text::shown;
@@ -11,7 +11,7 @@ use crate::plan::world::World;
 /// The name of the placeholder job that holds nodes while Slurm is powering them off.
 const POWERING_OFF: &str = "nodes that are being powered off";
 
-/// Returns the name of a job, with its partition if that is not one of this machine.
+/// Returns the name of a job, with its partition if that does not belong to this machine.
 pub(crate) fn named(config: &Config, job: &SlurmJob) -> String {
     if config.partitions.contains(&job.partition) {
         return format!("job {}", job.name);
@@ -19,7 +19,7 @@ pub(crate) fn named(config: &Config, job: &SlurmJob) -> String {
     format!("job {} of partition {}", job.name, shown(&job.partition))
 }
 
-/// Calls a function with the names and ends of the jobs in a ledger. Jobs end at their time limits.
+/// Calls a function with an explainer of a ledger's jobs. Jobs end at their time limits.
 pub(crate) fn explainer<T>(world: World<'_>, ask: impl FnOnce(&Explainer<'_>) -> T) -> T {
     let config = world.config;
     let name = |job: JobId| match world.job(job) {

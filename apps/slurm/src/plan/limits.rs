@@ -1,12 +1,12 @@
-//! Limits of arrays, QOS and associations on the number of jobs that may start.
+//! Limits that arrays, QOS and associations set on the jobs that may start.
 //!
 //! The expected use of jobs that are already released is added to the use that Slurm reports, so
 //! that the daemon never releases more jobs than a limit allows. The rules are Slurm's
 //! (`acct_policy.c`): a limit of the first QOS overrides the same limit of the second, and both
-//! override that of the association. The partition's QOS is the first one, unless the job's QOS has
+//! override the association's limit. The partition's QOS is the first one, unless the job's QOS has
 //! `OverPartQOS`. The daemon counts jobs, nodes, processors, and minutes of both. Other limits
-//! (memory, GRES, billing) are left to Slurm: if Slurm gives a limit as the reason of an opened
-//! job, the gate is closed immediately.
+//! (memory, GRES, billing) are left to Slurm: if Slurm gives a limit as an opened job's reason, its
+//! gate is closed immediately.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -24,11 +24,11 @@ struct Meter {
     of: String,
     most: u64,
     used: u64,
-    /// True if a job that starts adds to the use.
+    /// True if starting a job adds to the use.
     adds: bool,
 }
 
-/// The owner of a limit, which identifies a meter.
+/// The owner of a limit, used to identify a meter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Owner {
     Array(u32),
@@ -50,7 +50,7 @@ struct Class {
 pub(crate) struct Limits<'a> {
     site: &'a Site,
     usage: &'a Usage,
-    /// The number of tasks of each array that hold nodes.
+    /// The number of tasks per array that hold nodes.
     tasks: HashMap<u32, u64>,
     meters: Vec<Meter>,
     places: HashMap<(Owner, LimitKind), usize>,
@@ -99,7 +99,7 @@ impl<'a> Limits<'a> {
         !self.class(job).is_empty()
     }
 
-    /// Returns true if the start of one of two jobs may affect the other.
+    /// Returns true if starting one of two jobs may affect the other.
     pub(crate) fn touches(&mut self, one: &SlurmJob, other: &SlurmJob) -> bool {
         let (one, other) = (self.class(one), self.class(other));
         one.iter().any(|meter| other.contains(meter))
@@ -119,7 +119,7 @@ impl<'a> Limits<'a> {
         };
         let minutes = job.limit.map_or(0, |limit| limit.div_ceil(60));
         match kind.name {
-            // Without `safe`, a job may start as long as anything is left.
+            // Without `safe`, a job may start as long as any minutes are left.
             "GrpTRESMins" | "GrpWall" if self.site.enforced != Enforcement::Safely => 1,
             "MaxWallPJ" | "GrpWall" => minutes,
             name if name.contains("Mins") => amount.saturating_mul(minutes),
@@ -226,8 +226,8 @@ impl<'a> Limits<'a> {
                     "MaxJobs" => is_set("MaxJobsPA", Unit::Jobs) || is_set("MaxJobsPU", Unit::Jobs),
                     _ => set.contains(&limit.kind),
                 };
-                // Limits other than group limits apply to the user alone, regardless of its
-                // parents.
+                // Limits other than group limits apply only to the user, not through parent
+                // associations.
                 let inherited = generation > 0 && !name.starts_with("Grp");
                 let unknown =
                     scaled && matches!(name, "GrpTRES" | "MaxTRESPJ") && unit != Unit::Jobs;
@@ -245,7 +245,7 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// Returns the use of a limit, given all limits of its owner; `None` if it is unknown.
+    /// Returns the use of a limit, given all limits of its owner; `None` if unknown.
     fn used(&self, class: &Class, all: &[Limit], limit: &Limit) -> Option<u64> {
         if !limit.kind.name.contains("Mins") {
             return Some(limit.used);
@@ -279,7 +279,7 @@ impl<'a> Limits<'a> {
     }
 }
 
-/// Returns a job's association and its ancestors.
+/// Returns a job's association and that association's ancestors.
 fn lineage<'a>(
     usage: &'a Usage,
     class: &Class,

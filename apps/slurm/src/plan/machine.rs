@@ -1,4 +1,4 @@
-//! The machine as Slurm describes it and the role of each job.
+//! The machine as described by Slurm, and the role of each job.
 
 use std::collections::HashSet;
 
@@ -39,19 +39,19 @@ pub(crate) enum Role {
     Apart,
 }
 
-/// The reason why a job is not placed if no box of its shape consists only of candidate nodes.
+/// The reason given if no box of a job's shape consists only of candidate nodes.
 const NO_CANDIDATES: &str = "no box of its shape consists only of nodes that meet its requirements";
 
 /// Returns true if, according to Slurm's reason, a job is waiting for a license or for nodes. The
-/// daemon tracks nodes itself, because Slurm may not have examined them since one became available.
+/// daemon tracks nodes itself, because Slurm may not have examined jobs since a node became free.
 fn is_for_nodes(reason: &str) -> bool {
     let down = ["Nodes required for job are DOWN", "ReqNodeNotAvail"];
     matches!(reason, "Licenses" | "Priority" | "Resources")
         || down.iter().any(|words| reason.replace('_', " ").starts_with(words))
 }
 
-/// The machine in a cycle, with the jobs that hold nodes; its queue is empty at first. A job's
-/// number on it is its index in the ledger.
+/// The machine in a cycle, with the jobs that hold nodes; the queue is initially empty. A job's
+/// number on the machine is its index in the ledger.
 pub(crate) struct MachineState {
     pub(crate) planner: Planner,
     pub(crate) roles: Vec<Role>,
@@ -63,10 +63,10 @@ pub(crate) struct MachineState {
     pub(crate) unplaceable: Vec<(usize, Obstacle)>,
 }
 
-/// The reason why a waiting job cannot be placed, regardless of the running jobs.
+/// An obstacle to placing a waiting job, regardless of the running jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Obstacle {
-    /// Its boxes are blocked by reservations that will end.
+    /// The job's boxes are blocked by reservations that will end.
     Reserved,
     /// The job can never be placed, with the reason.
     Never(String),
@@ -81,7 +81,7 @@ impl MachineState {
     ) -> Result<MachineState, SlurmError> {
         let ledger = world.ledger;
         let mut builder = Builder::new(world, site, evicting)?;
-        // Slurm may start a job before the one that it preempts has ended completely: the node then
+        // Slurm may start a job before the job that it preempts has ended completely; the node then
         // belongs to the running job.
         for phase in [Phase::Running, Phase::Completing] {
             for (index, job) in ledger.jobs.iter().enumerate() {
@@ -124,8 +124,8 @@ impl<'a> Builder<'a> {
         let planner = Planner::new(config.grid, &config.strategy, &config.scheduler, world.now);
         let nodes = config.grid.nodes() as usize;
         let mut conditions = world.conditions();
-        // A job whose record is unreadable holds these nodes or will get them, even if Slurm
-        // reports them as idle.
+        // A job with a malformed record holds or will get these nodes, even if Slurm reports them
+        // as idle.
         for name in ledger.unreadable.iter().flat_map(|record| &record.nodes) {
             if let Some(id) = config.nodes.get(name) {
                 conditions[id.index()] = Condition::Unavailable;
@@ -145,7 +145,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Returns the nodes with these names, ignoring unknown ones.
+    /// Returns the nodes with these names, ignoring unknown names.
     fn ids(&self, names: &[NodeName]) -> Vec<NodeId> {
         let mut ids: Vec<NodeId> =
             names.iter().filter_map(|name| self.world.config.nodes.get(name)).copied().collect();
@@ -154,11 +154,10 @@ impl<'a> Builder<'a> {
         ids
     }
 
-    /// Holds the nodes of a running or ending job, even if they are not a box.
+    /// Marks the nodes of a running or ending job as held, even if they do not form a box.
     fn hold(&mut self, index: usize, job: &SlurmJob, shaper: &mut Shaper) {
         let mut ids = self.ids(&job.held);
-        // A job that does not request a box of the machine has none; it started before the gate was
-        // installed.
+        // A job without a valid request has no box; it started before the gate was installed.
         let is_box = request(self.world.config, job, shaper).is_ok_and(|request| {
             box_of(self.world.config, &ids, request.shape.unwrap_or([1; 3])).is_some()
         });
@@ -188,8 +187,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Holds the nodes that Slurm is powering off for a short time, with a job that is not in the
-    /// ledger.
+    /// Briefly holds the nodes that Slurm is powering off, using a placeholder job that is not in
+    /// the ledger.
     fn wait_for_power(&mut self) {
         let off = |index: &usize| {
             self.conditions[*index] == Condition::PoweringOff && self.owners[*index].is_none()
@@ -213,8 +212,8 @@ impl<'a> Builder<'a> {
                 (false, false) => self.opened(index, job, shaper),
             };
         }
-        // A job that Slurm has not examined since it was changed has no reason yet, but its start
-        // may still be in the future.
+        // A job not examined by Slurm since its last change has no reason yet, but its start may
+        // still be in the future.
         let eligible = match job.reason.as_str() {
             "None" | "BeginTime" => job.start.is_none_or(|start| start <= now),
             reason => is_for_nodes(reason),
@@ -282,8 +281,8 @@ impl<'a> Builder<'a> {
         Role::Opened
     }
 
-    /// Returns the free nodes if at least one node is taken, and all taken nodes will become free
-    /// when jobs that Slurm may preempt for this one have ended.
+    /// Returns the free nodes if at least one node is taken and all taken nodes will become free
+    /// once jobs that Slurm may preempt for this job have ended.
     fn to_be_freed(&self, job: &SlurmJob, ids: &[NodeId]) -> Option<Vec<NodeId>> {
         let known = self.evicting.contains(&job.key());
         let mut free = Vec::new();
@@ -310,7 +309,7 @@ impl<'a> Builder<'a> {
         for (index, condition) in self.conditions.iter().enumerate() {
             let stranger = *condition == Condition::Taken && self.owners[index].is_none();
             if stranger || *condition == Condition::Unavailable {
-                // Slurm handles the job on a failed node; new jobs go elsewhere.
+                // Slurm deals with any job on a failed node; new jobs go elsewhere.
                 let _ = self.planner.dispatcher.fail(NodeId(index as u32));
             }
         }

@@ -1,5 +1,5 @@
-//! The daemon's memory between cycles. Losing it does no harm: waiting times start again, and notes
-//! are written again.
+//! The daemon's memory between cycles. Losing it is harmless: timeouts restart, and notes are
+//! rewritten.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,7 +7,7 @@ use crate::ledger::{Key, Ledger, Phase, SlurmJob};
 use crate::names::Note;
 use crate::plan::limits::LimitScope;
 
-/// The time for which a limit reported by Slurm is assumed to apply if nothing changes, in seconds.
+/// The assumed duration of a limit reported by Slurm if nothing changes, in seconds.
 const LIMIT_S: u64 = 60;
 
 /// State kept between cycles.
@@ -18,46 +18,45 @@ pub(crate) struct Memory {
     limits: Vec<ReachedLimit>,
 }
 
-/// State kept about a job.
+/// The state kept for a job.
 #[derive(Default)]
 pub(super) struct JobMemory {
-    /// The time since which its gate has been open.
+    /// The time when its gate was opened, if open.
     pub(super) opened: Option<u64>,
-    /// The time until which its gate stays closed.
+    /// The earliest time when its gate may be opened again.
     pub(super) closed_until: u64,
     /// The priority before the gate was opened.
     pub(super) priority: Option<u64>,
-    /// The last note and the time of that note.
+    /// The time and text of the last note.
     pub(super) note: Option<(u64, Note)>,
     pub(super) is_requeued: bool,
     pub(super) eviction: Option<Eviction>,
-    /// The time until which no jobs are preempted for it, because Slurm failed to do so.
+    /// The end of the period in which no jobs are preempted for it, because Slurm failed to do so.
     pub(super) no_eviction_until: u64,
 }
 
-/// The preemption of other jobs for a job whose gate is open.
+/// An ongoing preemption of other jobs for a job whose gate is open.
 pub(super) struct Eviction {
     pub(super) since: u64,
-    /// The maximum time for preempted jobs to end once Slurm preempts them, in seconds.
+    /// The maximum time that preempted jobs may take to end, in seconds.
     pub(super) grace_s: u64,
     pub(super) victims: HashSet<Key>,
 }
 
-/// A limit that Slurm gave as the reason why an opened job is waiting.
+/// A limit that Slurm gave as the reason for an opened job's wait.
 struct ReachedLimit {
     scope: LimitScope,
     job: Key,
-    /// The class of the job. A job is tried again if an operator has changed its class.
+    /// The job's class. If an operator changes it, the job is tried again.
     class: [String; 3],
     reason: String,
-    /// The jobs in the scope that held nodes. When one of them has ended, waiting jobs are tried
-    /// again.
+    /// The jobs in the scope that held nodes. When one of them ends, waiting jobs are tried again.
     holders: HashSet<Key>,
     until: u64,
 }
 
 impl Memory {
-    /// Forgets jobs that no longer exist, and limits that may have changed.
+    /// Forgets jobs that no longer exist and limits that may have changed.
     pub(super) fn forget(&mut self, ledger: &Ledger, now: u64) {
         let keys: HashSet<Key> = ledger.jobs.iter().map(SlurmJob::key).collect();
         self.jobs.retain(|key, _| keys.contains(key));
@@ -79,7 +78,7 @@ impl Memory {
         evicting.map(|(key, _)| *key).collect()
     }
 
-    /// Notes a limit that Slurm has reported.
+    /// Remembers a limit reported by Slurm.
     pub(super) fn reach(&mut self, ledger: &Ledger, job: &SlurmJob, now: u64) {
         let scope = LimitScope::of(job, &job.reason);
         let holders = holders(ledger, |other| scope.has(other));

@@ -1,4 +1,4 @@
-//! Notes to users, in AdminComment: a job's box, or the reason why it is waiting.
+//! Notes to users, in AdminComment: a job's box, or why it is waiting.
 
 use pavior::answers::{PlannedStart, Queued, Snapshot};
 use pavior::strategies::explain;
@@ -11,8 +11,8 @@ use crate::names::{NodeName, Note, hosts};
 use crate::plan::explanation::explainer;
 use crate::plan::world::World;
 
-/// The maximum length of a list of individual node names. A command argument may have up to 128
-/// KiB.
+/// The maximum length of a list of individual node names. A command argument may be up to 128 KiB
+/// long.
 const LONGEST_RANKS: usize = 64 << 10;
 
 /// Returns the nodes of a box in order, x fastest; rank i runs on the i-th node.
@@ -51,18 +51,18 @@ pub(crate) fn reserved(world: World<'_>) -> Note {
     ))
 }
 
-/// Formats the note for a job that runs on nodes that are not a box of its shape, and stays there.
+/// Formats the note for a job that runs and stays on nodes that form no box of its shape.
 pub(crate) fn elsewhere() -> Note {
     Note::new("pavior: runs on nodes that are not a box of its shape, and stays there")
 }
 
-/// Formats the note for a job that cannot start because of a limit, given by Slurm's word or its
-/// name.
+/// Formats the note for a job that cannot start because of a limit, which is given in Slurm's words
+/// or by name.
 pub(crate) fn limited(limit: &str) -> Note {
     Note::new(&format!("pavior: not started yet: limit {limit}"))
 }
 
-/// Formats the note for a waiting job: the reason, its planned start, the jobs in its way, and the
+/// Formats the note for a waiting job: the reason, the planned start, the jobs in the way, and the
 /// nearest free box.
 pub(crate) fn waiting(
     world: World<'_>,

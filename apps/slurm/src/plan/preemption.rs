@@ -1,7 +1,7 @@
 //! Preemption: the jobs that may be preempted for a box, according to Slurm's own rules. The daemon
 //! opens a job's gate on a box with running jobs that Slurm may preempt for it. Slurm then decides
-//! whether to preempt them; the daemon itself ends no jobs. The rules are those of `preempt/qos`
-//! and `preempt/partition_prio`. Jobs that may not be preempted, or would keep their nodes, are
+//! whether to preempt them; the daemon itself ends no jobs. The rules follow `preempt/qos` and
+//! `preempt/partition_prio`. Jobs that may not be preempted, or would keep their nodes, are
 //! obstacles like failed nodes.
 
 use pavior::answers::{Shape, Snapshot, Weights, blockers, earliest};
@@ -51,7 +51,7 @@ pub(crate) fn may(site: &Site, job: &SlurmJob, victim: &SlurmJob, now: u64) -> b
     victim.phase == Phase::Running && allowed && mode.frees() && since + exempt_s <= now
 }
 
-/// Returns the maximum time for a preempted job to end, in seconds.
+/// Returns the maximum time that a preempted job may take to end, in seconds.
 pub(crate) fn grace(site: &Site, victim: &SlurmJob) -> u64 {
     match site.preemption {
         Preemption::ByQos => site.qos.get(&victim.qos).map_or(0, |qos| qos.grace_s),
@@ -59,7 +59,7 @@ pub(crate) fn grace(site: &Site, victim: &SlurmJob) -> u64 {
     }
 }
 
-/// Returns true if a job may preempt any jobs at all.
+/// Returns true if a job may preempt any other job.
 fn preempts(site: &Site, job: &SlurmJob) -> bool {
     match site.preemption {
         Preemption::Off => false,
@@ -72,7 +72,7 @@ fn preempts(site: &Site, job: &SlurmJob) -> bool {
 }
 
 /// Chooses the first waiting job for which others can be preempted, and the box whose jobs have
-/// done the least work, in node-seconds. Returns `None` while another job is waiting for preempted
+/// done the least work (node-seconds). Returns `None` while another job is waiting for preempted
 /// jobs to end.
 pub(crate) fn choose(
     world: World<'_>,
@@ -140,7 +140,7 @@ fn cheapest(
     // Jobs are not preempted for a box that contains unavailable nodes.
     let found = blockers(&others, shape, &weights).filter(|found| found.unavailable.is_empty())?;
     let victims: Vec<usize> = found.jobs.iter().map(|id| id.0 as usize).collect();
-    // A box that is already free is kept for another job.
+    // A free box is being kept for another job.
     (!victims.is_empty()).then_some(Choice { index, at: found.at, victims })
 }
 

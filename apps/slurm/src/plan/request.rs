@@ -9,16 +9,16 @@ use crate::ledger::SlurmJob;
 use crate::ledger::records::CONTROL_CHARACTERS;
 use crate::plan::shape;
 
-/// Returns the rule that turns a number of nodes into a box: the same as in `job_submit.lua`.
+/// Returns the rule that turns a number of nodes into a box, the same one as in `job_submit.lua`.
 pub(crate) fn shaper(grid: &Grid) -> Shaper {
     Shaper::new(&"compact".parse().expect("a shape rule"), grid, 1, 0)
 }
 
-/// Returns the request of a job: the shape in its comment, or the box that the shape rule makes of
-/// its number of nodes.
+/// Returns the request of a job: the shape in its comment, or the box that the shape rule derives
+/// from its number of nodes.
 ///
 /// # Errors
-/// Returns an error if the job has no valid request, as a sentence without text from the job.
+/// Returns a sentence without text from the job if the job has no valid request.
 pub(crate) fn request(
     config: &Config,
     job: &SlurmJob,
@@ -44,12 +44,12 @@ pub(crate) fn request(
     Ok(Request::shape(sides))
 }
 
-/// Reports that no box has a job's number of nodes.
+/// Returns the fault that no box has a job's number of nodes.
 pub(crate) fn no_box(job: &SlurmJob) -> String {
     format!("no box of the machine has {} nodes", job.nodes)
 }
 
-/// Returns the box that a set of nodes (in ascending order) forms, if it has these sides, turned or
+/// Returns the box formed by a set of nodes (in ascending order), if it has these sides, turned or
 /// not.
 pub(crate) fn box_of(config: &Config, ids: &[NodeId], sides: Sides) -> Option<Cuboid> {
     let grid = config.grid;
@@ -58,7 +58,7 @@ pub(crate) fn box_of(config: &Config, ids: &[NodeId], sides: Sides) -> Option<Cu
     }
     let is = |cuboid: &Cuboid| cuboid.nodes(&grid).all(|node| ids.binary_search(&node).is_ok());
     orientations(sides).filter(|&turned| grid.fits(turned)).find_map(|turned| {
-        // The base is one of the nodes, so their number bounds the search.
+        // The base is one of the nodes, which bounds the search.
         ids.iter()
             .map(|&id| Cuboid::new(grid.point(id), turned).canonical(&grid))
             .find(|cuboid| cuboid.lies_on(&grid) && is(cuboid))

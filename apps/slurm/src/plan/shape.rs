@@ -4,8 +4,8 @@
 //! The word `shape` may occur anywhere in the comment, but not after a letter, digit or underscore,
 //! and not before a letter. It is followed by an equals sign, with or without spaces around it, and
 //! the sides, joined by `x`, up to a space, a comma or a semicolon. Case does not matter. Text that
-//! almost has this form is an error. If it counted as a comment without a shape, a job would run on
-//! one node instead of a box, and no one would notice.
+//! almost has this form is an error. If it were treated as a comment without a shape, a job would
+//! run on one node instead of a box, and no one would notice.
 
 use pavior::Sides;
 
@@ -15,10 +15,10 @@ const NOT_WRITTEN: &str = "write a shape as shape=4x4";
 const NO_SHAPE: &str = "its shape does not have the form 4x4";
 const BAD_SIDE: &str = "a side of its shape is not between 1 and 65535";
 
-/// The maximum number of digits of a side.
+/// The maximum number of digits in a side.
 const DIGITS: usize = 5;
 
-/// Reads the shape in a comment, for a machine with `axes` axes; `None` if it asks for none.
+/// Reads the shape in a comment, for a machine with `axes` axes; `None` if it has none.
 pub(crate) fn read(comment: &str, axes: usize) -> Result<Option<Sides>, String> {
     let mut found = None;
     let mut from = 0;
@@ -50,7 +50,7 @@ fn next_word(comment: &str, from: usize) -> Option<usize> {
     (from..=last).find(is).map(|at| at + WORD.len())
 }
 
-/// Returns the text of the sides after the word; `None` if no sides are meant.
+/// Returns the text of the sides after the word; `None` if the word is not used for a shape.
 fn value(rest: &str) -> Result<Option<&str>, &'static str> {
     let (plural, rest) = match rest.strip_prefix(['s', 'S']) {
         Some(behind) => (true, behind),

@@ -1,4 +1,4 @@
-//! Every race, on constructed ledgers.
+//! Tests every race on constructed ledgers.
 
 use super::*;
 use crate::Config;
@@ -80,14 +80,14 @@ impl Run {
         decide(world, rules, &mut shaper, &mut self.memory).unwrap()
     }
 
-    /// Returns the changes of a cycle, without notes to users.
+    /// Returns a cycle's changes, without notes to users.
     fn at(&mut self, ledger: &Ledger, now: u64) -> Vec<Change> {
         let changes = self.decide(ledger, now).changes.into_iter();
         changes.filter(|change| !matches!(change, Change::Comment { .. })).collect()
     }
 }
 
-/// Returns the note that a job gets in a cycle.
+/// Returns the note written for a job in a cycle.
 fn told(decision: &Decision, job: &str) -> String {
     let notes = decision.changes.iter().filter_map(|change| match change {
         Change::Comment { job: other, comment } if *other == called(job) => Some(comment.as_str()),
@@ -96,7 +96,7 @@ fn told(decision: &Decision, job: &str) -> String {
     notes.collect()
 }
 
-/// Returns `job nodes` for each gate that opens.
+/// Returns `job nodes` for each gate opened.
 fn opens(changes: &[Change]) -> Vec<String> {
     let open = |change: &Change| match change {
         Change::Open { job, nodes, .. } => {
@@ -112,7 +112,7 @@ fn opens(changes: &[Change]) -> Vec<String> {
 fn jobs_start_in_slurms_order_and_by_count_too() {
     let jobs = vec![job("1", 1, 5), shaped("2_3", "2x2", 4, 9), job("3", 3, 7)];
     let changes = Run::new("strict").at(&ledger(jobs), 1000);
-    // Three nodes form a row of three: the remainders of the upper and the lower row are shorter.
+    // Three nodes form a row of three; what remains of the upper and lower rows is shorter.
     assert_eq!(opens(&changes)[0], "2_3 n0,n1,n4,n5");
     assert_eq!(opens(&changes).len(), 1, "strict: the next in order does not fit");
     let jobs = vec![job("1", 1, 5), shaped("2_3", "2x2", 4, 9), job("3", 3, 7)];
@@ -122,7 +122,7 @@ fn jobs_start_in_slurms_order_and_by_count_too() {
 
 #[test]
 fn backfilling_does_not_delay_the_first() {
-    // n0 to n3 are held for 60 s; the first job needs the whole machine.
+    // Nodes n0 to n3 are held for 60 s; the first job needs the whole machine.
     let held = || running("9", "4x1", &[0, 1, 2, 3], 60);
     let mut long = shaped("2", "2x1", 2, 5);
     long.limit = Some(600);
@@ -136,7 +136,7 @@ fn backfilling_does_not_delay_the_first() {
 fn nodes_that_are_gone_are_not_used() {
     let mut state = ledger(vec![shaped("1", "2x2", 4, 9)]);
     state.nodes[0].condition = Condition::Unavailable;
-    // A node that is taken, but not by a job in the partition, belongs to others.
+    // A node that is taken, but not by a job in the partition, belongs to other jobs.
     state.nodes[2].condition = Condition::Taken;
     assert!(opens(&Run::new("easy").at(&state, 1000)).is_empty());
     state.nodes[2].condition = Condition::Idle;
@@ -173,7 +173,7 @@ fn patience_ends_and_the_next_daemon_starts_anew() {
     assert!(run.at(&state, 1009).is_empty());
     let closed = run.at(&state, 1010);
     assert!(matches!(&closed[..], [Change::Close { wait_s: Some(10), .. }]), "{closed:?}");
-    // Killed in between: the memory is lost, and patience starts again.
+    // The daemon is killed in between: its memory is lost, and its patience restarts.
     let mut next = Run::new("easy");
     assert!(next.at(&state, 1012).is_empty());
 }
@@ -216,7 +216,7 @@ fn reservations_that_end_keep_a_job_waiting_and_not_for_ever() {
     assert_eq!(opens(&run.at(&state, 2000))[0], "1 n0,n1,n4,n5");
 }
 
-/// Checks that its jobs may use nodes in and outside of it, and start before it does.
+/// Checks that the reservation's jobs may use nodes outside it, and start before it does.
 #[test]
 fn a_flexible_reservation_binds_no_job_to_its_nodes() {
     let job = SlurmJob { reservation: "flexi".into(), ..shaped("1", "2x2", 4, 9) };
@@ -236,7 +236,7 @@ fn a_flexible_reservation_binds_no_job_to_its_nodes() {
     assert_eq!(opens(&Run::new("easy").at(&state, 1000)), ["1 n1,n2,n5,n6"]);
 }
 
-/// Checks the reason that Slurm gives when its main scheduler tries an opened job only in the
+/// Checks the reason that Slurm gives if its main scheduler tries an opened job only in the
 /// magnetic reservation.
 #[test]
 fn a_magnetic_reservation_is_named_and_gives_opened_jobs_time() {
@@ -333,7 +333,7 @@ fn jobs_that_slurm_holds_back_are_left_alone() {
         let held = SlurmJob { reason: reason.into(), ..shaped("1", "2x2", 4, 9) };
         assert!(Run::new("easy").at(&ledger(vec![held]), 1000).is_empty(), "{reason}");
     }
-    // Slurm has not examined it since it was changed.
+    // Slurm has not examined the job since it was changed.
     let unseen = SlurmJob { start: Some(1005), reason: "None".into(), ..shaped("1", "2x2", 4, 9) };
     assert!(Run::new("easy").at(&ledger(vec![unseen]), 1000).is_empty());
     let mut later = SlurmJob { reason: "BeginTime".into(), ..shaped("1", "2x2", 4, 9) };
@@ -357,7 +357,7 @@ fn nodes_held_twice_are_reported() {
     let jobs = vec![running("1", "2x1", &[0, 1], 60), running("2", "2x1", &[1, 2], 60)];
     let decision = Run::new("easy").decide(&ledger(jobs), 5000);
     assert_eq!(decision.overlaps, [NodeId(1)]);
-    // Slurm lets a job start before the one that it preempts has ended completely.
+    // Slurm lets a job start before the job that it preempts has ended completely.
     let ends = SlurmJob { phase: Phase::Completing, ..running("1", "2x1", &[0, 1], 60) };
     let jobs = vec![ends, running("2", "2x1", &[1, 2], 60)];
     assert!(Run::new("easy").decide(&ledger(jobs), 5000).overlaps.is_empty());
@@ -379,14 +379,14 @@ fn waiting_jobs_are_told_why_once() {
 
 #[test]
 fn a_job_that_cannot_be_read_keeps_its_nodes_and_costs_no_other() {
-    // Slurm calls n0 and n1 idle, but they are named for a job with an unreadable record.
+    // Slurm calls n0 and n1 idle, but a job with a malformed record names them.
     let mut state = ledger(vec![shaped("1", "2x2", 4, 9), shaped("2", "2x1", 2, 8)]);
     state.unreadable = vec![Unreadable {
         job: Some(called("7")),
         fault: "its licenses cannot be parsed",
         nodes: names(&[0, 1]),
     }];
-    // The 2x1 is turned.
+    // The 2x1 box is turned.
     assert_eq!(opens(&Run::new("easy").at(&state, 1000)), ["1 n2,n3,n6,n7", "2 n4,n5"]);
 }
 
@@ -397,7 +397,7 @@ fn a_job_whose_comment_has_control_characters_is_told_so_and_not_placed() {
     let opened = SlurmJob { bad_comment: true, ..opened("4", "1x1", 1, &[7]) };
     let state = ledger(vec![bad(), shaped("2", "2x1", 2, 8), runs, opened]);
     let changes = Run::new("easy").decide(&state, 1001).changes;
-    // Running jobs keep running on their own nodes; open gates are closed; other jobs are placed.
+    // Running jobs stay on their own nodes, open gates are closed, and other jobs are placed.
     assert_eq!(opens(&changes), ["2 n2,n3"]);
     let text = "pavior: not placed: its comment contains control characters; submit it again";
     let told = |name: &str| Change::Comment { job: called(name), comment: Note::new(text) };
@@ -408,8 +408,8 @@ fn a_job_whose_comment_has_control_characters_is_told_so_and_not_placed() {
 
 #[test]
 fn jobs_without_a_box_are_told_so() {
-    // As on a machine that gets its gate now: five nodes cannot form a box, and the three running
-    // nodes do not.
+    // As on a machine where a gate was just installed: five nodes cannot form a box, and the three
+    // in use do not.
     let waits = job("1", 5, 9);
     let runs = SlurmJob { comment: String::new(), ..running("2", "1x1", &[0, 2, 5], 60) };
     let mut run = Run::new("easy");

@@ -7,11 +7,11 @@ use crate::ledger::site::Site;
 use crate::ledger::usage::Usage;
 use crate::ledger::{Condition, Ledger, SlurmJob};
 
-/// The estimated time until Slurm has powered off a node, in seconds. The real time is unknown, so
-/// no job is started that would keep the node from the first job.
+/// The estimated time until Slurm has powered off a node, in seconds. The actual time is unknown,
+/// so no job is started that would keep the node from the first job.
 pub(crate) const SOON_S: u64 = 1;
 
-/// A ledger and the time at which it was read.
+/// A ledger and the time when it was read.
 #[derive(Clone, Copy)]
 pub(crate) struct World<'a> {
     pub(crate) config: &'a Config,
@@ -28,8 +28,8 @@ pub(crate) struct Rules<'a> {
 }
 
 impl<'a> World<'a> {
-    /// Returns the job that has this number on the machine: its index in the ledger. Returns `None`
-    /// for the placeholder that holds nodes that are being powered off.
+    /// Returns the job with this number on the machine, which is its index in the ledger. Returns
+    /// `None` for the placeholder that holds nodes being powered off.
     pub(crate) fn job(&self, job: JobId) -> Option<&'a SlurmJob> {
         self.ledger.jobs.get(job.0 as usize)
     }
@@ -46,7 +46,7 @@ impl<'a> World<'a> {
         conditions
     }
 
-    /// Returns the time at which a job will have released its nodes, if Slurm knows it.
+    /// Returns when a job will have released its nodes, if Slurm knows the time.
     pub(crate) fn end(&self, job: JobId) -> Option<Time> {
         match self.job(job) {
             Some(job) => job.until(self.now).map(Time),

@@ -31,7 +31,7 @@ pub fn check(config: &Config) -> Result<Findings, SlurmError> {
     let shown = capture(Question::Show, &["config"])?;
     let reservations = capture(Question::Show, &["reservation", "-o"])?;
     let ledger = Ledger::read(config)?;
-    // The file is on this host if slurmctld runs here, or else is a copy of it.
+    // If slurmctld runs on another host, this host's file is a copy.
     let file = Lists::of_file(Path::new(value(&shown, "SLURM_CONF")));
     let mut found = judge(config, (&shown, file.as_ref()), &reservations, &ledger);
     for name in &config.partitions {
@@ -53,7 +53,7 @@ pub fn check(config: &Config) -> Result<Findings, SlurmError> {
     Ok(found)
 }
 
-/// Asks for a partition; `None` if there is none with this name.
+/// Asks Slurm about a partition; `None` if none has this name.
 pub(crate) fn partition(name: &str) -> Result<Option<String>, SlurmError> {
     let (question, arguments) = (Question::Show, &["partition", name, "-o"]);
     let said = Call { question, arguments, environment: &[] }.run(BOUNDS)?;
@@ -136,7 +136,7 @@ fn judge_partition(config: &Config, name: &str, partition: Option<&str>) -> Vec<
     };
     let word = |text: &str| partition.split_whitespace().any(|word| word == text);
     let mut faults = Vec::new();
-    // The first is used up to 25.11, the second since 26.05.
+    // The first form is used up to 25.11, the second since 26.05.
     if !word("OverSubscribe=EXCLUSIVE") && !word("Exclusive=NODE") {
         faults.push(format!("slurm.conf: add OverSubscribe=EXCLUSIVE to PartitionName={name}"));
     }
@@ -150,7 +150,7 @@ fn judge_partition(config: &Config, name: &str, partition: Option<&str>) -> Vec<
     faults
 }
 
-/// Returns advice about the output of `scontrol show config`.
+/// Returns advice based on the output of `scontrol show config`.
 fn advice(shown: &str, line: impl Fn(List) -> String) -> Vec<String> {
     let value = |key: &str| value(shown, key);
     let scheduler = value("SchedulerParameters");

@@ -1,4 +1,4 @@
-//! Files of a site that slurmctld reads.
+//! A site's files that slurmctld reads.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -9,7 +9,7 @@ use crate::SlurmError;
 /// Returns the text of a file, if it exists.
 ///
 /// # Errors
-/// Returns an error if it cannot be read.
+/// Returns an error if the file exists but cannot be read.
 pub(super) fn read(path: &Path) -> Result<Option<String>, SlurmError> {
     match std::fs::read(path) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
@@ -21,7 +21,7 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, SlurmError> {
 /// Writes a file atomically: slurmctld may read it at any moment, as another user.
 ///
 /// # Errors
-/// Returns an error if it cannot be written.
+/// Returns an error if the file cannot be written.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), SlurmError> {
     let new = path.with_added_extension("new");
     let write = || {

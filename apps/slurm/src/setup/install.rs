@@ -1,6 +1,6 @@
 //! `pavior slurm install`: writes the files that a cluster needs. Each file is sealed by a checksum
-//! in its first line. A file that was edited, or written by someone else, is never overwritten; if
-//! there is one, nothing is written.
+//! in its first line. A file that was edited or written by someone else is never overwritten; if
+//! one exists, nothing is written.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::setup::lists::{List, Lists};
 use crate::setup::{files, permissions, unit};
 use crate::{Config, SlurmError, gate};
 
-/// The warning if the site's existing lists are unknown.
+/// The warning given if the site's existing lists are unknown.
 const UNKNOWN: &str = "There is no slurm.conf here and slurmctld does not answer: keep the \
                        existing values of these lines.";
 
@@ -139,7 +139,7 @@ fn job_submit(
     modules.push(module.to_string());
     modules.sort_unstable();
     modules.dedup();
-    // Written even if unchanged, because only then does Slurm read the module again.
+    // Written even if unchanged, because only then does Slurm reload the module.
     let told = "  job_submit.lua        calls the gate; goes there too\n";
     Ok((told.into(), Some(gate::job_submit(&modules))))
 }
@@ -192,14 +192,14 @@ mod tests {
         let read = |name: &str| std::fs::read_to_string(file(name)).unwrap();
         put(CONFIG, folder.path()).unwrap();
         let first = read("pavior.lua");
-        // Another machine of the same cluster.
+        // Another machine in the same cluster.
         let other = CONFIG.replace("\"p\"", "\"q\"") + "licence = \"torus\"\n";
         put(&other, folder.path()).unwrap();
         assert!(read("job_submit.lua").contains("{ \"pavior-torus.lua\", \"pavior.lua\" }"));
-        // Our own, for a larger machine.
+        // Our own files, for a larger machine.
         put(&CONFIG.replace("4x2", "8x8"), folder.path()).unwrap();
         assert!(first != read("pavior.lua") && read("pavior.lua").contains("mesh:8x8"));
-        // A site's own file and one of ours that was edited.
+        // A site's own file, and one of ours after an edit.
         for own in ["-- ours\n".to_string(), read("job_submit.lua").replace("return", "\nreturn")] {
             std::fs::write(file("job_submit.lua"), &own).unwrap();
             let told = put(CONFIG, folder.path()).unwrap();
@@ -209,7 +209,7 @@ mod tests {
         }
         std::fs::write(file("job_submit.lua"), format!("{}mesh:4x2.\n", gate::OLDER)).unwrap();
         assert!(put(CONFIG, folder.path()).unwrap_err().to_string().contains("earlier version"));
-        // Nothing is written if one of the files cannot be.
+        // If one of the files cannot be written, none is.
         let larger = CONFIG.replace("4x2", "9x9");
         assert!(put(&larger, folder.path()).is_err() && !read("pavior.lua").contains("mesh:9x9"));
         std::fs::write(file("pavior.lua"), first.replace("{ 4, 2 }", "{ 4, 4 }")).unwrap();

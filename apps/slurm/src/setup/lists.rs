@@ -1,7 +1,7 @@
-//! Lists in slurm.conf that may contain entries of the site, such as `Licenses`.
+//! Lists in slurm.conf that may contain the site's own entries, such as `Licenses`.
 //!
-//! Slurm uses the last line with a name. A line with only our entry would remove the site's own
-//! entries, so the whole list is read and printed with our entry added.
+//! Of several lines with the same name, Slurm uses the last. A line with only our entry would
+//! remove the site's entries, so the whole list is read and printed with our entry added.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::Config;
 use crate::calls::{Bounds, Call, Question};
 use crate::ledger::site::value;
 
-/// A list that contains entries of ours.
+/// A list to which we add entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum List {
     Licences,
@@ -22,7 +22,7 @@ pub(crate) enum List {
     Private,
 }
 
-/// The lists by number, each with the name of its line and our entries; the license comes from the
+/// The lists by number, each with its line's name and our entries; the license comes from the
 /// configuration.
 const LISTS: [(&str, &str); 5] = [
     ("Licenses", ""),
@@ -36,7 +36,7 @@ const LISTS: [(&str, &str); 5] = [
 const DEPTH: usize = 8;
 const LARGEST: u64 = 16 << 20;
 
-/// The limits on Slurm's answer if files can also be written without it.
+/// Limits on Slurm's answer when files can also be written without it.
 const BOUNDS: Bounds = Bounds { time: Duration::from_secs(15), output: 1 << 20 };
 
 /// The values of the lines found for each list, in order.
@@ -101,14 +101,14 @@ impl Lists {
         format!("{}={}", LISTS[list as usize].0, shown(&all))
     }
 
-    /// Finds lists in slurmctld that lack our entry, or an entry from an earlier line in its file,
-    /// and returns the lines to write.
+    /// Finds lists loaded by slurmctld that lack our entry, or an entry from an earlier line in the
+    /// file, and returns the lines to write.
     pub(crate) fn faults(&self, file: Option<&Lists>, config: &Config) -> Vec<String> {
         let needed = [List::Licences, List::Plugins];
         needed.iter().filter_map(|list| self.fault(*list, file, config)).collect()
     }
 
-    /// Does the same for one list.
+    /// Like [`Lists::faults`], for one list.
     pub(crate) fn fault(
         &self,
         list: List,
@@ -139,7 +139,7 @@ impl Lists {
     }
 }
 
-/// Returns our entries of a list.
+/// Returns our entries in a list.
 fn own(list: List, config: &Config) -> String {
     match list {
         List::Licences => format!("{}:1", config.licence),
@@ -156,13 +156,13 @@ fn plugin(entry: &str) -> &str {
     entry.strip_prefix("job_submit/").unwrap_or(entry)
 }
 
-/// Returns the identity of an entry: a license or parameter without its value, a plugin without its
+/// Returns an entry's identity: a license or parameter without its value, a plugin without its
 /// type.
 fn key(entry: &str) -> &str {
     plugin(entry).split([':', '=']).next().unwrap_or(entry)
 }
 
-/// Joins all entries in some lines with ours, without duplicates.
+/// Joins all entries in the given lines with ours, without duplicates.
 fn joined<'a>(lines: impl Iterator<Item = &'a String>, own: &'a str) -> String {
     let mut all: Vec<&str> = Vec::new();
     for entry in lines.flat_map(|line| entries(line)).chain(entries(own)) {
@@ -222,7 +222,7 @@ mod tests {
                       slurm.conf: change the JobSubmitPlugins line to \
                       JobSubmitPlugins=throttle,lua";
         assert_eq!(faults(site, None), change);
-        // The lines of an earlier version were added below the site's own.
+        // Lines from an earlier version were added below the site's own.
         let wiped = "Licenses = pavior:1\nJobSubmitPlugins = job_submit/lua\n";
         assert_eq!(faults(wiped, None), "");
         let mut file = Lists::default();

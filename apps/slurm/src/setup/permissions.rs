@@ -9,7 +9,7 @@ const STICKY: u32 = 0o1000;
 /// The write permissions of group and others.
 const WRITABLE: u32 = 0o022;
 
-/// Returns the first path, from a program upward through its folders, that a user other than `root`
+/// Returns the first path, from a program up through its folders, that a user other than `root`
 /// owns or can write to. Returns `None` if there is no such path or no such program.
 pub(crate) fn changed_by_others(program: &Path, root: u32) -> Option<PathBuf> {
     let program = fs::canonicalize(program).ok()?;
@@ -36,7 +36,7 @@ mod tests {
         let mode = |path: &Path, mode| {
             fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
         };
-        // The folders above depend on the machine: only these two are checked.
+        // The folders above depend on the host, so only these two are checked.
         let open = || changed_by_others(&program, owner).filter(|at| at.starts_with(folder.path()));
         mode(&program, 0o755);
         assert_eq!(open(), None);

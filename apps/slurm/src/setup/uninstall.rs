@@ -1,7 +1,7 @@
 //! `pavior slurm uninstall`: removes the gate from job_submit.lua, returns the jobs to Slurm, and
 //! removes the reservation. The gate of every waiting job is stripped: the license and the nodes
-//! set by the daemon are removed, and Slurm computes the priority again. No job is ended or held.
-//! The command can be run again at any time, and may be killed at any time.
+//! set by the daemon are removed, and Slurm recomputes the priority. No job is ended or held. The
+//! command can be killed and rerun at any time.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -21,14 +21,14 @@ use crate::{Config, SlurmError};
 /// The maximum number of rounds, since jobs may arrive while others are stripped.
 const ROUNDS: usize = 50;
 
-/// The time within which a daemon that is still running would gate a job again, in milliseconds.
+/// The time within which a daemon that is still running would gate a job again (ms).
 const PAUSE: u64 = 2000;
 
 /// The error if a daemon is still running.
 const RUNS: &str = "the daemon is still running: stop it (systemctl disable --now pavior-slurm), \
                     and run this again";
 
-/// The result of a removal, one line each.
+/// The steps of a removal, one line each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Removal {
     /// Completed steps.
@@ -73,7 +73,7 @@ pub fn uninstall(config: &Config) -> Result<Removal, SlurmError> {
 }
 
 /// Removes the gate of a machine, written by any version of Pavior, from the folder of slurm.conf.
-/// A file that was edited, or written by someone else, is left unchanged.
+/// A file that was edited or written by someone else is left unchanged.
 fn remove_gate(config: &Config, folder: &Path) -> Result<Removal, SlurmError> {
     let (name, mut removal) = (gate::module_name(config), Removal::default());
     let (script, module) = (folder.join("job_submit.lua"), folder.join(&name));
@@ -83,11 +83,11 @@ fn remove_gate(config: &Config, folder: &Path) -> Result<Removal, SlurmError> {
         let mut others = gate::modules(&text);
         others.retain(|other| *other != name);
         if is_older {
-            // It has no checksum, so it may have been edited.
+            // The file has no checksum, so it may have been edited.
             let old = script.with_added_extension("old");
             std::fs::rename(&script, &old).map_err(|error| files::fault(&script, error))?;
         }
-        // Slurm reads the file again for the next job.
+        // Slurm reloads the file for the next job.
         files::write(&script, &gate::job_submit(&others))?;
         removal.done.push(format!("{} no longer calls the gate", script.display()));
     } else if text.contains(&name) {
@@ -113,7 +113,7 @@ fn remove_gate(config: &Config, folder: &Path) -> Result<Removal, SlurmError> {
     Ok(removal)
 }
 
-/// Strips the gates of all waiting jobs. Returns their number, and Slurm's last objections.
+/// Strips the gates of all waiting jobs. Returns their number and Slurm's last objections.
 fn strip(
     config: &Config,
     operator: &Operator,
@@ -148,7 +148,7 @@ fn strips(config: &Config, ledger: &Ledger, is_basic: bool) -> Vec<Change> {
     let jobs = ledger.jobs.iter().filter(waits);
     let gated = jobs.filter(|job| job.licences.gated(&config.licence) || opened(job));
     let strip = |job: &SlurmJob| {
-        // With first come, first served, Slurm would put it behind all others.
+        // With first come, first served, Slurm would put the job behind all others.
         let later = ledger.jobs.iter().filter(waits).filter(|other| {
             other.submitted >= job.submitted && other.priority < u64::from(TOP) && !opened(other)
         });
@@ -179,8 +179,7 @@ mod tests {
     use super::*;
     use crate::setup::install::install;
 
-    /// Returns the steps that a removal completed and those it left, and a function that reads the
-    /// folder's files afterwards.
+    /// Returns the result of a removal, and a function that reads the folder's files afterwards.
     fn removed(prepare: impl Fn(&Path)) -> (Removal, impl Fn(&str) -> Option<String>) {
         let folder = tempfile::tempdir().unwrap();
         let text = "machine = \"mesh:4x2\"\nnodes = \"n{}\"\npartition = \"p\"\n";
@@ -205,7 +204,7 @@ mod tests {
         assert_eq!((removal.done.len(), removal.left.len()), (2, 0), "{removal:?}");
         assert_eq!(read("pavior.lua"), None);
         assert!(read("job_submit.lua").unwrap().contains("function slurm_job_modify"));
-        // A gate of another version, next to the gate of another machine.
+        // A gate of another version, next to another machine's gate.
         let (removal, read) = removed(|folder| {
             write(&folder.join("pavior.lua"), &format!("{SEAL}-- version 99\n"));
             let list = "for _, name in ipairs({ \"pavior-b.lua\", \"pavior.lua\" }) do end\n";

@@ -1,12 +1,12 @@
-//! The systemd unit: the one in the package, with the paths of a program and a configuration.
+//! The systemd unit from the package, adapted to the paths of a program and a configuration.
 
 use std::path::Path;
 
 const PLACING: &str = include_str!("../../dist/pavior-slurm.service");
 
-/// The command of the unit in the package.
+/// The command in the packaged unit.
 const PACKAGED: &str = "/usr/bin/pavior slurm --config /etc/pavior/slurm.toml";
-/// The path of the program in the package.
+/// The path of the packaged program.
 pub(crate) const PROGRAM: &str = "/usr/bin/pavior";
 
 /// Returns the unit of the daemon that places jobs.

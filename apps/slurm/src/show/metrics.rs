@@ -30,13 +30,13 @@ pub(crate) struct Metrics {
     cycle_seconds: Gauge<f64, AtomicU64>,
     /// 1 if Slurm answered in the last cycle.
     up: Gauge,
-    /// The time at which the last cycle with an answer from Slurm ended, in seconds since 1970.
+    /// The time when the last cycle with an answer from Slurm ended, in seconds since 1970.
     last_success: Gauge,
     /// 1 if this daemon is the active one.
     pub(crate) active: Gauge,
     /// 1 if slurmctld has loaded the gate; 0 if it has not, or this is unknown.
     pub(crate) gate: Gauge,
-    /// The number of unreadable records in the last cycle with an answer from Slurm.
+    /// The number of malformed records in the last cycle with an answer from Slurm.
     unreadable: Gauge,
     waiting: Gauge,
     pub(crate) opened: Gauge,
@@ -46,10 +46,10 @@ pub(crate) struct Metrics {
     slots: SlotGauges,
 }
 
-/// The maximum number of bit set words examined for one count of slots: about a millisecond.
+/// The maximum number of bit-set words examined per count of slots: about a millisecond.
 const BUDGET: u64 = 400_000;
 
-/// Counts the boxes of each configured shape that fit at the same time, with an upper bound.
+/// Counts the boxes of each configured shape that fit at once, with an upper bound.
 fn slots_of(config: &Config, free: &Occupancy) -> Vec<(String, [u32; 2])> {
     let count = |&sides: &Sides| {
         let found = slots(free, &[Shape::new(sides)], BUDGET);
@@ -119,7 +119,7 @@ impl Metrics {
         }
     }
 
-    /// Records the numbers of jobs and of unreadable records.
+    /// Records the numbers of jobs and of malformed records.
     pub(crate) fn jobs(&self, unreadable: usize, waiting: usize, running: usize) {
         self.unreadable.set(unreadable as i64);
         self.unreadable_total.inc_by(unreadable as u64);
@@ -127,7 +127,7 @@ impl Metrics {
         self.running.set(running as i64);
     }
 
-    /// Records the free and the unavailable nodes, and the boxes that fit on the free ones.
+    /// Records the free and the unavailable nodes, and the boxes that fit on the free nodes.
     pub(crate) fn nodes(&self, config: &Config, free: &Occupancy, failed: u32) {
         self.free.set(free.count().into());
         self.failed.set(failed.into());
@@ -135,7 +135,7 @@ impl Metrics {
     }
 }
 
-/// The prefix of all names.
+/// The prefix of all metric names.
 pub(crate) const PREFIX: &str = "pavior_slurm";
 
 /// Serves the metrics at every path.

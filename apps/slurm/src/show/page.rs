@@ -16,11 +16,11 @@ use crate::plan::request::{no_box, request, shaper};
 use crate::plan::world::World;
 use crate::plan::{notes, shape};
 
-/// The maximum number of characters shown of Slurm's reason.
+/// The maximum number of characters of Slurm's reason to show.
 const LONGEST_REASON: usize = 60;
 
-/// The name of an unknown job, which is hidden from the observer, in another partition, or
-/// unreadable.
+/// The name shown for an unknown job, which is hidden from the observer, in another partition, or
+/// malformed.
 const UNKNOWN: &str = "another";
 
 /// Returns the picture of a machine. Jobs do not need a shape.
@@ -45,7 +45,7 @@ pub(crate) fn view(config: &Config, ledger: Ledger, now: u64) -> View {
     let held = held.collect();
     let mut waiting: Vec<&SlurmJob> =
         ledger.jobs.iter().filter(|job| job.phase == Phase::Pending).collect();
-    // Slurm's order: by priority, then in the order in which it lists them.
+    // Slurm's order: by priority, then by submission time and name.
     waiting.sort_by_key(|job| (Reverse(job.priority), job.submitted, job.name));
     let mut shaper = shaper(&grid);
     let waiting = waiting.into_iter().map(|job| waits(config, job, &mut shaper)).collect();
@@ -69,7 +69,7 @@ pub(crate) fn view(config: &Config, ledger: Ledger, now: u64) -> View {
     view.joined()
 }
 
-/// Returns the nodes of each job, and of unknown ones together, and the unavailable nodes.
+/// Returns the nodes of each job, of all unknown jobs together, and the unavailable nodes.
 fn owners(world: World<'_>) -> (BTreeMap<Option<usize>, Vec<NodeId>>, Vec<NodeId>) {
     let World { config, ledger, .. } = world;
     let conditions = world.conditions();

@@ -1,4 +1,4 @@
-//! `pavior slurm why JOB`: the reason why a job is waiting, and the moves that would help.
+//! `pavior slurm why JOB`: why a job is waiting, and the moves that would help.
 
 use std::collections::HashSet;
 
@@ -21,8 +21,8 @@ use crate::plan::world::{Rules, World};
 use crate::plan::{notes, queue};
 use crate::{Config, SlurmError};
 
-/// Explains why a job is waiting, and when and where it is planned to start; for an array, its
-/// first task.
+/// Explains why a job is waiting, and when and where it is planned to start; for an array, about
+/// its first task.
 ///
 /// # Errors
 /// Returns an error if Slurm does not answer, or there is no such job.

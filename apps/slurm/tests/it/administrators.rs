@@ -1,5 +1,5 @@
-//! Messages to administrators: a site with its own licenses and plug-ins, a daemon started before
-//! its license exists, partitions without the gate, a dry run, and nodes with long names.
+//! Tests messages to administrators: for a site with its own licenses and plugins, a daemon started
+//! before its license exists, partitions without the gate, a dry run, and long node names.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ fn a_site_with_lists_of_its_own(release: Release) {
     for words in [licences, plugins, advice] {
         assert!(found.contains(words), "{words}: {found}");
     }
-    // The lines that install prints and writes preserve the site's own entries.
+    // The lines printed and written by install preserve the site's own entries.
     let told = cluster.good(&format!("{program} install {folder}"));
     let lines = std::fs::read_to_string(cluster.path().join("slurm.conf.lines")).unwrap();
     for line in [licences, plugins] {
@@ -38,21 +38,21 @@ fn a_site_with_lists_of_its_own(release: Release) {
     cluster.good(&format!("sed -i '/^Licenses/d; /^JobSubmitPlugins/d' {conf}"));
     cluster.good(&format!("grep -v '^#' {folder}/slurm.conf.lines >>{conf}"));
     restart(&cluster);
-    // The daemon recovers without a restart, and the plug-in before lua does not hide the gate.
+    // The daemon recovers without a restart, and the plugin before lua does not hide the gate.
     cluster.until("scontrol show reservation -o", 30, |text| text.contains("=pavior "));
     let found = check(&cluster);
     assert!(found.contains("faults: []"), "{found}");
     let total = "scontrol show licenses matlab | grep -c Total=4";
     assert_eq!(cluster.good(total), "1");
     ungated_partitions_and_arrays_are_told(&cluster, &program);
-    // Like the lines of earlier versions, which were added below the site's own.
+    // Like lines from earlier versions, which were added below the site's own.
     cluster.good(&format!("echo Licenses=pavior:1 >>{conf}"));
     restart(&cluster);
     let found = check(&cluster);
     assert!(found.contains("2 lines set Licenses") && found.contains(licences), "{found}");
 }
 
-/// slurmctld reads plug-ins when it starts.
+/// Restarts slurmctld, which reads plugins only at startup.
 fn restart(cluster: &Cluster) {
     let folder = cluster.path().display();
     cluster.good(&format!(
@@ -80,7 +80,7 @@ fn ungated_partitions_and_arrays_are_told(cluster: &Cluster, program: &str) {
         ];
         assert!(lines.iter().all(|line| told.contains(line)), "{told}");
     }
-    // It exits without being stopped, and says so.
+    // The daemon exits on its own, and says so.
     let line = format!("timeout 100 {program} --dry-run 2>&1");
     let log = cluster.good(&line);
     assert!(log.trim().lines().last().unwrap().contains("dry run: nothing was changed"), "{log}");
@@ -88,7 +88,7 @@ fn ungated_partitions_and_arrays_are_told(cluster: &Cluster, program: &str) {
     cluster.until_empty(30);
 }
 
-/// 150 nodes with names of 13 letters: their list, twice in one line, is longer than 4,095.
+/// Tests 150 nodes with 13-letter names, whose list, twice in one line, exceeds 4,095 bytes.
 fn long_names_of_nodes(release: Release) {
     let options = Options::default().machine("mesh:15x10").prefix("compute-no");
     let what = "150 nodes with long names";

@@ -1,4 +1,4 @@
-//! Jobs that can run only on some nodes: constraints, GRES, memory, excluded nodes and
+//! Tests jobs that can run only on some nodes: constraints, GRES, memory, excluded nodes and
 //! reservations.
 
 use crate::cluster::{Cluster, Options};
@@ -6,7 +6,7 @@ use crate::release::{Release, on_each_release};
 
 on_each_release! { demands_and_reservations }
 
-/// Returns sixteen nodes in rows of four; the first two rows are fast, and have boards and memory.
+/// Returns sixteen nodes in rows of four; the first two rows are fast and have boards and memory.
 fn unlike() -> Options {
     Options::default()
         .machine("mesh:4x4")
@@ -15,7 +15,7 @@ fn unlike() -> Options {
         .file("gres.conf", "NodeName=n[00-07] Name=board Count=2\n")
 }
 
-/// Submits a job with a shape and options that sleeps for a minute.
+/// Submits a job that sleeps for a minute, with the given shape and options.
 fn submit(cluster: &Cluster, shape: &str, options: &str) -> String {
     let line = format!(
         "sbatch --parsable -o /dev/null --comment=shape={shape} {options} --wrap 'sleep 60'"
@@ -40,7 +40,7 @@ fn demands_and_reservations(release: Release) {
     reservations(&cluster);
     cluster.good("scancel -u root");
     cluster.until_empty(60);
-    // Without it, every job would start on its own.
+    // Without the reservation, every job would start on its own.
     cluster.good("scontrol delete ReservationName=pavior");
     let shown = "scontrol show reservation -o";
     cluster.until(shown, 20, |text| text.contains("ReservationName=pavior "));
@@ -55,14 +55,14 @@ fn demands(cluster: &Cluster) {
         let held = nodes(cluster, &job);
         assert!(held.iter().all(|node| *node < 8), "{options}: {held:?}");
     }
-    // No fast node is left. The job gets a note and does not delay other jobs.
+    // No fast nodes are left. The job gets a note and does not delay other jobs.
     let waits = submit(cluster, "2x1", "-C fast --priority=100000");
     let beside = submit(cluster, "2x2", "-x n08,n09");
     assert_eq!(nodes(cluster, &beside), [10, 11, 14, 15]);
     let comment = format!("scontrol show job {waits}");
     let told = cluster.until(&comment, 30, |text| text.contains("In the way"));
     assert!(told.contains("Reason=Licenses") || told.contains("Reason=Priority"), "{told}");
-    // Every row and every column contains a node that it excludes.
+    // Every row and column contains a node that the job excludes.
     let never = submit(cluster, "4x1", "-x n00,n05,n10,n15");
     let comment = format!("scontrol show job {never}");
     cluster.until(&comment, 30, |text| text.contains("not placed: no box of its shape"));
@@ -79,7 +79,7 @@ fn reservations(cluster: &Cluster) {
     let inside = submit(cluster, "2x2", "--reservation=exam -t 2");
     let held = nodes(cluster, &inside);
     assert!(held.iter().all(|node| *node < 8), "{held:?}");
-    // It would run into the repair.
+    // This job would run into the repair.
     let long = submit(cluster, "2x2", "-t 30");
     assert_eq!(nodes(cluster, &long), [10, 11, 14, 15]);
     let short = submit(cluster, "2x2", "-t 2");
@@ -92,14 +92,14 @@ fn reservations(cluster: &Cluster) {
         }
     };
     clear(&["exam", "repair"]);
-    // Its jobs may start before the reservation does, and on other nodes.
+    // The reservation's jobs may start before it does, and on other nodes.
     let flexible = format!("{make} ReservationName=flexi StartTime=now+10minutes Flags=FLEX");
     cluster.good(&format!("{flexible} Nodes=n[00-01]"));
     let inside = submit(cluster, "2x2", "--reservation=flexi -t 2");
     assert_eq!(nodes(cluster, &inside), [0, 1, 4, 5]);
     clear(&["flexi"]);
-    // Slurm would give its nodes to any job of its users; here only jobs that name the reservation
-    // get them.
+    // Slurm would give its nodes to any of its users' jobs; here, only jobs that name the
+    // reservation get them.
     cluster.good(&format!(
         "{make} ReservationName=magnet StartTime=now Nodes=n[00-07] Flags=MAGNETIC"
     ));

@@ -1,4 +1,4 @@
-//! A toy cluster in a temporary directory, with the daemon.
+//! A toy cluster in a temporary directory, together with the daemon.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, Permissions};
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::release::{Place, Release};
 
-/// Options of a cluster. By default it has 64 equal nodes in a mesh of 8x8.
+/// Options of a cluster. The default is 64 equal nodes in an 8x8 mesh.
 #[derive(Clone, Default)]
 pub(crate) struct Options {
     conf: String,
@@ -26,28 +26,28 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Lines of slurm.conf. They replace the lines of `cluster.sh` with the same key, and a
-    /// partition replaces one with the same name.
+    /// Lines of slurm.conf. They replace lines of `cluster.sh` with the same key; a partition
+    /// replaces the one with the same name.
     pub(crate) fn conf(mut self, lines: &str) -> Options {
         self.conf = format!("{}\n{lines}", self.conf).trim().to_string();
         self
     }
 
-    /// Adds properties of some nodes: `n[00-07]`, and `Feature=fast Gres=board:2 CPUs=4
-    /// RealMemory=500`. For GRES there must be a file gres.conf, and `GresTypes` in slurm.conf; the
-    /// name `gpu` demands device files. Nodes with a `State=` are not started.
+    /// Adds properties to some nodes: `n[00-07]`, and `Feature=fast Gres=board:2 CPUs=4
+    /// RealMemory=500`. GRES need a gres.conf file, and `GresTypes` in slurm.conf; the name `gpu`
+    /// requires device files. Nodes with a `State=` are not started.
     pub(crate) fn nodes(mut self, names: &str, has: &str) -> Options {
         self.nodes = format!("{}\n{names} {has}", self.nodes).trim().to_string();
         self
     }
 
-    /// Lines of pavior.toml, which replace those with the same key.
+    /// Adds lines to pavior.toml, which replace lines with the same key.
     pub(crate) fn toml(mut self, lines: &str) -> Options {
         self.toml = format!("{}\n{lines}", self.toml).trim().to_string();
         self
     }
 
-    /// Sets another machine with as many nodes: n00, n01 and so on, or n000 for more than 100.
+    /// Sets another machine. Its nodes are named n00, n01 and so on, or n000 if more than 100.
     pub(crate) fn machine(mut self, machine: &'static str) -> Options {
         self.machine = Some(machine);
         self
@@ -59,21 +59,21 @@ impl Options {
         self
     }
 
-    /// Adds slurmdbd and MariaDB. Alice and Bob have the account toy.
+    /// Adds slurmdbd and MariaDB. Alice and Bob use the account toy.
     pub(crate) fn accounting(mut self) -> Options {
         self.accounting = true;
         self
     }
 
-    /// Adds a file next to slurm.conf before Slurm starts; a script is executable. In it, and in
-    /// the lines of slurm.conf, `@DIR@` stands for the folder.
+    /// Adds a file next to slurm.conf before Slurm starts; a script is executable. In the file and
+    /// in the lines of slurm.conf, `@DIR@` stands for the folder.
     pub(crate) fn file(mut self, name: &'static str, text: &str) -> Options {
         self.files.push((name, text.to_string()));
         self
     }
 }
 
-/// The user of a command.
+/// The user who runs a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum User {
     Root,
@@ -92,7 +92,7 @@ impl User {
 }
 
 pub(crate) struct Cluster {
-    // Stopped before its folder is removed.
+    // Stopped before the folder is removed.
     place: Place,
     /// The daemons, by the names of their configurations.
     daemons: BTreeMap<String, Child>,
@@ -103,10 +103,10 @@ pub(crate) struct Cluster {
     _turn: Turn,
 }
 
-/// Three clusters at a time: more clusters of 64 nodes overload a small machine.
+/// Limits clusters to three at a time: more clusters of 64 nodes would overload a small machine.
 struct Turn;
 
-/// The jobs that make slurmctld write its state.
+/// The name of jobs that make slurmctld write its state.
 const HELD: &str = "makes-it-write";
 
 static RUNNING: Mutex<u32> = Mutex::new(0);
@@ -129,8 +129,8 @@ impl Drop for Turn {
 }
 
 impl Cluster {
-    /// Starts a cluster for a test. Returns `None`, with a report, if the release or the permission
-    /// to start it is missing, unless `PAVIOR_REQUIRE_SLURM` is set.
+    /// Starts a cluster for a test. Reports this and returns `None` if the release or the
+    /// permission to start it is missing, unless `PAVIOR_REQUIRE_SLURM` is set.
     pub(crate) fn start(what: &str, release: Release, options: Options) -> Option<Cluster> {
         let turn = Turn::wait();
         let folder = tempfile::Builder::new().prefix("pavior-slurm-").tempdir().unwrap();
@@ -151,7 +151,7 @@ impl Cluster {
         let cluster = Cluster { place, daemons, folder, release, nodes, ports, _turn: turn };
         let program = cluster.program();
         let own = env!("CARGO_BIN_EXE_pavior-slurm");
-        // A hard link if it is the same file system.
+        // A hard link, if on the same file system.
         std::fs::hard_link(own, &program)
             .or_else(|_| std::fs::copy(own, &program).map(|_| ()))
             .unwrap();
@@ -234,9 +234,9 @@ impl Cluster {
         self.good(&line)
     }
 
-    /// Waits until slurmctld has saved that a job is running. A job that is submitted some time
-    /// after the start and then canceled makes it save, in case it did not notice the start. A kill
-    /// may lose the cancellation: [`Cluster::start_slurmctld`] repeats it.
+    /// Waits until slurmctld has saved that a job is running. A job submitted some time after the
+    /// start and then canceled makes slurmctld save its state, in case it did not notice the start.
+    /// A kill may lose the cancellation, so [`Cluster::start_slurmctld`] repeats it.
     pub(crate) fn until_written(&self, job: &str) {
         let line = format!("sleep 2; sbatch --parsable -H -J {HELD} -o /dev/null -N1 --wrap true");
         let held = self.good(&line);
@@ -262,7 +262,7 @@ impl Cluster {
         panic!("after {} s `{line}` still prints `{last}`; {}", 10 * seconds, self.log());
     }
 
-    /// Waits until there is no job.
+    /// Waits until there are no jobs.
     pub(crate) fn until_empty(&self, seconds: u64) {
         self.until("squeue -h -o %i", seconds, str::is_empty);
     }
@@ -281,7 +281,7 @@ impl Cluster {
         self.until("sinfo -h -N -t idle -o %N | sort -u | wc -l", seconds, |text| text == all);
     }
 
-    /// Returns the ends of the logs of the daemon and of slurmctld, and the last notes of jobs.
+    /// Returns the ends of the daemon's and slurmctld's logs, and the jobs' last notes.
     pub(crate) fn log(&self) -> String {
         let end = |name: &str, word: &str, count: usize| {
             let text = std::fs::read_to_string(self.path().join(name)).unwrap_or_default();
@@ -296,7 +296,7 @@ impl Cluster {
         format!("release {name}, log:\n{own}told:\n{told}slurmctld:\n{slurmctld}")
     }
 
-    /// Returns the record and the log of a job: its end, and the lines of all daemons.
+    /// Returns a job's record and log: how it ended, and the lines of all daemons about it.
     pub(crate) fn said_of(&self, job: &str) -> String {
         let folder = self.path().display();
         let line = format!(
@@ -309,22 +309,22 @@ impl Cluster {
 
     /// Returns true if a slurmd deleted a job's script before the job could read it. A step's
     /// socket is created before anything listens on it. A slurmd that is asked for its steps in
-    /// between, as all are when slurmctld starts, assumes that the step is dead. Such a job fails,
-    /// with or without us.
+    /// between, as all are when slurmctld starts, assumes that the step is dead. The job then
+    /// fails, with or without us.
     pub(crate) fn lost_its_script(&self, job: &str) -> bool {
         let folder = self.path().display();
         let what = format!("Purging vestigial job script .*/job0*{job}/");
         self.shell(&format!("grep -qE '{what}' {folder}/log/n*.log"), false).status.success()
     }
 
-    /// Starts slurmctld again and waits until it answers.
+    /// Restarts slurmctld and waits until it answers.
     pub(crate) fn start_slurmctld(&self) {
         self.good(&format!("{0}/cluster.sh slurmctld {0}", self.path().display()));
         self.until("scontrol ping", 60, |text| text.contains("UP"));
         self.shell(&format!("scancel -n {HELD}"), false);
     }
 
-    /// Sends SIGKILL.
+    /// Sends SIGKILL to slurmctld.
     pub(crate) fn kill_slurmctld(&self) {
         self.kill("slurmctld");
     }
@@ -334,12 +334,12 @@ impl Cluster {
         self.good(&format!("kill -9 $(cat {}/pid/{program})", self.path().display()));
     }
 
-    /// Starts the slurmd of a node again.
+    /// Restarts a node's slurmd.
     pub(crate) fn start_slurmd(&self, node: &str) {
         self.good(&format!("{0}/cluster.sh slurmd {0} {node}", self.path().display()));
     }
 
-    /// Sends SIGKILL.
+    /// Sends SIGKILL to a node's slurmd.
     pub(crate) fn kill_slurmd(&self, node: &str) {
         self.kill(node);
     }
@@ -348,7 +348,7 @@ impl Cluster {
         self.start_daemon_of("pavior");
     }
 
-    /// Starts the daemon of `NAME.toml`, which logs to `NAME.log`.
+    /// Starts a daemon with `NAME.toml`, which logs to `NAME.log`.
     pub(crate) fn start_daemon_of(&mut self, name: &str) {
         self.kill_daemon_of(name);
         let log = OpenOptions::new()
@@ -365,8 +365,8 @@ impl Cluster {
         self.daemons.insert(name.to_string(), daemon);
     }
 
-    /// Returns the observer of `pavior.toml`, run by an ordinary user; its signals are those of
-    /// `observer`.
+    /// Returns a command that runs the observer with `pavior.toml` as an ordinary user; send it
+    /// signals under the name `observer`.
     pub(crate) fn observer(&self) -> std::process::Command {
         let (folder, program) = (self.path().display(), self.program());
         let line = format!(
@@ -382,7 +382,7 @@ impl Cluster {
     /// Sends a daemon a signal.
     pub(crate) fn signal(&self, name: &str, signal: &str) {
         let file = self.path().join(format!("{name}.pid"));
-        // Written when it starts.
+        // The process writes this file when it starts.
         for _ in 0..6000 {
             if std::fs::metadata(&file).is_ok_and(|file| file.len() > 1) {
                 break;
@@ -392,12 +392,12 @@ impl Cluster {
         self.shell(&format!("kill -{signal} $(cat {})", file.display()), false);
     }
 
-    /// Sends SIGKILL.
+    /// Sends SIGKILL to the daemon.
     pub(crate) fn kill_daemon(&mut self) {
         self.kill_daemon_of("pavior");
     }
 
-    /// Sends SIGKILL.
+    /// Sends SIGKILL to a daemon.
     pub(crate) fn kill_daemon_of(&mut self, name: &str) {
         let Some(mut daemon) = self.daemons.remove(name) else { return };
         if daemon.try_wait().is_ok_and(|ended| ended.is_none()) {
@@ -407,7 +407,7 @@ impl Cluster {
         let _ = std::fs::remove_file(self.path().join(format!("{name}.pid")));
     }
 
-    /// Sends SIGTERM; returns true if it ended with success.
+    /// Sends SIGTERM; returns true if the daemon exits successfully.
     pub(crate) fn end_daemon(&mut self) -> bool {
         let Some(mut daemon) = self.daemons.remove("pavior") else { return false };
         self.signal("pavior", "TERM");
@@ -415,8 +415,8 @@ impl Cluster {
     }
 }
 
-/// Consecutive free ports, below the ephemeral ports. File locks reserve them for this cluster
-/// among all runs of these tests on this machine.
+/// Consecutive free ports, below the ephemeral ports. File locks reserve these ports for this
+/// cluster among all runs of these tests on this host.
 struct Ports {
     first: u16,
     _locks: Vec<File>,
@@ -428,7 +428,7 @@ impl Ports {
 
     fn free(count: u16) -> Ports {
         let blocks = count.div_ceil(Ports::BLOCK);
-        // Each run begins at another port.
+        // Each run begins at a different port.
         let begin = (std::process::id() % 120) as u16;
         for block in (begin..120 - blocks).chain(0..begin) {
             let locks: Vec<File> = (block..block + blocks).map_while(Ports::lock).collect();

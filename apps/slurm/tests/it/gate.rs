@@ -1,4 +1,4 @@
-//! The gate in a real slurmctld and the daemon's first checks.
+//! Tests the gate in a real slurmctld, and the daemon's startup checks.
 
 use std::process::Output;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ fn a_gate_in_slurmctld(release: Release) {
     let what = "the gate in a real slurmctld";
     let options = Options::default().nodes("n[00-63]", "CPUs=2");
     let Some(mut cluster) = Cluster::start(what, release, options) else { return };
-    // This takes a minute, and is the same on all releases.
+    // This takes a minute and is the same on all releases.
     let before = (release == Release::Testing).then(|| jobs_from_before_the_gate(&cluster));
     shapes_are_read_as_the_table_says(&cluster);
     what_the_daemon_cannot_know_is_refused(&cluster);
@@ -38,8 +38,8 @@ struct Before {
     whole: String,
 }
 
-/// Returns true if the gate lets a job pass, and its message. Slurm tests the job, as an ordinary
-/// user, and queues nothing. Newer releases refuse it then: there is no license for it.
+/// Returns true if the gate lets a job pass, and the message. Slurm tests the job, as an ordinary
+/// user, and queues nothing. Newer releases then refuse the job because there is no license for it.
 fn tested(cluster: &Cluster, options: &str) -> (bool, String) {
     let line = format!("sbatch --test-only -o /dev/null {options} --wrap true");
     let said = cluster.shell(&line, true).stderr;
@@ -84,7 +84,7 @@ fn what_the_daemon_cannot_know_is_refused(cluster: &Cluster) {
         let (passes, said) = tested(cluster, options);
         assert!(!passes && said.contains(word), "{options}: {said}");
     }
-    // The rules of docs/slurm-users.md for numbers of nodes without a shape.
+    // The rules in docs/slurm-users.md for node counts without a shape.
     for (count, nodes) in [(5, "5"), (11, "12")] {
         let job = cluster.good(&format!("sbatch --parsable -H -o /dev/null -N{count} --wrap true"));
         assert_eq!(cluster.good(&format!("squeue -h -j {job} -o %D; scancel {job}")), nodes);
@@ -119,11 +119,11 @@ fn the_first_look_says_what_is_wrong(cluster: &Cluster) {
         assert_eq!(output.status.code(), expected, "{}", log(&output));
         assert!(log(&output).contains(word), "{}", log(&output));
     }
-    // The same as without --dry-run: an ordinary user has no rights.
+    // As without --dry-run: an ordinary user has no rights.
     let output = run(cluster, &config, "", true);
     assert_eq!(output.status.code(), Some(3), "{}", log(&output));
     assert!(log(&output).contains("as root"), "{}", log(&output));
-    // It is not a configuration error if Slurm does not answer, but a single cycle still fails.
+    // A Slurm that does not answer is not a configuration error, but a single cycle still fails.
     let file = cluster.path().join("away.conf");
     let text = std::fs::read_to_string(cluster.path().join("slurm.conf")).unwrap();
     let port = format!("SlurmctldPort={}\nMessageTimeout=2", cluster.spare_port());
@@ -167,7 +167,7 @@ fn check_knows_which_gate_is_loaded(cluster: &Cluster) {
         (format!("{ACCEPT}{load}{submit}{modify}"), "faults: []"),
         (own, "faults: []"),
     ] {
-        // Slurm compares its modification time in seconds.
+        // Slurm compares modification times in whole seconds.
         std::thread::sleep(Duration::from_millis(1100));
         std::fs::write(&file, &text).unwrap();
         assert!(faults().contains(word), "{text}: {}", faults());
@@ -184,7 +184,7 @@ fn check_knows_which_gate_is_loaded(cluster: &Cluster) {
     assert!(said.contains("another version or configuration"), "{said}");
 }
 
-/// Submits jobs while there is no gate: one that runs on nodes that form no box, and two that wait.
+/// Submits jobs before there is a gate: one runs on nodes that form no box, and two wait.
 fn jobs_from_before_the_gate(cluster: &Cluster) -> Before {
     let file = cluster.path().join("job_submit.lua");
     let own = std::fs::read_to_string(&file).unwrap();
@@ -204,7 +204,7 @@ fn jobs_from_before_the_gate(cluster: &Cluster) -> Before {
 }
 
 fn they_are_told(cluster: &mut Cluster, before: &Before) {
-    // A job that started less than a minute ago would be queued again.
+    // A job that started less than a minute ago would be requeued.
     std::thread::sleep(Duration::from_secs(62).saturating_sub(before.since.elapsed()));
     cluster.start_daemon();
     cluster.until(&format!("scontrol show job {}", before.waits), 20, |text| {
@@ -220,8 +220,8 @@ fn they_are_told(cluster: &mut Cluster, before: &Before) {
     cluster.until_empty(30);
 }
 
-/// Runs the job of the example on a machine whose node names are in reverse order: rank i is on the
-/// i-th node of the box.
+/// Runs the example job on a machine whose node names are in reverse order, and checks that rank i
+/// is on the i-th node of the box.
 fn ranks_follow_the_box(cluster: &mut Cluster) {
     let file = cluster.path().join("pavior.toml");
     let own = own_config(cluster);
@@ -259,7 +259,7 @@ fn ranks_follow_the_box(cluster: &mut Cluster) {
     std::fs::write(&file, own).unwrap();
 }
 
-/// Places a job with a minimum time limit like any other.
+/// Checks that a job with a minimum time limit is placed like any other.
 fn time_min_is_no_hindrance(cluster: &Cluster) {
     cluster.submit("4x2-least", "--comment=shape=4x2 -t 10 --time-min=2", 0.5);
     cluster.until_empty(30);
@@ -293,7 +293,7 @@ fn told_elsewhere_or_not_at_all(cluster: &mut Cluster) {
     std::fs::write(&file, own).unwrap();
 }
 
-/// Makes two machines of the halves of a cluster, each with its own partition, license and daemon.
+/// Makes two machines from halves of a cluster, each with its own partition, license and daemon.
 fn two_machines_in_one_cluster(release: Release) {
     let options = Options::default().machine("mesh:4x2").conf(
         "Licenses=pavior:1,upper:1\nPartitionName=upper Nodes=n[04-07] OverSubscribe=EXCLUSIVE\n\
@@ -307,7 +307,7 @@ fn two_machines_in_one_cluster(release: Release) {
     let upper = own.replace("\"n{:02}\"", names).replace("\"mesh\"", "\"upper\"");
     std::fs::write(cluster.path().join("pavior.toml"), own).unwrap();
     std::fs::write(cluster.path().join("upper.toml"), upper + "licence = \"upper\"\n").unwrap();
-    // Slurm compares the gate's modification time in seconds.
+    // Slurm compares the gate's modification time in whole seconds.
     std::thread::sleep(Duration::from_millis(1100));
     for config in ["pavior", "upper"] {
         cluster.good(&format!("{program} {folder}/{config}.toml install {folder}"));

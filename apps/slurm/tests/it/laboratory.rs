@@ -1,5 +1,4 @@
-//! The clusters of the other tests: they have the requested release, nodes and users, and leave
-//! nothing behind.
+//! Checks that test clusters have the requested release, nodes and users, and leave nothing behind.
 
 use std::path::Path;
 
@@ -22,7 +21,7 @@ fn a_small_cluster_of_unlike_nodes(release: Release) {
     let right = match cluster.release() {
         Release::Slurm22_05 => version.starts_with("slurm-wlm 22.05."),
         Release::Slurm24_11 => version.starts_with("slurm-wlm 24.11."),
-        // A newer one is also accepted.
+        // A newer release is also accepted.
         Release::Testing => version.as_str() > "slurm-wlm 26.05",
     };
     assert!(right, "{version}");
@@ -51,7 +50,7 @@ fn a_small_cluster_of_unlike_nodes(release: Release) {
     assert!(!folder.exists() && !mounts.contains(folder.to_str().unwrap()), "{mounts}");
 }
 
-/// Asks why a job waits; the answer has a time and a place.
+/// Checks that the answer to why a job is waiting has one time and one place.
 fn an_answer_has_one_time_and_one_place(cluster: &Cluster) {
     let line = "sbatch --parsable -o /dev/null -t 5 --comment=shape=";
     let long = cluster.good(&format!("{line}2x2 --wrap 'sleep 300'"));

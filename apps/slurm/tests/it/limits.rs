@@ -27,8 +27,8 @@ fn submit(cluster: &Cluster, user: User, shape: &str, options: &str, seconds: u3
     String::from_utf8(output.stdout).unwrap().trim().to_string()
 }
 
-/// Watches until no job of a filter is left. Returns the largest number that ran at once, and the
-/// largest number that ran or had an open gate.
+/// Watches until no jobs that match a filter are left. Returns the largest number that ran at once,
+/// and the largest number that ran or had an open gate.
 fn most_at_once(cluster: &Cluster, filter: &str) -> (usize, usize) {
     let begun = Instant::now();
     let (mut running, mut open) = (0, 0);
@@ -63,8 +63,8 @@ fn limits_and_holds(release: Release) {
     for _ in 0..4 {
         submit(&cluster, User::Alice, "2x1", "--qos=two", 3);
     }
-    // They run long enough that the last is submitted while the first is running, even on a busy
-    // machine.
+    // The jobs run long enough for the last to be submitted while the first is running, even on a
+    // busy host.
     let bob = submit(&cluster, User::Bob, "2x2", "--qos=six", 8);
     submit(&cluster, User::Bob, "2x2", "--qos=six", 8);
     submit(&cluster, User::Bob, "2x1", "--qos=six", 8);
@@ -78,7 +78,7 @@ fn limits_and_holds(release: Release) {
     holds(&cluster);
 }
 
-/// Returns the largest number of nodes held at once, given `start|end|nodes`.
+/// Returns the largest number of nodes held at once, given `start|end|nodes` records.
 fn most_nodes(records: &str) -> u32 {
     let all: Vec<Vec<&str>> = records.lines().map(|line| line.split('|').collect()).collect();
     let at = |time: &str| {
@@ -88,12 +88,12 @@ fn most_nodes(records: &str) -> u32 {
     all.iter().map(|job| at(job[0])).max().unwrap_or(0)
 }
 
-/// Holds a waiting job, one with an open gate, and one that has run.
+/// Holds a waiting job, a job with an open gate, and a job that has run.
 fn holds(cluster: &Cluster) {
     let ran = submit(cluster, User::Alice, "4x2", "", 300);
     let waits = submit(cluster, User::Alice, "4x4", "", 1);
     cluster.until_runs(&ran, 20);
-    // Alice may do this herself.
+    // Alice may hold it herself.
     let hold = cluster.shell_as(User::Alice, &format!("scontrol hold {waits}"));
     assert!(hold.status.success());
     cluster.good(&format!("scontrol requeuehold {ran}"));
@@ -134,14 +134,14 @@ fn preemption_by_qos(release: Release) {
     cluster.start_daemon();
     let low: Vec<String> =
         (0..3).map(|_| submit(&cluster, User::Alice, "2x2", "--qos=low", 300)).collect();
-    // It must not be preempted.
+    // This job must not be preempted.
     let normal = submit(&cluster, User::Alice, "2x2", "", 300);
     for job in low.iter().chain([&normal]) {
         cluster.until_runs(job, 20);
     }
     let high = submit(&cluster, User::Bob, "4x2", "--qos=high", 4);
     cluster.until_runs(&high, 60);
-    // Two of them make room for the box, and wait behind the gate again.
+    // Two of the jobs make room for the box, and then wait behind the gate again.
     let gated = "squeue -h -t PD -o '%i %W' | grep -c pavior:1";
     cluster.until(gated, 30, |count| count == "2");
     assert_eq!(cluster.good(&format!("squeue -h -j {normal} -o %t")), "R");
@@ -149,7 +149,7 @@ fn preemption_by_qos(release: Release) {
     for job in &low {
         cluster.until_runs(job, 60);
     }
-    // No set of them makes room for this box, so none is preempted.
+    // No set of jobs makes room for this box, so none is preempted.
     submit(&cluster, User::Bob, "4x4", "--qos=high", 1);
     std::thread::sleep(Duration::from_secs(5));
     let running = cluster.good("squeue -h -t R -o %i | wc -l");
@@ -171,7 +171,7 @@ fn preemption_by_partition(release: Release) {
     for job in &low {
         cluster.until_runs(job, 20);
     }
-    // It is first in order, although others with its priority arrived earlier.
+    // The job comes first, although others with the same priority arrived earlier.
     submit(&cluster, User::Alice, "2x2", "", 1);
     let urgent = submit(&cluster, User::Bob, "4x2", "-p urgent", 4);
     cluster.until_runs(&urgent, 60);

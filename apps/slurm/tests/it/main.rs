@@ -1,9 +1,8 @@
 //! Tests of the daemon with a real Slurm cluster of 64 nodes, set up by
 //! `examples/slurm/cluster.sh`, on each release that `examples/slurm/release.sh` knows.
 //!
-//! A release that is not available is reported; with PAVIOR_REQUIRE_SLURM, as in `.ci/run`, that
-//! is an error. In the long size the storm is long, and there is one for each seed (`cargo xtask
-//! slurm RELEASE`).
+//! A missing release is reported; with PAVIOR_REQUIRE_SLURM, as in `.ci/run`, it is an error. The
+//! long form has one long storm per seed (`cargo xtask slurm RELEASE`).
 
 mod administrators;
 mod attacks;

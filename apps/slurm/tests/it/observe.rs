@@ -1,4 +1,4 @@
-//! The observer: its answers, and that it changes nothing.
+//! Tests the observer's answers, and that it changes nothing.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -17,7 +17,7 @@ pub(crate) struct Observer {
 }
 
 impl Observer {
-    /// Starts an observer and waits until it shows Slurm's state.
+    /// Starts an observer and waits until its page shows Slurm's state.
     pub(crate) fn start(mut command: Command) -> Observer {
         let mut child = command.stderr(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap());
@@ -26,7 +26,7 @@ impl Observer {
         let started: Value = serde_json::from_str(&line).unwrap();
         let page = started["page"].as_str().unwrap();
         let address = page.trim_start_matches("http://").trim_end_matches('/').to_string();
-        // A process that writes to a pipe without a reader eventually blocks.
+        // A process that writes to a pipe that no one reads eventually blocks.
         std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
         let observer = Observer { child, address };
         for _ in 0..3000 {
@@ -46,7 +46,7 @@ impl Observer {
         String::from_utf8(bytes).unwrap()
     }
 
-    /// Returns the whole answer, with its head.
+    /// Returns the whole answer, including its headers.
     pub(crate) fn get(&self, path: &str) -> String {
         self.ask(&format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"))
     }
@@ -63,7 +63,7 @@ impl Observer {
         json(&self.get("/v1/state"))
     }
 
-    /// Stops it. Returns true if it ends with success.
+    /// Stops the observer. Returns true if it exits successfully.
     fn ends(mut self, tell: impl FnOnce(u32)) -> bool {
         tell(self.child.id());
         self.child.wait().unwrap().success()
@@ -77,14 +77,14 @@ impl Drop for Observer {
     }
 }
 
-/// Reads the JSON of an answer.
+/// Parses an answer's JSON body.
 fn json(answer: &str) -> Value {
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
     assert!(head.contains("application/json") && head.contains("nosniff"), "{head}");
     serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {body}"))
 }
 
-/// A job whose nodes form no box, one with a hostile reason and comment, and one without a shape.
+/// Jobs whose nodes form no box, with a hostile reason and comment, and without a shape.
 const SQUEUE: &str = "runs 7 3 'n[0,1,4]' ''
     job 8 PD \"$(printf '</script>\\033[2J')\" 9 4 '' '' N/A 1:00 100 '(null)' \
         \"$(printf 'shape=2x2 <b>\\033[31m')\"
@@ -105,10 +105,10 @@ fn an_observer_only_asks() {
     // A job whose nodes do not form a box is shown with its nodes.
     assert_eq!(of("leases", "7")["nodes"], 3);
     assert_eq!(of("leases", "7")["parts"].as_array().unwrap().len(), 2);
-    // A node occupied by a job that cannot be seen.
+    // A node occupied by a job that the observer cannot see.
     assert_eq!(of("leases", "another")["parts"][0]["base"], serde_json::json!([1, 1]));
     assert_eq!(of("waiting", "9")["requested"], 5);
-    // A waiting job that names nodes holds none of them.
+    // A waiting job that names nodes does not hold them.
     assert_eq!(state["leases"].as_array().unwrap().len(), 2);
     let why = observer.get("/v1/why/9");
     assert!(why.contains("Slurm says Resources") && why.contains("3x2"), "{why}");
@@ -120,7 +120,7 @@ fn an_observer_only_asks() {
     assert_eq!(slots["boxes"].as_array().unwrap().len() as u64, count, "{slots}");
     assert!(slots["proven"] == true && slots["bound"] == count, "{slots}");
     assert!(observer.get("/v1/slots?shape=2xx").contains("side"));
-    // A page of another site whose name resolves to this machine.
+    // A page from another site whose name resolves to this host.
     let stranger = observer.ask("GET /v1/state HTTP/1.1\r\nHost: evil.example\r\n\r\n");
     assert!(stranger.starts_with("HTTP/1.1 421 ") && !stranger.contains("leases"), "{stranger}");
     hostile(&observer);
@@ -139,7 +139,7 @@ fn an_observer_only_asks() {
     assert_eq!(others, 0, "{calls}");
 }
 
-/// Checks that no answer contains raw text from users, and that no question causes a server error.
+/// Checks that no answer contains raw text from users, and that no request causes a server error.
 fn hostile(observer: &Observer) {
     let paths = [
         "/v1/state",
@@ -171,13 +171,13 @@ fn hostile(observer: &Observer) {
     pavior_trials::attacked("slurm", "hostile requests to an observer", tried, 0);
 }
 
-/// Opens the page of an observer on a torus in three dimensions, with 10,000 waiting jobs.
+/// Opens an observer's page on a three-dimensional torus, with 10,000 waiting jobs.
 #[test]
 fn ten_thousand_jobs_wait_on_a_torus() {
     let Some(mut browser) = pavior_trials::Browser::start(1400, 900) else { return };
     let sinfo = "node=0; while [ $node -lt 512 ]; do
         echo \"n$node|idle|(null)|(null)|100|1|1:1:1|0\"; node=$((node + 1)); done";
-    // The records are in a file, with a different mark from Slurm's.
+    // The records come from a file, with a placeholder for the mark.
     let squeue = "sed \"s/@/$M/g\" \"$FOLDER/records\"";
     let programs = Programs::new(sinfo, squeue);
     programs.lie_on("torus:8x8x8");
@@ -205,7 +205,7 @@ fn ten_thousand_jobs_wait_on_a_torus() {
     browser.shows("waiting", "10099");
     browser.value("document.querySelector('#waiting .act').click()");
     browser.shows("answer", "Slurm says Resources");
-    // Nothing is granted here, and no history is kept.
+    // An observer grants nothing and keeps no history.
     let hidden = "['live', 'play', 'tab-refused', 'first'].every((id) => \
                   !document.getElementById(id).offsetParent)";
     assert_eq!(browser.value(hidden), true);
@@ -218,7 +218,7 @@ fn ten_thousand_jobs_wait_on_a_torus() {
     browser.picture("observer-phone");
 }
 
-/// Compares the page of an ordinary user with the output of `squeue`.
+/// Compares an ordinary user's page with the output of `squeue`.
 pub(crate) fn beside(cluster: &Cluster) {
     let all = "squeue -h -r -o '%i %t %Q %n %W %k'; scontrol show reservation -o; sinfo -h -N";
     let before = cluster.good(all);

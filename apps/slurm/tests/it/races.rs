@@ -1,11 +1,11 @@
-//! More of Slurm's race conditions, each tested in one function.
+//! More of Slurm's race conditions, each tested by one function.
 
 use std::time::Duration;
 
 use crate::cluster::Cluster;
 use crate::records;
 
-/// Names too many nodes. Slurm uses some that do not form a box, and the job is placed again.
+/// Names too many nodes: Slurm uses some that do not form a box, and the job is placed again.
 pub(crate) fn too_many_nodes_are_not_used(cluster: &mut Cluster) {
     cluster.kill_daemon();
     let many = cluster.submit("2x2-many", "--comment=shape=2x2", 0.5);
@@ -16,7 +16,7 @@ pub(crate) fn too_many_nodes_are_not_used(cluster: &mut Cluster) {
     cluster.until_empty(60);
 }
 
-/// Marks a node of a job as down: the job starts again on a box without it.
+/// Marks a job's node as down: the job restarts on a box without that node.
 pub(crate) fn a_node_goes_down(cluster: &Cluster) {
     let job = cluster.submit("2x3-down", "--comment=shape=2x3", 300.0);
     let held =
@@ -43,10 +43,10 @@ pub(crate) fn interactive_jobs(cluster: &Cluster) {
     cluster.until_empty(30);
 }
 
-/// Checks that nodes of a job in another partition are not free.
+/// Checks that nodes held by a job in another partition are not free.
 pub(crate) fn strangers_hold_nodes(cluster: &Cluster) {
     cluster.good("scontrol create PartitionName=other Nodes=n[00-07] OverSubscribe=EXCLUSIVE");
-    // A row of eight nodes, none of which is free for the daemon; it has no shape to check.
+    // A row of eight nodes, none of which is free for the daemon; the job has no shape to check.
     let line = "sbatch --parsable -o /dev/null -p other -J 8x1-other -N8 --wrap 'sleep 300'";
     let other = cluster.good(line);
     cluster.until_runs(&other, 20);
@@ -58,7 +58,7 @@ pub(crate) fn strangers_hold_nodes(cluster: &Cluster) {
     cluster.good("scontrol delete PartitionName=other");
 }
 
-/// Checks that small jobs whose time limits reach beyond the reserved start of a large box do not
+/// Checks that small jobs whose time limits extend beyond a large box's reserved start do not
 /// starve it.
 pub(crate) fn large_boxes_do_not_starve(cluster: &Cluster) {
     let first = cluster.submit("4x4-first", "--comment=shape=4x4 -t 4", 240.0);
@@ -67,7 +67,7 @@ pub(crate) fn large_boxes_do_not_starve(cluster: &Cluster) {
     for serial in 0..6 {
         cluster.submit(&format!("2x2-late{serial}"), "--comment=shape=2x2 -t 10", 0.5);
     }
-    // Ends before the reservation begins, so it may pass.
+    // This job ends before the reservation begins, so it may go first.
     let pass = cluster.submit("1x1-pass", "--comment=shape=1x1 -t 1", 0.5);
     cluster.until_gone(&pass, 90);
     cluster.good(&format!("scancel {first}"));
@@ -87,7 +87,7 @@ pub(crate) fn large_boxes_do_not_starve(cluster: &Cluster) {
     assert!(pass < large, "{pass} is not before {large}; log:\n{}", cluster.log());
 }
 
-/// Kills slurmctld so early that it forgets a job and gives its number to the next one.
+/// Kills slurmctld so early that it forgets a job and gives that job's number to the next one.
 pub(crate) fn numbers_are_used_again(cluster: &Cluster) {
     // Anything older than this has been written.
     std::thread::sleep(Duration::from_secs(6));

@@ -1,6 +1,6 @@
-//! Output of `squeue` for jobs of every kind, some with comments from an attack. The unit tests of
-//! the library read such answers, one of each release; with PAVIOR_SLURM_RECORD they are written to
-//! the folder that it names.
+//! Output of `squeue` for jobs of every kind, some with comments from an attack. The library's unit
+//! tests read such output, one file per release; with PAVIOR_SLURM_RECORD, it is written to the
+//! folder named there.
 
 use std::path::PathBuf;
 
@@ -9,14 +9,14 @@ use crate::release::{Release, on_each_release};
 
 on_each_release! { an_answer_with_jobs_of_every_kind }
 
-/// Lets everything pass.
+/// A script that accepts every job.
 const ACCEPT: &str = "function slurm_job_submit() return slurm.SUCCESS end\n\
                       function slurm_job_modify() return slurm.SUCCESS end\n";
 
-/// The mark of recorded answers.
+/// The mark in recorded output.
 const MARK: &str = "0123456789abcdef0123456789abcdef";
 
-/// A wrapper of `squeue` that records how the daemon calls it.
+/// A wrapper around `squeue` that records how the daemon calls it.
 const NOTES: &str = "#!/bin/sh\n\
                      printf %s \"$SQUEUE_FORMAT\" >@FOLDER@/format\n\
                      exec /usr/bin/squeue \"$@\"\n";
@@ -48,9 +48,9 @@ fn an_answer_with_jobs_of_every_kind(release: Release) {
     }
 }
 
-/// Submits them. Returns their number, including all tasks and components.
+/// Submits the jobs. Returns their number, including all tasks and components.
 fn jobs_of_every_kind(cluster: &Cluster) -> usize {
-    // Slurm compares its modification time in seconds.
+    // Slurm compares modification times in whole seconds.
     std::thread::sleep(std::time::Duration::from_millis(1100));
     std::fs::write(cluster.path().join("job_submit.lua"), ACCEPT).unwrap();
     let open = |options: &str, nodes: &str, comment: &str| {
@@ -63,8 +63,7 @@ fn jobs_of_every_kind(cluster: &Cluster) -> usize {
     let first = open("-t 5", "n00,n01,n04,n05", "shape=2x2");
     let forged = format!("{first}|R|None|1|4|n[00-02]||1|1:00|1|(null)|shape=2x2");
     open("", "n10", &format!("x\n{forged}"));
-    // One job is suspended, and one was suspended for three seconds, so it ends three seconds
-    // later.
+    // One job is suspended; another was suspended for three seconds, so it ends that much later.
     let suspended = open("-t 5", "n03", "shape=1x1");
     cluster.good(&format!("scontrol suspend {suspended}"));
     let resumed = open("-t 5", "n02", "shape=1x1");

@@ -1,10 +1,10 @@
-//! Checks of Slurm's own records of jobs and their nodes.
+//! Checks Slurm's own records of jobs and their nodes.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::cluster::Cluster;
 
-/// An allocation, from the file of completed jobs; a requeued job has several.
+/// An allocation from the file of completed jobs; a requeued job has several.
 pub(crate) struct Record {
     pub(crate) job: String,
     pub(crate) name: String,
@@ -17,7 +17,7 @@ pub(crate) struct Record {
 pub(crate) fn read(cluster: &Cluster) -> Vec<Record> {
     let text = std::fs::read_to_string(cluster.path().join("jobs.txt")).unwrap_or_default();
     let mut all = Vec::new();
-    // Slurm writes names unescaped: a line that begins differently is the rest of a job's name.
+    // Slurm writes names unescaped: a line that begins differently is part of a job's name.
     for line in text.lines().filter(|line| line.starts_with("JobId=")) {
         let fields: HashMap<&str, &str> =
             line.split(' ').filter_map(|word| word.split_once('=')).collect();
@@ -34,9 +34,9 @@ pub(crate) fn read(cluster: &Cluster) -> Vec<Record> {
     all
 }
 
-/// Returns true if a job ended as expected. This is impossible if Slurm lost its script, or if a
-/// slurmctld that restarted in the meantime missed its end: such a job keeps its nodes until its
-/// time limit.
+/// Returns true if a job ended as expected. This is impossible if Slurm lost the job's script, or
+/// if a slurmctld that was restarted missed its end: such a job keeps its nodes until its time
+/// limit.
 pub(crate) fn completed(cluster: &Cluster, record: &Record) -> bool {
     let recovered = || {
         let line = format!("Recovered JobId={} ", record.job);
@@ -56,7 +56,7 @@ pub(crate) fn completed(cluster: &Cluster, record: &Record) -> bool {
     lost || unheard || record.state == "COMPLETED"
 }
 
-/// Returns the numbers of a list such as n[00-01,08].
+/// Returns the node numbers in a list such as n[00-01,08].
 fn nodes(list: &str) -> Vec<u32> {
     let inner = list.trim_start_matches('n').trim_start_matches('[').trim_end_matches(']');
     let mut all = Vec::new();
@@ -69,12 +69,12 @@ fn nodes(list: &str) -> Vec<u32> {
     all
 }
 
-/// Checks that every allocation is a box of the shape that the job's name begins with, on a mesh of
-/// `columns` columns, and that no two share a node at any time. Returns the number of allocations.
+/// Checks that every allocation is a box of the shape that begins the job's name, on a mesh of
+/// `columns` columns, and that no two share a node at once. Returns the number of allocations.
 pub(crate) fn judge(records: &[Record], columns: u32) -> usize {
-    // A job that is requeued while it ends is recorded twice. So is a job whose end slurmctld
-    // forgot when it was killed: the second record has the same start, and as its end the later
-    // time at which slurmctld asked the node. The nodes were free from the first end.
+    // A job that is requeued while ending is recorded twice. So is a job whose end slurmctld forgot
+    // when it was killed: the second record has the same start, and its end is the later time when
+    // slurmctld asked the node. The nodes were free from the first end on.
     let mut held: BTreeMap<(&str, &str), (&str, &Record)> = BTreeMap::new();
     for record in records.iter().filter(|record| !record.nodes.is_empty()) {
         let place = held.entry((&record.job, &record.start)).or_insert((&record.end, record));
@@ -83,7 +83,7 @@ pub(crate) fn judge(records: &[Record], columns: u32) -> usize {
     let mut by_node: BTreeMap<u32, Vec<(&str, &str, &str)>> = BTreeMap::new();
     for (end, record) in held.values() {
         let shape = record.name.split('-').next().unwrap();
-        // Some are deliberately put on wrong nodes.
+        // Some jobs are deliberately put on wrong nodes.
         if shape != "wrong" {
             assert!(is_box(&record.nodes, shape, columns), "{}: {:?}", record.name, record.nodes);
         }
@@ -100,7 +100,7 @@ pub(crate) fn judge(records: &[Record], columns: u32) -> usize {
     held.len()
 }
 
-/// Returns true if nodes of a mesh of `columns` columns are a box of a shape, turned or not.
+/// Returns true if nodes of a mesh with `columns` columns form a box of a shape, turned or not.
 fn is_box(nodes: &[u32], shape: &str, columns: u32) -> bool {
     let (a, b) = shape.split_once('x').unwrap();
     let (a, b): (u32, u32) = (a.parse().unwrap(), b.parse().unwrap());

@@ -1,4 +1,4 @@
-//! Releases of Slurm, and namespaces to run them in, created by `examples/slurm/release.sh`.
+//! Slurm releases and the namespaces they run in, created by `examples/slurm/release.sh`.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read};
@@ -13,7 +13,7 @@ pub(crate) enum Release {
     Slurm22_05,
     /// 24.11, from Debian 13.
     Slurm24_11,
-    /// The newest one, from Debian testing.
+    /// The newest release, from Debian testing.
     Testing,
 }
 
@@ -29,7 +29,7 @@ impl Release {
 }
 
 /// Generates a test for each release from functions that take a release. `cargo xtask slurm
-/// RELEASE` finds them by these names.
+/// RELEASE` finds the tests by name.
 macro_rules! on_each_release {
     ($($name:ident)*) => { $(
         mod $name {
@@ -54,21 +54,21 @@ macro_rules! on_each_release {
 }
 pub(crate) use on_each_release;
 
-/// The reason why a release is not available here; determined once.
+/// The reason if a release is not available here; determined only once.
 static MISSING: Mutex<Option<HashMap<(Release, bool), String>>> = Mutex::new(None);
 
-/// An environment with an installed release. Its processes, its mounts and all written files except
-/// one folder disappear with it, even if the test is killed.
+/// An environment with an installed release. Its processes, mounts and all written files except one
+/// folder disappear with it, even if the test is killed.
 pub(crate) struct Place {
     process: Child,
     root: PathBuf,
 }
 
 impl Place {
-    /// Opens one that sees a folder. Chroots are created first, which takes minutes.
+    /// Opens an environment that sees a folder. Chroots are created first, which takes minutes.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Returns the reason if the release is not available.
     pub(crate) fn open(release: Release, accounting: bool, folder: &Path) -> Result<Place, String> {
         let mut missing = MISSING.lock().unwrap_or_else(PoisonError::into_inner);
         let missing = missing.get_or_insert_default();
@@ -85,7 +85,7 @@ impl Place {
     fn try_open(release: Release, accounting: bool, folder: &Path) -> Result<Place, String> {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/slurm/release.sh");
         let mut command = Command::new(script);
-        // It ends when its input does: with this process.
+        // The environment ends when its input ends, together with this process.
         command.args(["run", release.name()]).arg(folder).args(["sh", "-c", "echo open; cat"]);
         command.env("ACCOUNTING", if accounting { "1" } else { "" });
         let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -104,7 +104,7 @@ impl Place {
         Err(format!("Slurm {}: {}", release.name(), said.trim().replace('\n', "; ")))
     }
 
-    /// Returns a command in this place, run by the user with this number, in /tmp.
+    /// Returns a command that runs in this environment as the user with this id, in /tmp.
     pub(crate) fn command(&self, user: u32, program: &str) -> Command {
         let space = format!("/proc/{}/ns", self.process.id());
         let mut command = Command::new("nsenter");

@@ -1,4 +1,4 @@
-//! The daemon as a service: observed, started twice, upgraded under load, and removed.
+//! Tests the daemon as a service: observed, started twice, upgraded under load, and removed.
 
 use std::path::Path;
 use std::time::Duration;
@@ -44,7 +44,7 @@ fn configure(cluster: &Cluster) {
     }
 }
 
-/// Jobs of a few shapes, which must all complete once.
+/// Jobs with a few shapes, all of which must complete exactly once.
 #[derive(Default)]
 struct Load {
     names: Vec<String>,
@@ -66,8 +66,8 @@ impl Load {
     }
 }
 
-/// Runs two daemons at once, which no site should do. A change is refused if the job differs from
-/// what the daemon saw, so nothing goes wrong.
+/// Runs two daemons at once, which no site should do. A change is refused if the job is no longer
+/// as the daemon saw it, so nothing goes wrong.
 fn two_that_act(cluster: &mut Cluster, load: &mut Load) {
     cluster.start_daemon_of("one");
     cluster.start_daemon_of("two");
@@ -77,7 +77,7 @@ fn two_that_act(cluster: &mut Cluster, load: &mut Load) {
     cluster.kill_daemon_of("two");
 }
 
-/// Checks that with a lock one daemon is active, and the other takes over when the first is killed.
+/// Checks that with a lock, one daemon is active and the other takes over when the first is killed.
 fn one_of_two(cluster: &mut Cluster, load: &mut Load) {
     cluster.start_daemon_of("first");
     let opens = |cluster: &Cluster, name: &str| {
@@ -110,7 +110,7 @@ fn upgraded(cluster: &mut Cluster, load: &mut Load) {
     load.submit(cluster, 5);
     cluster.start_daemon();
     let log = format!("cat {folder}/pavior.log");
-    // Until it handles the signal, the signal would kill it.
+    // Until the daemon handles the signal, the signal would kill it.
     cluster.until(&log, 20, |text| text.matches("\"event\":\"started\"").count() == 2);
     // An invalid configuration changes nothing; a valid one is adopted.
     cluster.good(&format!(
@@ -134,11 +134,11 @@ fn upgraded(cluster: &mut Cluster, load: &mut Load) {
     cluster.until_empty(120);
 }
 
-/// Removes everything under load: the gate is removed, Slurm schedules the waiting jobs again, and
+/// Removes everything under load: the gate disappears, Slurm schedules the waiting jobs itself, and
 /// all of them run.
 fn removed(cluster: &mut Cluster, load: &mut Load) {
     let folder = cluster.path().display().to_string();
-    // Three fill the machine; the others wait, some with open gates.
+    // Three jobs fill the machine; the others wait, some with open gates.
     for number in 0..12 {
         let shape = ["8x4", "8x4", "4x4", "2x2"][number % 4];
         load.submit_as(cluster, &format!("{shape}-free{number}"));

@@ -1,5 +1,5 @@
-//! Other features of sites: dependencies, changed time limits, suspended jobs, maintenance, fair
-//! share, and nodes that Slurm powers off.
+//! Tests other features of sites: dependencies, changed time limits, suspended jobs, maintenance,
+//! fair share, and nodes that Slurm powers off.
 
 use std::time::Duration;
 
@@ -29,14 +29,14 @@ pub(crate) fn state(cluster: &Cluster, job: &str) -> String {
     cluster.good(&format!("squeue -h -j {job} -o '%t %r'"))
 }
 
-/// Waits until a job has a message.
+/// Waits until a job's note contains some words.
 pub(crate) fn until_told(cluster: &Cluster, job: &str, words: &str) {
     cluster.until(&format!("scontrol show job {job}"), 30, |text| {
         text.lines().any(|line| line.contains("AdminComment=pavior") && line.contains(words))
     });
 }
 
-/// Checks that a job does not start although it fits.
+/// Checks that a job that fits does not start.
 fn stays(cluster: &Cluster, job: &str) {
     std::thread::sleep(Duration::from_secs(3));
     let state = state(cluster, job);
@@ -82,7 +82,7 @@ fn dependencies(cluster: &Cluster) {
     cluster.until_empty(20);
 }
 
-/// Changes the limits of a waiting and a running job. The limit counts, not `--time-min`.
+/// Changes the time limits of a waiting and a running job. The limit counts, not `--time-min`.
 fn time_limits(cluster: &Cluster) {
     let alice =
         |shape, options: &str, seconds| submit(cluster, User::Alice, shape, options, seconds);
@@ -94,12 +94,12 @@ fn time_limits(cluster: &Cluster) {
     let least = alice("2x2", "-t 60 --time-min=1", 1);
     stays(cluster, &late);
     stays(cluster, &least);
-    // Its user shortens it enough to be started first.
+    // The user shortens the job enough for it to start first.
     let shorter = format!("scontrol update JobId={late} TimeLimit=1");
     assert!(cluster.shell_as(User::Alice, &shorter).status.success());
     cluster.until_gone(&late, 20);
     assert!(state(cluster, &least).starts_with("PD"));
-    // The large one can no longer start that early.
+    // The large job can no longer start that early.
     cluster.good(&format!("scontrol update JobId={runs} TimeLimit=120"));
     cluster.until_gone(&least, 20);
     assert!(state(cluster, &large).starts_with("PD"));
@@ -109,7 +109,7 @@ fn time_limits(cluster: &Cluster) {
 }
 
 /// Suspends a job: it keeps its box for an unknown time. After it resumes, its end is later by the
-/// time of the suspension, and waiting jobs are told this end.
+/// time suspended, and waiting jobs' notes give this end.
 fn suspended(cluster: &Cluster) {
     let alice =
         |shape, options: &str, seconds| submit(cluster, User::Alice, shape, options, seconds);
@@ -117,7 +117,7 @@ fn suspended(cluster: &Cluster) {
     cluster.until_runs(&job, 20);
     cluster.good(&format!("scontrol suspend {job}"));
     let large = alice("4x4", "-t 5", 1);
-    // No time is given.
+    // The note gives no time.
     until_told(cluster, &large, "are free. In the way on");
     let beside = alice("2x2", "-t 60", 1);
     cluster.until_gone(&beside, 20);
@@ -137,8 +137,8 @@ fn suspended(cluster: &Cluster) {
     cluster.until_empty(20);
 }
 
-/// Reserves all nodes for a repair in an hour: shorter jobs run before it, the others wait, and
-/// see why.
+/// Reserves all nodes for a repair in an hour: shorter jobs run before it; the others wait and see
+/// why.
 fn maintenance(cluster: &Cluster) {
     let repair = "ReservationName=repair Users=root StartTime=now+1hour Duration=60 Nodes=ALL";
     cluster.good(&format!("scontrol create reservation {repair} Flags=MAINT,IGNORE_JOBS"));
@@ -154,9 +154,9 @@ fn maintenance(cluster: &Cluster) {
     cluster.until_empty(20);
 }
 
-/// Checks that the waiting job whose user has used less starts first.
+/// Checks that the waiting job of the user with less past usage starts first.
 fn fair_share(cluster: &Cluster) {
-    // Usage is counted once a minute.
+    // Slurm updates usage once a minute.
     let shares = "sshare -a -n -P -o User,FairShare | grep -E '^ *(alice|bob)' | sort | xargs";
     cluster.until(shares, 100, |text| {
         let shares = text.split(' ').filter_map(|one| one.split_once('|')?.1.parse::<f64>().ok());
@@ -177,8 +177,8 @@ fn fair_share(cluster: &Cluster) {
 pub(crate) fn powered(suspend_timeout: u32, resume_timeout: u32) -> Options {
     let each = "export SLURM_CONF=@DIR@/slurm.conf PATH=$PATH:/usr/sbin:/sbin\n\
                 for node in $(scontrol show hostnames \"$1\"); do";
-    // A node that Slurm powered off while its slurmd was starting has no pid file to kill it with.
-    // Slurm waits for such a node to boot, so a running slurmd is stopped first.
+    // A node powered off while its slurmd was starting has no pid file that would allow killing it.
+    // Slurm waits for the node to boot, so a running slurmd is stopped first.
     let on = "kill -9 $(cat @DIR@/pid/$node) 2>/dev/null; \
               [ -e @DIR@/broken-$node ] || \
               slurmd -b -N $node -f $SLURM_CONF -L @DIR@/log/$node.log \
@@ -193,7 +193,7 @@ pub(crate) fn powered(suspend_timeout: u32, resume_timeout: u32) -> Options {
              SchedulerParameters=bf_interval=1,batch_sched_delay=1"
         ))
         .nodes("n[12-15]", "State=CLOUD")
-        // Processes that a program leaves behind are killed, unless they have become daemons.
+        // Processes left behind by the program are killed unless they have become daemons.
         .file("on", &format!("#!/bin/sh\n{each} {on}; done; sleep 2\n"))
         .file("off", &format!("#!/bin/sh\n{each} {off}; done\n"))
 }
@@ -211,7 +211,7 @@ fn nodes_that_are_powered_off(release: Release) {
     cluster.until("sinfo -h -o %t", 60, |text| text.contains("idle%"));
     let whole = submit(&cluster, User::Alice, "4x4", "-t 5", 2);
     until_told(&cluster, &whole, "nodes that are being powered off (");
-    // On a busy machine a node may wake up later than Slurm waits, and is then down.
+    // On a busy host, a node may boot later than Slurm waits, and is then down.
     let mended = "sinfo -h -N -t down -o %N | sort -u \
                   | xargs -r -I{} scontrol update NodeName={} State=RESUME >/dev/null 2>&1";
     let line = format!("{mended}; squeue -h -j {whole} -o %t");

@@ -1,5 +1,5 @@
-//! Random jobs, drains, nodes that go down, requeues, and kills of the daemon and of slurmctld:
-//! none is lost.
+//! Checks that no job is lost in a storm of random jobs, drains, failing nodes, requeues, and kills
+//! of the daemon and slurmctld.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -20,9 +20,9 @@ pub(crate) fn storms(cluster: &mut Cluster) {
     }
 }
 
-/// Acts as an operator and prints the remaining jobs. A killed slurmctld forgets the last starts.
-/// When such a job starts again on its node, it is "already running" there: Slurm drains the node
-/// and holds the job.
+/// A script that acts as an operator and prints the remaining jobs. A killed slurmctld forgets the
+/// latest starts. When such a job starts again on its node, it is "already running" there, so Slurm
+/// drains the node and holds the job.
 pub(crate) const FORGOTTEN: &str = "
     sinfo -h -N -t drain -o %N | sort -u | xargs -r -I{} scontrol update NodeName={} State=RESUME
     squeue -h -t PD -o '%i %r' | grep 'launch failed requeued held' | cut -d' ' -f1 |
@@ -31,7 +31,7 @@ pub(crate) const FORGOTTEN: &str = "
 
 struct Storm {
     random: u64,
-    /// The number of jobs of each name that must have completed.
+    /// The number of jobs per name that must have completed.
     wanted: BTreeMap<String, usize>,
     down: BTreeSet<String>,
 }
@@ -49,7 +49,7 @@ pub(crate) fn storm(cluster: &mut Cluster, seed: u64, rounds: u64) {
         let resume = "xargs -r -I{} scontrol update NodeName={} State=RESUME";
         cluster.shell(&format!("sinfo -h -N -t drain -o %N | sort -u | {resume}"), false);
         if round % 16 == 15 {
-            // Slurm itself would forget a job that it has not yet saved.
+            // Slurm itself forgets a job that it has not yet saved.
             std::thread::sleep(Duration::from_secs(7));
             cluster.kill_slurmctld();
             std::thread::sleep(Duration::from_millis(storm.below(3000)));
@@ -67,7 +67,7 @@ pub(crate) fn storm(cluster: &mut Cluster, seed: u64, rounds: u64) {
 }
 
 impl Storm {
-    /// Returns the next random number below another.
+    /// Returns the next random number below `n`.
     fn below(&mut self, n: u64) -> u64 {
         let next = self.random.wrapping_mul(6_364_136_223_846_793_005);
         self.random = next.wrapping_add(1_442_695_040_888_963_407);
@@ -86,7 +86,7 @@ impl Storm {
                 cluster.submit(&name, &format!("--array=0-2 {options}"), seconds);
                 3
             }
-            // Slurm does not queue interactive jobs again when their nodes go down.
+            // Slurm does not requeue interactive jobs when their nodes go down.
             1 => {
                 cluster
                     .good(&format!("salloc -J {name} {options} sleep {seconds} >/dev/null 2>&1 &"));

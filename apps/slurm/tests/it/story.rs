@@ -1,4 +1,4 @@
-//! One cluster, chapter by chapter: the gate, placements, the races, and a storm with kills.
+//! Tests one cluster chapter by chapter: the gate, placements, races, and a storm with kills.
 
 use std::time::{Duration, SystemTime};
 
@@ -36,7 +36,7 @@ fn a_cluster_of_64_nodes(release: Release) {
     }
 }
 
-/// Checks that without a daemon no job starts, and that ordinary users cannot change that.
+/// Checks that no job starts without a daemon, and that ordinary users cannot change that.
 fn the_gate_holds(cluster: &Cluster) {
     for (options, word) in [
         ("--comment=shape=4y4", "is not a valid shape"),
@@ -73,8 +73,8 @@ fn the_gate_holds(cluster: &Cluster) {
     assert_eq!(cluster.good(&shown), "PD Licenses 16 pavior:1");
 }
 
-/// Starts batch jobs, arrays and jobs by node count in boxes. Waiting jobs get a note with the
-/// reason.
+/// Checks that batch jobs, arrays and jobs with node counts start in boxes, and that waiting jobs
+/// get a note with the reason.
 fn placed_and_told(cluster: &Cluster) {
     cluster.until("squeue -h -n 4x4-gate -o %i", 30, str::is_empty);
     let whole = cluster.submit("8x8-whole", "--comment=shape=8x8 -t 5", 300.0);
@@ -91,7 +91,7 @@ fn placed_and_told(cluster: &Cluster) {
     assert!(why.contains("It needs 6 nodes") || why.contains("may start"), "{why}");
     cluster.good(&format!("scancel {whole}"));
     cluster.submit("1x2-array", "--array=0-5 -N2", 0.5);
-    // Five nodes form no box of this machine except 1x5; seven become 1x7; eleven become 12, 3x4.
+    // Five nodes form no box here except 1x5; seven become 1x7; eleven become twelve, 3x4.
     cluster.submit("3x4-count", "-N11", 0.5);
     cluster.until_empty(60);
     let output = cluster.shell("srun --comment=shape=2x2 -J 2x2-srun hostname", false);
@@ -115,7 +115,7 @@ fn wrong_nodes_are_given_back(cluster: &mut Cluster) {
     cluster.until_empty(60);
 }
 
-/// Drains a node, or names too few, between opening and start: the gate closes and the job is
+/// Drains a node, or names too few nodes, between opening and start: the gate closes and the job is
 /// placed again.
 fn obstacles_between_opening_and_start(cluster: &mut Cluster) {
     cluster.kill_daemon();
@@ -123,7 +123,7 @@ fn obstacles_between_opening_and_start(cluster: &mut Cluster) {
     let drained = cluster.submit("2x2-drained", "--comment=shape=2x2", 0.5);
     let few = cluster.submit("2x3-few", "--comment=shape=2x3", 0.5);
     let open = "Licenses= Priority=4294967290";
-    // Delayed so that the daemon sees open gates.
+    // The starts are delayed so that the daemon sees open gates.
     cluster.good(&format!("scontrol update JobId={few} StartTime=now+9"));
     cluster.good(&format!("scontrol update JobId={drained} ReqNodeList=n00,n01,n08,n09 {open}"));
     cluster.good(&format!("scontrol update JobId={few} ReqNodeList=n16,n17 {open}"));
@@ -132,8 +132,8 @@ fn obstacles_between_opening_and_start(cluster: &mut Cluster) {
     cluster.good("scontrol update NodeName=n09 State=RESUME");
 }
 
-/// Opens the gate of a job that Slurm does not start because of a partition limit: its nodes become
-/// free after a while.
+/// Opens the gate of a job that a partition limit keeps from starting: its nodes become free after
+/// a while.
 fn a_job_that_cannot_start_is_not_waited_for(cluster: &Cluster) {
     cluster.good("scontrol update PartitionName=mesh MaxTime=10");
     let long = cluster.submit("8x8-long", "--comment=shape=8x8 -t 20", 0.5);
@@ -162,9 +162,9 @@ fn requeued_jobs_wait_a_while(cluster: &Cluster) {
 /// known afterwards.
 ///
 /// slurmctld writes its state seconds after a change, and loses newer changes when killed: a job
-/// whose end was acknowledged but not yet written stays in its list of running jobs. Hence the kill
-/// waits until the start is written, and the job ends only afterwards: its node repeats the message
-/// until it is acknowledged.
+/// whose end was acknowledged but not yet written stays in its list of running jobs. Therefore, the
+/// test kills slurmctld only after the start is written, and the job ends only afterwards: its node
+/// repeats the message until it is acknowledged.
 fn slurm_goes_away_and_comes_back(cluster: &Cluster) {
     let end = cluster.path().join("end");
     let over = cluster.good(&format!(

@@ -1,4 +1,4 @@
-//! Tests that take minutes, which only `cargo xtask slurm RELEASE` runs.
+//! Tests that take minutes and are run only by `cargo xtask slurm RELEASE`.
 
 use std::time::{Duration, Instant};
 
@@ -16,8 +16,8 @@ pub(crate) fn all(release: Release) {
     }
 }
 
-/// Runs two controllers with Slurm's own intervals: the first is killed, the second takes over and
-/// later returns control.
+/// Runs two controllers with Slurm's default intervals: the first is killed; the second takes over
+/// and later returns control.
 fn a_controller_fails_over(release: Release) {
     let options = Options::default().machine("mesh:4x4").conf(
         "SlurmctldHost=one(127.0.0.1)\nSlurmctldHost=two(127.0.0.2)\nSlurmctldTimeout=10\n\
@@ -40,7 +40,7 @@ fn a_controller_fails_over(release: Release) {
     load(&cluster);
     std::thread::sleep(Duration::from_secs(7));
     cluster.kill("slurmctld-one");
-    // The second one answers.
+    // The second controller answers.
     cluster.until("squeue -h -o %i | wc -l", 90, |text| !text.is_empty());
     load(&cluster);
     cluster.until(storm::FORGOTTEN, 300, str::is_empty);
@@ -58,8 +58,8 @@ fn a_controller_fails_over(release: Release) {
     assert!(cluster.end_daemon(), "SIGTERM ends it well");
 }
 
-/// Checks a node that does not boot: its job gets a note, other jobs continue, and the job runs
-/// when the node is repaired.
+/// Checks what happens if a node does not boot: its job gets a note, other jobs continue, and the
+/// job runs once the node is repaired.
 fn a_node_does_not_wake(release: Release) {
     let what = "a node that does not wake";
     let Some(mut cluster) = Cluster::start(what, release, powered(3, 15)) else { return };
@@ -78,7 +78,7 @@ fn a_node_does_not_wake(release: Release) {
 }
 
 /// Preempts jobs: they are canceled after their grace time, others are exempt for a while, and a
-/// blocking job of another partition is named.
+/// blocking job in another partition is named.
 fn grace_and_exemption(release: Release) {
     let options = Options::default()
         .machine("mesh:4x4")
@@ -127,7 +127,7 @@ fn grace_and_exemption(release: Release) {
     cluster.until_empty(30);
 }
 
-/// Runs a storm on a machine of 16x16.
+/// Runs a storm on a 16x16 machine.
 fn two_hundred_and_fifty_six_nodes(release: Release) {
     let options = Options::default().machine("mesh:16x16");
     let what = "a storm on 256 nodes";

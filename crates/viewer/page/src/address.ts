@@ -1,11 +1,11 @@
-// The current view as the page's URL, so that it can be sent to someone else.
+// Stores the current view in the page's URL, so that it can be sent to someone else.
 import { type By, COLOURINGS } from "./colouring.ts";
 import { AXES, type Plane } from "./plane.ts";
 
 export type List = "jobs" | "waiting" | "refused" | "ahead";
 export const LISTS: List[] = ["jobs", "waiting", "refused", "ahead"];
 
-/** A sort column, with true if the greatest values come first. */
+/** A sort column; `down` is true if the greatest values come first. */
 export interface Sort { column: string; down: boolean }
 
 export interface Address {
@@ -19,13 +19,13 @@ export interface Address {
   list: List | null;
   search: string | null;
   sort: Sort | null;
-  /** The position of the camera in 3D: two angles in degrees, and the distance. */
+  /** The camera position in 3D: two angles in degrees, and the distance. */
   eye: number[] | null;
-  /** Boxes to be counted. */
+  /** The boxes to count. */
   slots: Slots | null;
 }
 
-/** Boxes to be counted side by side, and again after at most `moves` jobs have moved. */
+/** Boxes to count, both now and after at most `moves` jobs have moved. */
 export interface Slots { shape: number[]; moves: number }
 
 /** The maximum number of moves that the service considers. */
@@ -65,7 +65,7 @@ function slots(shape: string | null, moves: string | null): Slots | null {
   return { shape: (shape as string).split("x").map(Number), moves: most };
 }
 
-/** Reads the text after `#`. Parts that cannot be read are ignored. */
+/** Parses the text after `#`. Invalid parts are ignored. */
 export function read(hash: string): Address {
   const words = new URLSearchParams(hash.replace(/^#/, "").slice(0, 10 * LONGEST));
   const text = (name: string) => words.get(name)?.slice(0, LONGEST) ?? null;
@@ -84,7 +84,7 @@ export function read(hash: string): Address {
   };
 }
 
-/** Writes the address. `seconds` is true if times count from 0, as in a schedule. */
+/** Formats the address. `seconds` is true if times count from 0, as in a schedule. */
 export function write(address: Address, seconds: boolean): string {
   const { at, plane: shown, sort: order } = address;
   const time = at === null ? null : seconds ? String(at / 1000) : new Date(at).toISOString();

@@ -7,7 +7,7 @@ import { VIOLET } from "./theme.ts";
 import { type Clock, millis, short } from "./times.ts";
 import { boxes, nameOf, where } from "./words.ts";
 
-/** A reservation, as a row. */
+/** A reservation as a table row. */
 export interface Ahead {
   key: string;
   what: string;
@@ -20,7 +20,7 @@ export interface Ahead {
   words(clock: Clock): string[];
 }
 
-/** Returns the name of a job by the number of its lease. */
+/** Returns the name of a job, given the number of its lease. */
 function job(machine: Machine, lease: number): string {
   const found = machine.leases.get(lease);
   return found ? `job ${nameOf(found)}` : `lease ${lease}`;
@@ -46,12 +46,12 @@ function reservation(machine: Machine, one: Raw): Ahead {
   };
 }
 
-/** Returns the reservations, in the order in which they begin. */
+/** Returns the reservations, in order of beginning. */
 export function rowsOf(machine: Machine, reservations: Raw[]): Ahead[] {
   return reservations.map((one) => reservation(machine, one)).sort((a, b) => a.from - b.from);
 }
 
-/** Returns the boxes of the chosen reservation, or of all of them. */
+/** Returns the boxes of the chosen reservation, or of all reservations. */
 export function drawn(rows: Ahead[], chosen: Ahead | null): Mark[] {
   const shown = chosen ? [chosen] : rows;
   return shown.flatMap(({ parts }) => parts.map((part) => ({ part, shade: VIOLET })));
@@ -63,7 +63,7 @@ function brief(ms: number, now: number, clock: Clock): string {
   return day === clock.tick(now, 86_400_000) || day === time ? time : `${day} ${time}`;
 }
 
-/** Returns the columns. Rows stay in the order in which the reservations begin. */
+/** Returns the columns. Rows stay in order of beginning. */
 export function aheadColumns(
   scene: () => { machine: Machine; clock: Clock },
 ): Column<Ahead>[] {

@@ -22,10 +22,10 @@ export function tell(lines: string[], source: Live): void {
   seq = source.machine?.seq ?? null;
 }
 
-/** Cleans a sentence from the service, and converts its times to the user's clock. */
+/** Sanitizes a sentence from the service and converts its times to the user's clock. */
 const said = (sentence: unknown): string => local(plain(sentence, 1000));
 
-/** Requests an explanation and writes it, with marks for the place and the moves in it. */
+/** Requests an explanation and formats it, with marks for its place and moves. */
 export async function why(source: Live, asked: Raw): Promise<Answer> {
   const answer: Answer = { marks: [], moves: [] };
   try {
@@ -55,8 +55,8 @@ export async function why(source: Live, asked: Raw): Promise<Answer> {
 }
 
 /**
- * Counts the boxes of a shape that can be placed side by side, and returns their places; also after
- * some jobs have moved, if that is requested and makes room for more.
+ * Counts the boxes of a shape that can be placed at once, and returns their places; also after some
+ * jobs have moved, if requested and if this makes room for more.
  */
 export async function slots(source: Live, { shape, moves }: Slots): Promise<Answer> {
   const answer: Answer = { marks: [], moves: [] };
@@ -101,7 +101,7 @@ function moved(machine: Machine, after: Raw, isMore: boolean, most: number): str
     + `${steps.join("; ")}; ${bound}.`];
 }
 
-/** Notes that the answer applies to the machine at the time of the question. */
+/** Says that the answer applies to the machine at the time of the question. */
 export function age(source: Live): void {
   const text = find("answer").textContent ?? "";
   const isOld = seq !== null && source.machine !== null && seq < source.machine.seq;

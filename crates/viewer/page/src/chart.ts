@@ -1,4 +1,4 @@
-// Nodes in use and the largest free box over time, with the refusals above them.
+// Draws nodes in use and the largest free box over time, with refusals above the curves.
 import { type Column, type Point, columns } from "./thin.ts";
 import type { Series } from "./live.ts";
 import { type Paper, paper } from "./theme.ts";
@@ -8,11 +8,11 @@ import { type Clock, ticks } from "./times.ts";
 export interface Drawn {
   series: Series;
   nodes: number;
-  /** The times at which requests were refused. */
+  /** The times when requests were refused. */
   refused: number[];
   /** The displayed time; null means the end. */
   at: number | null;
-  /** The end of the axis, and true if it is the present. */
+  /** The end of the axis; `isNow`, if true, means the present. */
   end: number;
   isNow: boolean;
   clock: Clock;
@@ -33,7 +33,7 @@ export class Chart {
 
   constructor(readonly canvas: HTMLCanvasElement) {}
 
-  /** Returns the first time for which there is data. */
+  /** Returns the first time with data. */
   begins(): number | null { return this.drawn?.series.busy[0]?.at ?? null; }
 
   /** Returns both ends of the axis. The right end is the present or the end of the schedule. */
@@ -50,7 +50,7 @@ export class Chart {
     return { left: LEFT, top: ABOVE, width, height: Math.max(1, clientHeight - ABOVE - BELOW) };
   }
 
-  /** Returns the height of a number of nodes on the canvas. */
+  /** Returns the vertical position of a number of nodes on the canvas. */
   y(nodes: number): number {
     const { top, height } = this.area();
     return top + height - (nodes / (this.drawn?.nodes ?? 1)) * height;
@@ -98,7 +98,7 @@ export class Chart {
     if (drawn.at !== null) this.upright(pen, drawn.at, page.ink, []);
   }
 
-  /** Draws the axes, with nodes upwards and time to the right. */
+  /** Draws the axes: nodes upward, and time to the right. */
   private axes(pen: CanvasRenderingContext2D, drawn: Drawn, page: Paper): void {
     const { left, top, width, height } = this.area(), [first, last] = this.span();
     pen.font = "11px system-ui, sans-serif";
@@ -125,8 +125,7 @@ export class Chart {
       pen.lineTo(x, low + 4);
       pen.stroke();
       pen.fillStyle = page.soft;
-      // The label of the end of the axis needs room, and no number may exceed the edge of the
-      // chart.
+      // The label at the end of the axis needs room, and no number may cross the edge of the chart.
       if (x + half < free && x - half > 2) pen.fillText(text, x, low + 15);
     }
     pen.textAlign = "right";
@@ -135,9 +134,9 @@ export class Chart {
   }
 
   /**
-   * Draws a step function. If it changes once in a column of pixels, the line is at the change. If
-   * it changes more often, a band extends from the least to the greatest value. If many such
-   * columns are adjacent, the band is pale, and the line is the mean.
+   * Draws a step function. If it changes once within a pixel column, the line is drawn at the
+   * change. If it changes more often, a band extends from the least to the greatest value. If many
+   * such columns are adjacent, the band is pale and the line shows the mean.
    */
   private line(
     pen: CanvasRenderingContext2D, found: Column[], width: number, shade: string, dash: number[],
@@ -191,7 +190,7 @@ export class Chart {
     pen.fill(area);
   }
 
-  /** Draws a mark above the curves for each time at which requests were refused. */
+  /** Draws a mark above the curves for each time when requests were refused. */
   private refusals(pen: CanvasRenderingContext2D, { refused }: Drawn, page: Paper): void {
     const { left, top, width } = this.area();
     pen.fillStyle = page.refused;

@@ -1,5 +1,5 @@
-// The colors of the holders of nodes, which colorblind people can distinguish too, in light and in
-// dark mode.
+// Colors for the holders of nodes, in light and dark mode, that color-blind users can also
+// distinguish.
 
 /** Red, green and blue from 0 to 1. */
 export type Colour = number[];
@@ -8,9 +8,9 @@ export type Colour = number[];
 export interface Shade { colour: Colour; pattern: number }
 
 /**
- * Each color in light and in dark mode. Found by a search for twelve colors that are as different
- * as possible, also for people who lack one kind of cones, with a contrast of 3 to 1 to free nodes
- * and the background. A test of this crate checks this.
+ * Each color in light and in dark mode. The twelve colors were found by a search for colors that
+ * differ as much as possible, also for people who lack one type of cone, with a contrast of 3:1 to
+ * free nodes and the background. A test in this crate checks this.
  */
 const SERIES: [string, string][] = [
   ["#2f84f1", "#1090fc"], ["#b41c36", "#cf3b56"], ["#e05905", "#ffdb09"], ["#562fa9", "#d3acff"],
@@ -18,13 +18,13 @@ const SERIES: [string, string][] = [
   ["#007559", "#42c2bf"], ["#d456aa", "#ff8a8e"], ["#ae7860", "#85b915"], ["#8c0669", "#377f7a"],
 ];
 export const COLOURS = SERIES.length;
-/** The color of everything that has no color assigned. */
+/** The color of everything without an assigned color. */
 const REST: [string, string] = ["#737d88", "#9aa5b1"];
 const FAILED: [string, string] = ["#16191d", "#ffffff"];
 const DRAINED: [string, string] = ["#51585f", "#c3cad2"];
 /** From dark to light (after viridis). */
 const AGES = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
-/** The ages of the legend, and their labels. */
+/** The ages in the legend, and their labels. */
 export const AGE_TICKS: [number, string][] =
   [[0, "0"], [60, "1 min"], [3600, "1 h"], [86400, "1 d"], [2592000, "30 d"]];
 
@@ -50,14 +50,14 @@ export const ofJob = (place: number, isDark: boolean): Colour => themed(SERIES[p
 export const ageShare = (seconds: number): number =>
   Math.min(1, Math.log10(1 + Math.max(0, seconds)) / Math.log10(1 + 2592000));
 
-/** Returns the color of an age in seconds. Younger ages contrast more with the background. */
+/** Returns the color of an age in seconds. Lower ages contrast more with the background. */
 export function ofAge(seconds: number, isDark: boolean): Colour {
   const share = ageShare(seconds), at = (isDark ? 1 - share : share) * (AGES.length - 1);
   const low = Math.min(AGES.length - 2, Math.floor(at));
   return AGES[low].map((part, index) => (part + (AGES[low + 1][index] - part) * (at - low)) / 255);
 }
 
-/** Returns a tenant's color and pattern by index; null means that it has none of its own. */
+/** Returns a tenant's color and pattern by index; null: none of its own. */
 export const ofTenant = (place: number | null, isDark: boolean): Shade => ({
   colour: themed(place === null ? REST : SERIES[place % COLOURS], isDark),
   pattern: Math.floor((place ?? 0) / COLOURS),

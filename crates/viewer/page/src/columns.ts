@@ -8,13 +8,13 @@ import type { Column } from "./table.ts";
 import { type Clock, local, short } from "./times.ts";
 import { boxes, nameOf, sidesOf, where, whose } from "./words.ts";
 
-/** The data that the columns show. */
+/** The data shown in the columns. */
 export interface Scene {
   machine: Machine;
   by: By;
   dark: boolean;
   clock: Clock;
-  /** The reasons why requests are waiting and the times at which they start, if known. */
+  /** The reasons for requests' waits, and the start times if known. */
   waits: Map<unknown, Told>;
 }
 

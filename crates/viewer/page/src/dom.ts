@@ -25,15 +25,15 @@ export function attributes<T extends Element>(one: T, all: Record<string, string
   return one;
 }
 
-/** Writes a text unless it is unchanged, so that screen readers do not repeat it. */
+/** Writes a text only if it has changed, so that screen readers do not repeat it. */
 export function write(id: string, text: string): void {
   const place = find(id);
   if (place.textContent !== text) place.textContent = text;
 }
 
 /**
- * Converts a user's text to one line: invisible characters, and those that change the direction of
- * writing, become a mark; a long text is cut.
+ * Converts user text to one line: invisible characters and those that change the writing direction
+ * become a mark; long text is truncated.
  */
 export function plain(text: unknown, most = 80): string {
   const shown = String(text ?? "").replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\u{fffd}");

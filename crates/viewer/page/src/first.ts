@@ -1,4 +1,4 @@
-// A first command to copy, for a machine on which nothing is running.
+// Shows a first command to copy, for an idle machine.
 import { copy } from "./copy.ts";
 import { find, write } from "./dom.ts";
 import type { Machine } from "./model.ts";
@@ -6,7 +6,7 @@ import type { Machine } from "./model.ts";
 /** Quotes a text for a shell, as one word. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** Returns a box that fits, with at most two by three by two nodes. */
+/** Returns a box that fits, with at most 2x3x2 nodes. */
 const shape = ({ grid }: Machine): number[] =>
   [2, 3, 2].slice(0, grid.axes).map((side, axis) => Math.min(side, grid.sides[axis]));
 

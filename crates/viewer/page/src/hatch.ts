@@ -5,7 +5,7 @@ import { type Shade, css } from "./colours.ts";
 export const PATTERNS = 3;
 /** The side of the repeating square of a pattern, in pixels. */
 export const SIDE = 6;
-/** The width of a stripe and the radius of a dot, relative to that side, and their opacity. */
+/** The stripe width and dot radius, relative to that side, and the opacity of both. */
 export const STRIPE = 0.34, DOT = 0.26, HIDES = 0.75;
 
 /** Returns the patterns for a canvas, drawn in a color; null means no pattern. */
@@ -34,10 +34,10 @@ export function patterns(pen: CanvasRenderingContext2D, ink: string): (CanvasPat
   return [null, ...made];
 }
 
-/** Colors a patch of a legend or a list. The style sheet defines its pattern. */
+/** Colors a patch in a legend or a list. The style sheet defines its pattern. */
 export function paint(patch: HTMLElement, { colour, pattern }: Shade): void {
   const shade = css(colour);
-  // A browser writes a color in its own format, so the original value is stored.
+  // Browsers convert colors to their own format, so the original value is stored.
   if (patch.dataset.shade === shade && patch.dataset.pattern === String(pattern)) return;
   Object.assign(patch.dataset, { shade, pattern });
   patch.style.backgroundColor = shade;

@@ -2,13 +2,13 @@
 import { COLOURS, hash } from "./colours.ts";
 import { type Key, type Lease, type Machine, nodesOf, number, point } from "./model.ts";
 
-/** The number of jobs beyond which those that hold no nodes are forgotten. */
+/** The number of jobs above which jobs without nodes are forgotten. */
 const MOST = 50_000;
 
 /**
  * A job keeps its color while the page is open. The color is computed from the job's number, or is
- * the next one that no other job has. If more jobs run than there are colors, it is the next one
- * that no adjacent job has; only if all are taken do neighbors share one.
+ * the next color that no other job has. If more jobs run than there are colors, it is the next
+ * color that no adjacent job has; neighbors share a color only if all are taken.
  */
 export class Jobs {
   private readonly known = new Map<Key, number>();
@@ -30,7 +30,7 @@ export class Jobs {
   }
 }
 
-/** Returns the jobs that hold a neighbor of a node of a lease. */
+/** Returns the jobs that hold neighbors of a lease's nodes. */
 function beside({ grid, holder }: Machine, lease: Lease): Set<Key> {
   const found = new Set<Key>();
   for (const part of lease.parts)

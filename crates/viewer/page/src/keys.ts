@@ -1,7 +1,7 @@
-// The keyboard shortcuts, which the help dialog lists.
+// The keyboard shortcuts, which are listed in the help dialog.
 import { element, find } from "./dom.ts";
 
-/** A key by its name in events, its description, and its action. */
+/** A key: its names in events, its description, and its action. */
 export interface Key { keys: string[]; shown: string; words: string; act(key: string): void }
 
 const KEPT = "pavior-single-keys";
@@ -10,7 +10,7 @@ function kept(): string | null {
   try { return localStorage.getItem(KEPT); } catch { return null; }
 }
 
-/** Listens to keys outside of input fields. */
+/** Handles keys outside input fields. */
 export function keys(all: Key[]): void {
   find("key-list").replaceChildren(...all.flatMap(({ shown, words }) => {
     const marks = shown.split(" ").flatMap((one) => [element("kbd", {}, one), " "]);
@@ -25,7 +25,7 @@ export function keys(all: Key[]): void {
   addEventListener("keydown", (event) => {
     const target = event.target as Element;
     const isField = /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName);
-    // The space bar presses a button.
+    // The space bar presses the focused button.
     const isPressed = target.tagName === "BUTTON" && event.key === " ";
     if ((isField && event.key !== "Escape") || isPressed || target.closest("dialog")) return;
     if (event.ctrlKey || event.metaKey || event.altKey) return;

@@ -1,4 +1,4 @@
-// The names and numbers of the axes in three dimensions, over the drawing.
+// Names and numbers of the axes in three dimensions, shown over the drawing.
 import { type PerspectiveCamera, Vector3 } from "three";
 import { element } from "./dom.ts";
 import type { Grid } from "./model.ts";
@@ -14,7 +14,7 @@ const STEPS = [1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128, 256, 512, 1024];
 export class Labels {
   constructor(private readonly place: HTMLElement) {}
 
-  /** Shows along each axis the numbers at the edge that is outermost as seen from the camera. */
+  /** Shows each axis's numbers at its outermost edge as seen from the camera. */
   show(g: Grid, camera: PerspectiveCamera): void {
     const { clientWidth: width, clientHeight: height } = this.place;
     const spot = (at: number[]): Spot => {
@@ -43,7 +43,7 @@ export class Labels {
   }
 }
 
-/** Returns the lowest edge along an axis, or for the vertical axis the leftmost one. */
+/** Returns the lowest edge along an axis, or, for the vertical axis, the leftmost edge. */
 function outermost(g: Grid, axis: number, spot: (at: number[]) => Spot) {
   const [one, two] = [0, 1, 2].filter((other) => other !== axis);
   let best = { from: [0, 0, 0], to: [0, 0, 0] }, most = -Infinity;

@@ -12,7 +12,7 @@ import { tenantName } from "./words.ts";
 /** A color and its meaning. An item with a search is a button that starts the search. */
 interface Item { shade: Shade; text: string; mark?: string; search?: string }
 
-/** Returns the tenants that hold nodes, the largest first. Those without a color are combined. */
+/** Returns the tenants that hold nodes, largest first. Those without a color are combined. */
 function tenants(machine: Machine, dark: boolean): Item[] {
   const nodes = new Map<string | null, number>();
   for (const lease of machine.leases.values()) {
@@ -41,7 +41,7 @@ function tenants(machine: Machine, dark: boolean): Item[] {
 function ages(dark: boolean): HTMLElement {
   const scale = element("span", { className: "scale" });
   const stops = [...Array(11).keys()].map((step) => step / 10);
-  // The inverse of the scale, in even steps.
+  // The inverse of the age scale, in even steps.
   const seconds = (share: number) => (1 + 2592000) ** share - 1;
   const colours = stops.map((share) => css(ofAge(seconds(share), dark)));
   scale.style.background = `linear-gradient(to right, ${colours.join(", ")})`;
@@ -70,7 +70,7 @@ const WORDS: Record<By, string> = {
   age: "Time since the job started:",
 };
 
-/** Writes the legend of a coloring if it has changed. */
+/** Updates the legend of a coloring if it has changed. */
 export function legend(
   place: HTMLElement, machine: Machine, by: By, dark: boolean, look: (search: string) => void,
 ): void {

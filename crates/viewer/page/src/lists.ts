@@ -1,4 +1,4 @@
-// The lists next to the machine: one of four is shown, with search and sorting.
+// The four lists next to the machine, one of which is shown, with search and sorting.
 import { LISTS, type List, type Sort } from "./address.ts";
 import { type Ahead, aheadColumns } from "./ahead.ts";
 import { type Scene, jobColumns, refusedColumns, waitingColumns } from "./columns.ts";
@@ -13,11 +13,11 @@ export interface Acts {
   waiting(one: Waiting): void;
   refused(one: Refusal): void;
   ahead(one: Ahead): void;
-  /** Called after a change of list, order or search. */
+  /** Called when the list, order or search changes. */
   changed(): void;
 }
 
-/** Returns the rows whose texts contain every word of a search. */
+/** Returns the rows whose texts contain every search word. */
 function found<Row>(rows: Row[], columns: Column<Row>[], search: string): Row[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) return rows;
@@ -42,7 +42,7 @@ const NOTHING: Record<List, string> = {
   ahead: "No nodes are reserved in advance.",
 };
 
-/** The rows of the lists; null if they are not known. */
+/** The rows of each list; null if unknown. */
 type Rows = [Lease[] | null, Waiting[] | null, Refusal[] | null, Ahead[] | null];
 
 export class Lists {
@@ -87,7 +87,7 @@ export class Lists {
     search.oninput = () => { this.search = search.value; this.draw(); acts.changed(); };
   }
 
-  /** Moves from tab to tab, according to the ARIA pattern of tabs. */
+  /** Moves between tabs, following the ARIA tabs pattern. */
   private turn(event: KeyboardEvent, list: List): void {
     const shown = LISTS.filter((one) => find(`tab-${one}`).offsetParent), at = shown.indexOf(list);
     const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: shown.length - 1 }[event.key];
@@ -104,7 +104,7 @@ export class Lists {
     this.acts.changed();
   }
 
-  /** Applies the settings of the address. */
+  /** Applies the settings in the address. */
   take(list: List, search: string, sort: Sort | null): void {
     Object.assign(this, { list, search, sort });
     find<HTMLInputElement>("search").value = search;

@@ -1,4 +1,4 @@
-// A running service: its current state, and all later events.
+// A running service: its current state and all later events.
 import { Machine, type Key, type Part, type Raw } from "./model.ts";
 import { millis } from "./times.ts";
 import type { Point } from "./thin.ts";
@@ -6,14 +6,14 @@ import type { Point } from "./thin.ts";
 /** The values of a step function, each valid from its time on. */
 export interface Series { busy: Point[]; largest: Point[] }
 
-/** The reason why a request is waiting. */
+/** The reason for a request's wait. */
 export interface Wait { kind: string; sentence: string; by: Raw | null; planned: number | null }
 
 /**
- * The start of a request, in ms: nine of ten start between the earliest and the latest time. A time
- * is null where it is more than 60 days from now; without any, the obstacle is `unavailable`, with
- * the place that has the fewest unavailable nodes, or `horizon`. Also the numbers of such promises
- * that were kept and broken so far, and true if they are enough to learn from.
+ * A request's predicted start, in ms: nine of ten requests start between the earliest and the
+ * latest time. A time is null if more than 60 days from now; if all are, the obstacle is
+ * `unavailable`, with the place that has the fewest unavailable nodes, or `horizon`. Also the
+ * numbers of forecasts that held or failed so far, and true if these suffice to learn from.
  */
 export interface Forecast {
   earliest: number | null;
@@ -48,11 +48,11 @@ export interface Listener {
   changed(): void;
   connected(): void;
   trouble(text: string): void;
-  /** Asks the user for a token; "" if there is none. */
+  /** Asks the user for a token; "" if the user enters none. */
   token(): Promise<string>;
 }
 
-/** The maximum number of refusals kept, the same as in the service. */
+/** The maximum number of refusals kept, as in the service. */
 const REFUSALS = 1024;
 const TOKEN = "pavior-token";
 /** The events that change reservations. */
@@ -63,16 +63,16 @@ export class Live {
   name: string | null = null;
   machine: Machine | null = null;
   token: string | null = sessionStorage.getItem(TOKEN);
-  /** The latest refusals; null until they are read. */
+  /** The latest refusals; null until they have been read. */
   refusals: Refusal[] | null = null;
   private lastRefusal = 0;
   /** True if reservations may have changed since they were last read. */
   isAheadOld = true;
-  /** The number of the latest watch. */
+  /** The number of the current watch. */
   private turn = 0;
-  /** Ends the watch, because a browser has few connections to one address. */
+  /** Ends the watch, because a browser allows few connections to one address. */
   private watching = new AbortController();
-  /** The time by which the service's clock is ahead of the local clock, in ms. */
+  /** The lead of the service's clock over the local clock, in ms. */
   private ahead = 0;
   private asksToken: Promise<string> | null = null;
 
@@ -92,7 +92,7 @@ export class Live {
       method: "POST", headers: { ...headers, "Content-Type": "application/json" },
       body: JSON.stringify(body),
     });
-    // Several requests may be refused at the same time, but the user is asked only once.
+    // Several requests may be rejected at once, but the user is asked only once.
     const isUnknown = reply.status === 401;
     if (isUnknown && (own !== this.token || await this.enter())) return this.ask(path, body);
     const json = await reply.json();
@@ -184,13 +184,13 @@ export class Live {
     return { busy: stretches(samples, "busy"), largest: stretches(samples, "largest_free") };
   }
 
-  /** Reads the refusals since the last call. Returns true if there are new ones. */
+  /** Reads the refusals since the last call. Returns true if there are new refusals. */
   async lookForRefusals(): Promise<boolean> {
     const turn = this.turn;
     const query = this.query({ after: this.lastRefusal });
     const { refusals, last } = await this.ask(`/v1/refusals${query}`);
     if (turn !== this.turn) return false;
-    // Numbers start again when the service restarts.
+    // Numbering starts over when the service restarts.
     const before = last < this.lastRefusal ? [] : this.refusals ?? [];
     this.lastRefusal = last;
     const found = refusals.map((one: Raw): Refusal => ({
@@ -202,9 +202,9 @@ export class Live {
   }
 
   /**
-   * Returns the reasons why the oldest requests wait, and their starts. A reader that may not see
-   * every lease is not told about all changes: the state is read again if the service is at another
-   * record.
+   * Returns the reasons for the oldest requests' waits, and their starts. A reader that may not see
+   * every lease is not told about all changes, so the state is reread if the service has advanced
+   * to another record.
    */
   async queue(limit: number): Promise<Map<Key, Told>> {
     const { seq, waiting } = await this.ask(`/v1/queue${this.query({ limit })}`);
@@ -253,7 +253,7 @@ function forecastOf(said: Raw | null | undefined): Forecast | null {
   return { earliest, median, latest, plan, obstacle, place, calibrated, kept, broken };
 }
 
-/** Returns the points of a step function: the minimum, maximum and last value of each interval. */
+/** Returns the points of a step function: each interval's minimum, maximum and last value. */
 function stretches(samples: Raw[], name: string): Point[] {
   const points: Point[] = [];
   for (const one of samples) {

@@ -28,7 +28,7 @@ import { type Clock, elapsed, wall } from "./times.ts";
 import { nodeLines } from "./tip.ts";
 import { summary } from "./words.ts";
 
-/** The number of requests, the oldest first, for which explanations are requested. */
+/** The number of requests, oldest first, whose explanations are requested. */
 const WAITS = 300;
 
 const embedded = document.getElementById("schedule");
@@ -49,13 +49,13 @@ const page = {
   job: null as string | null,
   marks: [] as Mark[],
   moves: [] as Move[],
-  /** Boxes to be counted. */
+  /** The boxes to count. */
   slots: null as address.Slots | null,
   /** Reservations, their boxes to draw, and the selected row. */
   ahead: null as Ahead[] | null,
   drawn: [] as Mark[],
   chosen: null as string | null,
-  /** The program that manages the jobs, if it is not this service; no history is then kept. */
+  /** The program that manages the jobs, if not this service; no history is then kept. */
   observer: "",
 };
 
@@ -93,7 +93,7 @@ const player = new Player({
 
 function refusals(): Refusal[] { return source?.refusals ?? []; }
 
-/** Returns information about the waiting requests; none for a time in the past. */
+/** Returns information about the waiting requests; empty for a time in the past. */
 const waiting = (): Map<Key, Told> => (page.live ? page.waits : new Map());
 
 /** Updates the page after a selection has changed. */
@@ -102,7 +102,7 @@ function changed(): void {
   keep();
 }
 
-// Drawing, at most once per frame.
+// Draws at most once per frame.
 let waits = false;
 function draw(): void {
   if (waits) return;
@@ -125,7 +125,7 @@ function show(machine: Machine): void {
   const isLive = page.live && !schedule;
   if (isLive && source) machine.now = source.now();
   const shown = look(machine);
-  // Reservations are drawn next to their list, unless there is an answer.
+  // Reservations are drawn while they are listed, unless there is an answer.
   const isAhead = isLive && lists.list === "ahead" && !page.marks.length && !page.moves.length;
   stage.show(machine, shown, isAhead ? page.drawn : page.marks, page.moves);
   timeline.show({
@@ -144,7 +144,7 @@ function show(machine: Machine): void {
   later();
 }
 
-// Lists and searches are updated with a delay, not after every event.
+// Lists and searches are updated after a delay, not on every event.
 let told: ReturnType<typeof setTimeout> | null = null, wasTold = false;
 function later(): void {
   if (!wasTold) { wasTold = true; return tell(); }
@@ -193,8 +193,8 @@ function select(job: string | null): void {
   changed();
 }
 
-// Questions: why a request is waiting or would be refused, and how many boxes fit. Answers are
-// about now.
+// Questions: why a request is waiting or would be refused, and how many boxes fit. Answers refer to
+// the current state.
 async function asks(question: (source: Live) => Promise<answer.Answer>): Promise<void> {
   if (!source) return;
   if (!page.live) goLive();
@@ -210,7 +210,7 @@ const why = (question: Raw): Promise<void> => {
   return asks((service) => answer.why(service, question));
 };
 
-/** Counts the boxes of a shape. The fields show the question, even if it comes from the address. */
+/** Counts the boxes of a shape. The fields show the question even if it comes from the address. */
 function count(asked: address.Slots): void {
   page.slots = asked;
   find<HTMLInputElement>("shape").value = asked.shape.join("x");
@@ -218,7 +218,7 @@ function count(asked: address.Slots): void {
   void asks((service) => answer.slots(service, asked));
 }
 
-/** Selects one reservation, or draws all of them. */
+/** Selects one reservation, or all if null. */
 function lookAhead(one: Ahead | null): void {
   page.chosen = one?.key ?? null;
   page.drawn = drawn(page.ahead ?? [], one);
@@ -282,7 +282,7 @@ function goTo(instant: number): void {
   if (schedule) {
     page.machine = schedule.at(at / 1000);
   } else {
-    // Answers are about the current machine.
+    // Answers refer to the current machine.
     forget();
     wanted = at;
     void past();
@@ -290,7 +290,7 @@ function goTo(instant: number): void {
   changed();
 }
 
-/** Requests the selected time, one request at a time; times in between are skipped. */
+/** Requests the selected time, with one request at a time; intermediate times are skipped. */
 async function past(): Promise<void> {
   if (isAsking || !source) return;
   isAsking = true;
@@ -335,7 +335,7 @@ function here(): string {
 function keep(): void {
   kept ??= setTimeout(() => {
     kept = null;
-    // An address that was just pasted is not overwritten: `hashchange` comes after this.
+    // An address that was just pasted is not overwritten, because `hashchange` follows later.
     if (location.hash.slice(1) !== last) return;
     const now = here();
     history.replaceState(null, "", now ? `#${now}` : location.pathname + location.search);
@@ -398,7 +398,7 @@ function choose(name: string): void {
   turnTo(name, { ...address.read(""), by, list, search, sort });
 }
 
-// The sources of states.
+// Sources of states.
 function play(schedule: Schedule): void {
   page.series = schedule.series;
   if (!schedule.isWhole) find("time").querySelector(".largest")?.append(" (long states only)");
@@ -453,7 +453,7 @@ function watch(): void {
 }
 
 /**
- * Reads the reservations again if an event says that they have changed, and while they are listed,
+ * Rereads the reservations if an event says that they have changed, and while they are listed,
  * because the jobs that block a reservation change without an event.
  */
 async function readAhead(): Promise<void> {
@@ -498,11 +498,11 @@ async function sample(): Promise<void> {
     await waited();
     await readAhead();
   } catch {
-    // The watch reports problems.
+    // The watch reports any problems.
   } finally {
     isSampling = false;
   }
-  // The end of the axis is now, even if nothing happens.
+  // The axis ends at the current time, even if nothing happens.
   draw();
 }
 

@@ -1,7 +1,7 @@
 // Marks over a machine: places, and moves that would make room.
 import type { Part } from "./model.ts";
 
-/** A box, and its color as a number. */
+/** A box and its color as a number. */
 export interface Mark { part: Part; shade: number }
 export interface Move { from: Part; to: Part }
 

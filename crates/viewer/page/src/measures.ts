@@ -6,7 +6,7 @@ import type { Stage } from "./stage.ts";
 import { columns } from "./thin.ts";
 import type { Timeline } from "./timeline.ts";
 
-/** Returns the median of some numbers. */
+/** Returns the median of the numbers. */
 const middle = (numbers: number[]): number => numbers.sort((a, b) => a - b)[numbers.length >> 1];
 
 interface Shown {
@@ -19,14 +19,14 @@ interface Shown {
 const frame = () => new Promise((done) => requestAnimationFrame(done));
 
 /**
- * Measures a turning machine: frames per second; milliseconds of the page's own work for a frame,
- * up to the transfer to the drawing process, and to build the drawing again, as after an event; and
- * the triangles of the last frame.
+ * Measures a turning machine: frames per second; milliseconds of the page's own work per frame, up
+ * to the transfer to the drawing process, and per rebuild of the drawing, as after an event; and
+ * the number of triangles in the last frame.
  */
 async function frames({ page, stage, look }: Shown, ms: number): Promise<Record<string, number>> {
   const { deep } = stage, { machine } = page;
   if (!deep || !machine) return {};
-  // The first frame waits until the drawing process has compiled its programs.
+  // The first frame waits until the drawing process has compiled its shaders.
   deep.turn(0.02, 0);
   await frame();
   await frame();

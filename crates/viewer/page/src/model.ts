@@ -1,4 +1,4 @@
-// A machine at a time: leases and their nodes.
+// A machine at one time: leases and their nodes.
 import { Tenants } from "./tenants.ts";
 import { millis } from "./times.ts";
 
@@ -58,7 +58,7 @@ export const volume = (part: Part): number =>
   part.sides.reduce((product, side) => product * side, 1);
 export const size = (parts: Part[]): number => parts.reduce((sum, part) => sum + volume(part), 0);
 
-/** Returns the nodes of a box, x fastest. A box may pass the end of an axis that wraps. */
+/** Returns the nodes of a box, x fastest. A box may extend past the end of an axis that wraps. */
 export function* nodesOf(g: Grid, part: Part): Generator<number> {
   const [w, d, h] = g.sides;
   const base = [0, 1, 2].map((axis) => part.base[axis] ?? 0);
@@ -72,7 +72,7 @@ export function* nodesOf(g: Grid, part: Part): Generator<number> {
 export const number = (g: Grid, at: number[]): number =>
   at[0] + g.sides[0] * ((at[1] ?? 0) + g.sides[1] * (at[2] ?? 0));
 
-/** Returns the coordinates of a node, always three. */
+/** Returns the three coordinates of a node. */
 export function point(g: Grid, node: number): number[] {
   const [w, d] = g.sides;
   return [node % w, Math.floor(node / w) % d, Math.floor(node / (w * d))];
@@ -112,7 +112,7 @@ export class Machine {
     this.holder = new Array(g.nodes).fill(null);
   }
 
-  /** Creates the machine from the state of the service. */
+  /** Creates the machine from the service's state. */
   static of(state: Raw): Machine {
     const machine = new Machine(grid(state.machine));
     machine.seq = state.seq;
@@ -124,7 +124,7 @@ export class Machine {
     return machine;
   }
 
-  /** Adds a lease of the service. Another tenant's is stored under another name. */
+  /** Adds a lease from the service. Another tenant's lease is stored under another name. */
   hold(raw: Raw, other = ""): void {
     this.version++;
     const isOther = (raw.id ?? null) === null;
@@ -156,7 +156,7 @@ export class Machine {
       for (const node of nodesOf(this.grid, part)) this.holder[node] = null;
   }
 
-  /** Applies an event of the service. */
+  /** Applies an event from the service. */
   apply(kind: string, event: Raw, name: string | null): void {
     if (event.seq <= this.seq) return;
     this.seq = event.seq;
@@ -194,7 +194,7 @@ export class Machine {
     return { busy, failed, drained, free: this.grid.nodes - busy - failed - drained };
   }
 
-  /** Returns the key of a lease or a request, by its name in the address. */
+  /** Returns the key of a lease or a request, given its name in the address. */
   keyOf(text: string | null): Key | null {
     if (text === null) return null;
     if (this.leases.has(text) || this.waiting.has(text)) return text;

@@ -1,4 +1,4 @@
-// Planes of a machine: the nodes of one coordinate along an axis.
+// Planes of a machine, each with the nodes at one coordinate along an axis.
 import type { Grid } from "./model.ts";
 
 export const AXES = ["x", "y", "z"];
@@ -8,7 +8,7 @@ export interface Plane { axis: number; at: number | null }
 
 export const EVERYTHING: Plane = { axis: 2, at: null };
 
-/** Returns the axes of a plane: to the right, and up. */
+/** Returns the axes drawn to the right and up in a plane. */
 export const seenIn = (plane: Plane): [number, number] =>
   plane.axis === 2 ? [0, 1] : plane.axis === 1 ? [0, 2] : [1, 2];
 
@@ -22,7 +22,7 @@ export function within(g: Grid, plane: Plane): Plane {
   return isThere ? plane : { axis: plane.axis, at: null };
 }
 
-/** Returns the next plane or the previous one; after the last, all of them. */
+/** Returns the next plane or the previous one; after the last, all planes. */
 export function next(g: Grid, { axis, at }: Plane, step: number): Plane {
   const count = g.sides[axis], to = (at ?? (step > 0 ? -1 : count)) + step;
   return { axis, at: to < 0 || to >= count ? null : to };

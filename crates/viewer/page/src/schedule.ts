@@ -1,4 +1,4 @@
-// A schedule embedded in the page: jobs with submission, start and end in seconds.
+// A schedule embedded in the page: jobs with submission, start and end times in seconds.
 import type { Series } from "./live.ts";
 import { Machine, type Grid, type Key, type Part, type Raw, grid } from "./model.ts";
 

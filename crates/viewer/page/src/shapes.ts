@@ -1,5 +1,5 @@
-// The three-dimensional drawing of a machine: the faces of cubes that can be seen, and points. It
-// is built again after every event. Therefore it is counted first, and then written into arrays of
+// The three-dimensional drawing of a machine: the visible faces of cubes, and points. It is rebuilt
+// after every event. Therefore, its parts are counted first and then written to arrays of exactly
 // that length.
 import { type By, nodeShades } from "./colouring.ts";
 import type { Grid, Key, Machine } from "./model.ts";
@@ -8,26 +8,26 @@ import { type Plane, lies } from "./plane.ts";
 /** The visible part of a machine, and its appearance. */
 export interface Look { by: By; plane: Plane; selected: Key | null; dark: boolean }
 
-/** Numbers of an attribute, their count per corner, and true if they are fractions of 255. */
+/** An attribute's numbers, their count per corner, and true if they are fractions of 255. */
 export type Numbers = [Float32Array | Uint8Array, number, boolean?];
 
 /** The faces of one direction. */
 interface Direction { axis: number; way: number; plane: number; start: number; count: number }
 
 /**
- * The six faces of a cube: axis, direction, the axes along its two sides, its brightness, and true
- * if its corners, in the order (0, 0), (1, 0), (1, 1), (0, 1), go around it clockwise as seen from
- * outside.
+ * The six faces of a cube: axis, direction, the axes along the two sides, brightness, and true if
+ * the corners, in the order (0, 0), (1, 0), (1, 1), (0, 1), go around the face clockwise as seen
+ * from outside.
  */
 type Face = [number, number, number, number, number, boolean];
 const FACES: Face[] = [
   [0, 1, 1, 2, 0.84, false], [0, -1, 1, 2, 0.7, true], [1, 1, 0, 2, 0.78, true],
   [1, -1, 0, 2, 0.88, false], [2, 1, 0, 1, 1, false], [2, -1, 0, 1, 0.6, true],
 ];
-/** The appearance of a node; 0 if it is not drawn. */
+/** The appearances of a node; 0 means not drawn. */
 const FREE = 1, OTHER = 2, LOST = 3, HELD = 4;
 
-/** The number of patterns. Adding it marks a held node as drained, adding it twice as failed. */
+/** The number of patterns. Adding it once marks a held node as drained, twice as failed. */
 export const MARK = 4;
 
 /** Returns the appearance of each node, its color as three numbers from 0 to 1, and its pattern. */
@@ -54,9 +54,9 @@ function nodes(machine: Machine, { by, plane, selected, dark }: Look) {
 }
 
 /**
- * Returns the nodes whose face in a direction can be seen, the nearest first for an eye on that
- * side; nodes hidden behind them need no color. Cubes of held nodes touch; those of failed nodes
- * are smaller.
+ * Returns the nodes whose face in a direction is visible, nearest first for an eye on that side;
+ * nodes hidden behind them need no color. Cubes of held nodes touch; those of failed nodes are
+ * smaller.
  */
 function visible(
   [axis, way, one, two]: Face, sides: number[], strides: number[], kind: Uint8Array,
@@ -74,7 +74,7 @@ function visible(
   return found;
 }
 
-/** Returns the points: free nodes, and those of jobs that are not selected. */
+/** Returns the points for free nodes and for nodes of jobs that are not selected. */
 function points(g: Grid, kind: Uint8Array, shade: Float32Array) {
   const found: number[] = [];
   for (let node = 0; node < g.nodes; node++)
@@ -96,8 +96,8 @@ function points(g: Grid, kind: Uint8Array, shade: Float32Array) {
 
 /**
  * Returns the faces: attributes of their corners, four per face; the corners of their triangles;
- * the node of each face; and for each direction its axis and way, a plane that an eye must be
- * beyond to see any of its faces, and its part of the triangles' corners. O(nodes).
+ * the node of each face; and for each direction its axis and way, the plane beyond which an eye can
+ * see any of its faces, and its part of the triangles' corners. O(nodes).
  */
 function faces(
   g: Grid, holder: (Key | null)[],
@@ -111,7 +111,7 @@ function faces(
   const index = new Uint32Array(6 * count), owners = new Uint32Array(count);
   const groups: Direction[] = [], place = [0, 0, 0];
   let at = 0;
-  // True if the line to the next node is between two jobs.
+  // True if the line to the next node separates two jobs.
   const apart = (node: number, along: number, way: number) => {
     const next = place[along] + way, other = node + way * strides[along];
     const same = kind[node] === HELD && next >= 0 && next < sides[along] && kind[other] === HELD;

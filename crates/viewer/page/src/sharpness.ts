@@ -2,7 +2,7 @@
 
 /** The maximum time for a frame in ms, and the number of consecutive frames that must exceed it. */
 const LONG = 33.4, FRAMES = 3;
-/** The time without movement after which the picture is at rest, in ms. */
+/** The time without movement before the picture counts as at rest, in ms. */
 const REST = 250;
 const STEP = 0.7, LEAST = 0.5;
 
@@ -13,7 +13,7 @@ export class Sharpness {
   private last = -Infinity;
   private slow = 0;
 
-  /** Calls `change` with the fraction of the screen's pixels along each side that is drawn. */
+  /** Calls `change` with the fraction of the screen's pixels to draw along each side. */
   constructor(private readonly change: (share: number) => void) {}
 
   /** Starts with full resolution and without measurements. */
@@ -34,7 +34,7 @@ export class Sharpness {
         this.slow = 0;
         this.moving = Math.max(LEAST, this.moving * STEP);
       }
-      // The result of one movement is used for the next.
+      // The result from one movement is used for the next.
       this.draw(this.moving);
     }
     clearTimeout(this.resting);

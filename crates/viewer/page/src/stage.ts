@@ -1,4 +1,4 @@
-// The area of the machine: one of two views, with the pointer and keys over it.
+// The machine's area: one of two views, and the handling of pointer and keys over it.
 import { attributes, element, find, write } from "./dom.ts";
 import type { Mark, Move } from "./marks.ts";
 import type { Key, Machine } from "./model.ts";
@@ -84,7 +84,7 @@ export class Stage {
     this.turned();
   }
 
-  /** Shows the choice of planes, if there is one. */
+  /** Shows the choice of planes, if there is a choice. */
   private planes({ axis, at }: Plane): void {
     const { grid } = this.machine as Machine, select = find<HTMLSelectElement>("plane");
     find("planes").hidden = !hasPlanes(grid);
@@ -120,7 +120,7 @@ export class Stage {
     canvas.addEventListener("pointerleave", () => { this.hovers = false; this.tip.hide(); });
   }
 
-  /** Sends a ray through the machine, at most once per frame. */
+  /** Casts a ray through the machine, at most once per frame. */
   private hover(event: PointerEvent): void {
     const { clientX, clientY, buttons } = event, waits = this.hovers;
     this.hovers = true;
@@ -155,7 +155,7 @@ export class Stage {
     if (this.isDeep) this.acts.changed();
   }
 
-  /** Moves the keyboard's node, and announces and shows it. */
+  /** Moves the keyboard cursor's node, and announces and shows it. */
   private walk([right, up, across]: number[]): void {
     const node = this.flat.step(right, up, across), { machine } = this;
     const spot = node === null ? null : this.flat.where(node);

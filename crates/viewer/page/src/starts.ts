@@ -16,7 +16,7 @@ function reach({ earliest, latest, obstacle }: Forecast, now: number): string {
   return from === to ? `in ${from}` : `${from} – ${to}`;
 }
 
-/** Describes the forecast completely. */
+/** Describes the complete forecast. */
 function inWords(one: Forecast, clock: Clock): string {
   const { earliest, median, latest, plan, obstacle, place, calibrated } = one;
   if (obstacle === "unavailable") {
@@ -31,7 +31,7 @@ function inWords(one: Forecast, clock: Clock): string {
   return `${such} If jobs run as long as estimated and no others arrive: ${said}.`;
 }
 
-/** Returns the column of starts. Its bars have one scale: from now to the latest known time. */
+/** Returns the column of starts. All bars share one scale, from now to the latest known time. */
 export function startsColumn(scene: () => Scene): Column<Waiting> {
   const told = (one: Waiting): Told | undefined => scene().waits.get(one.key);
   const end = () => {
@@ -40,7 +40,7 @@ export function startsColumn(scene: () => Scene): Column<Waiting> {
       forecast ? [forecast.earliest, forecast.median, forecast.latest] : []);
     return Math.max(machine.now + 1000, ...known.map((at) => at ?? 0));
   };
-  // Without forecasts, the scheduler's plan is shown as it is.
+  // Without forecasts, the scheduler's plan is shown unchanged.
   const planned = (one: Waiting) => told(one)?.wait?.planned ?? null;
   const words = (one: Waiting) => {
     const { clock } = scene(), forecast = told(one)?.forecast, plan = planned(one);

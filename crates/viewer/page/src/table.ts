@@ -4,19 +4,19 @@ import type { Shade } from "./colours.ts";
 import { attributes, element } from "./dom.ts";
 import { paint } from "./hatch.ts";
 
-/** A bar and a mark on it, as fractions of the width of the cell. */
+/** A bar and a mark on it, as fractions of the cell's width. */
 export interface Bar { from: number; to: number; at: number }
 
 /** A column of a table. */
 export interface Column<Row> {
   id: string;
   title: string;
-  /** Its share of the width, and true if it is omitted on a phone. */
+  /** The column's share of the width. */
   wide: number;
   isMinor?: boolean;
   /** True if numbers are aligned to the right. */
   isNumber?: boolean;
-  /** True if a long text is cut before its end, because names usually differ at the end. */
+  /** True if long text is shortened before its end, because names usually differ at the end. */
   isName?: boolean;
   text(row: Row): string;
   /** Returns the value for sorting. Rows without a value come last. */
@@ -29,7 +29,7 @@ export interface Column<Row> {
   bar?(row: Row): Bar | null;
   /** Returns a color before the text. */
   patch?(row: Row): Shade | null;
-  /** Runs the action of a button with the text. */
+  /** Runs the action of the button that shows the text. */
   act?(row: Row): void;
 }
 
@@ -37,12 +37,12 @@ export interface TableOptions<Row> {
   label: string;
   columns: Column<Row>[];
   key(row: Row): string;
-  /** Runs the action of the first cell. A table without it has no buttons there. */
+  /** Runs the action of the first cell, which has no button if this is missing. */
   pick?(row: Row): void;
   sorted(sort: Sort): void;
 }
 
-/** The number of rows above and below the visible ones. */
+/** The number of extra rows drawn above and below the visible ones. */
 const MORE = 6;
 /** The number of letters at the end of a name that are never cut. */
 const TAIL = 6;
@@ -50,7 +50,7 @@ const TAIL = 6;
 export class Table<Row> {
   private rows: Row[] = [];
   private drawn: [number, number] = [0, 0];
-  /** The elements of the drawn rows, by key, and their contents. */
+  /** The elements of drawn rows, by key. */
   private known = new Map<string, HTMLTableRowElement>();
   private readonly data = new WeakMap<HTMLTableRowElement, Row>();
   private readonly above = space();
@@ -100,12 +100,12 @@ export class Table<Row> {
     return [isNumber && "number", isMinor && "minor"].filter(Boolean).join(" ");
   }
 
-  /** Returns true if rows can be sorted by a column of that name. */
+  /** Returns true if rows can be sorted by the column with that name. */
   sorts(column: string): boolean {
     return this.options.columns.some((one) => one.id === column && one.order);
   }
 
-  /** Shows rows in an order. */
+  /** Shows rows in a given order. */
   show(rows: Row[], sort: Sort | null, selected: string | null): void {
     this.selected = selected;
     this.sort = sort && this.sorts(sort.column) ? sort : null;
@@ -166,7 +166,7 @@ export class Table<Row> {
     });
   }
 
-  /** Returns the element of a row: the existing one, with its changes. */
+  /** Returns the element of a row: the existing element, updated. */
   private row(row: Row, index: number): HTMLTableRowElement {
     const key = this.options.key(row), made = this.known.get(key) ?? this.empty(key);
     attributes(made, { "aria-rowindex": String(index + 2) });
@@ -217,7 +217,7 @@ export class Table<Row> {
     return made;
   }
 
-  /** Moves from one row's button to that of the next or the previous row. */
+  /** Moves from one row's button to the next or previous row's button. */
   private step(event: KeyboardEvent): void {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const row = document.activeElement?.closest("tr");
@@ -237,14 +237,14 @@ export class Table<Row> {
   }
 }
 
-/** Splits a name into a part that may be cut, and its end. */
+/** Splits a name into its end and the part before it, which may be cut. */
 function ends(name: string): HTMLElement[] {
   const letters = [...name], at = Math.max(0, letters.length - TAIL);
   return [letters.slice(0, at), letters.slice(at)]
     .map((part) => element("span", {}, part.join("")));
 }
 
-/** Returns the space of a bar. Its value is also given in words. */
+/** Returns the element that contains a bar. Its value is also given in words. */
 function track(): HTMLElement {
   const parts = [element("i", { className: "reach" }), element("i", { className: "middle" })];
   const made = element("span", { className: "track" }, ...parts);
@@ -270,7 +270,7 @@ function compare(a: number | string, b: number | string): number {
 
 const names = new Intl.Collator("en", { numeric: true });
 
-/** Returns the space of rows that are not drawn. */
+/** Returns the space that stands in for rows not drawn. */
 function space(): HTMLTableRowElement {
   return attributes(element("tr", { className: "space" }), { "aria-hidden": "true" });
 }

@@ -22,14 +22,14 @@ const DARK: Paper = {
   line: "#8593a2", busy: "#6cb2ff", largest: "#62d39b", refused: "#ff8f86", moved: "#5fb0ff",
 };
 
-/** The colors of boxes: a place that is free, one that is not, and one that is kept free. */
+/** The colors of boxes: for a free place, an occupied place, and a place kept free. */
 export const GREEN = 0x1fa855, RED = 0xe5352b, VIOLET = 0x8f5fe0;
 
 const THEMES = ["system", "light", "dark"];
 const KEPT = "pavior-theme";
 const system = matchMedia("(prefers-color-scheme: dark)");
 
-/** Returns the stored choice, if the browser stores any. */
+/** Returns the stored choice, if any. */
 function kept(): string | null {
   try { return localStorage.getItem(KEPT); } catch { return null; }
 }
@@ -51,7 +51,7 @@ export function begin(changed: () => void): void {
   system.addEventListener("change", changed);
 }
 
-/** Switches from system to light, to dark, and to system again. */
+/** Switches from system to light, then to dark, and back to system. */
 export function next(): string {
   const theme = THEMES[(THEMES.indexOf(chosen()) + 1) % THEMES.length];
   choose(theme);

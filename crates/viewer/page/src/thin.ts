@@ -1,5 +1,5 @@
-// Reduces a step function to columns of pixels without showing values that did not occur or losing
-// any.
+// Reduces a step function to columns of pixels without losing values or showing any that did not
+// occur.
 
 /** A value that is valid from a time on. */
 export interface Point { at: number; value: number }
@@ -18,7 +18,7 @@ export interface Column {
 /**
  * Returns the columns of pixels in which a step function changes, in order.
  *
- * `points` are in order of time: from `at` on the function has `value`. Times from `first` to
+ * `points` are in order of time: from `at` on, the function has `value`. Times from `first` to
  * `last` are mapped to 0 to `width`. Each column has the position `x` of the first change and the
  * value before it, `enters` (null if there is none). `least`, `most` and `leaves` are the least,
  * the greatest and the last value of the function there, and `mean` is the mean over the column's

@@ -1,5 +1,4 @@
-// The curves as a slider through time, for pointer and keys. The data at a time is shown next to
-// it.
+// The curves as a time slider for pointer and keys, with the data at a time shown next to it.
 import { Chart, type Drawn } from "./chart.ts";
 import { attributes, find, many, plain } from "./dom.ts";
 import type { Refusal } from "./live.ts";

@@ -3,7 +3,7 @@
 /** A number of milliseconds, or an RFC 3339 text. */
 export type Time = number | string;
 
-/** Returns milliseconds since 1970; null if there is no time. */
+/** Returns milliseconds since 1970; null if `time` is not a time. */
 export function millis(time: unknown): number | null {
   if (time === null || time === undefined) return null;
   const ms = typeof time === "number" ? time : Date.parse(String(time));
@@ -17,7 +17,7 @@ export const local = (sentence: string): string =>
 const UNITS: [number, string][] =
   [[31557600, "y"], [86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
 
-/** Formats a duration in its greatest units, such as `2 h 5 min`. */
+/** Formats a duration in its largest units, such as `2 h 5 min`. */
 export function lasting(seconds: number, units = 2): string {
   let rest = Math.max(0, Math.round(Math.abs(seconds)));
   if (rest === 0) return "0 s";
@@ -31,7 +31,7 @@ export function lasting(seconds: number, units = 2): string {
   return words.join(" ");
 }
 
-/** Formats a duration in its greatest unit, with one decimal below 10. */
+/** Formats a duration in its largest unit, with one decimal for values below 10. */
 export function short(ms: number): string {
   const seconds = Math.max(0, ms / 1000);
   for (const [unit, name] of [[31557600, "y"], [86400, "d"], [3600, "h"], [60, "m"]] as const) {
@@ -48,9 +48,9 @@ export function short(ms: number): string {
 export interface Clock {
   /** Formats a time in milliseconds with the required precision. */
   at(ms: number): string;
-  /** Formats a time next to others that are a step apart. */
+  /** Formats a time as a label on an axis with this step. */
   tick(ms: number, step: number): string;
-  /** Returns the offset of a time such that days and hours begin at multiples of them. */
+  /** Returns the offset to add to a time so that days and hours begin at whole multiples. */
   offset(ms: number): number;
 }
 
@@ -84,7 +84,7 @@ const SECONDS = [
   172800, 604800, 1209600, 2592000,
 ];
 
-/** Returns at most `most` times at even steps between two others. */
+/** Returns at most `most` evenly spaced times between two others. */
 export function ticks(
   first: number, last: number, most: number, clock: Clock,
 ): { at: number; text: string }[] {

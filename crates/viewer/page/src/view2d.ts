@@ -1,4 +1,4 @@
-// The machine in two dimensions: its planes side by side, with the origin at the lower left.
+// The machine in two dimensions: its planes side by side, each with the origin at the lower left.
 import { nodeShades } from "./colouring.ts";
 import { type Shade, css, inkOn } from "./colours.ts";
 import { plain } from "./dom.ts";
@@ -14,9 +14,9 @@ type Pen = CanvasRenderingContext2D;
 /** A plane, and the position of its upper left corner. */
 interface Place { at: number; x: number; y: number }
 
-/** Margins for numbers (left, below) and names (above), between planes, and at the edges. */
+/** Margins for numbers (left, below), for names (above), between planes, and at the edges. */
 const LEFT = 26, BELOW = 18, ABOVE = 17, APART = 12, EDGE = 8;
-/** Margin for the name of the axis after the last plane. */
+/** The margin for the axis name after the last plane. */
 const NAME = 10;
 /** The minimum distance between the numbers of an axis, in pixels. */
 const NUMBERS = 26;
@@ -34,7 +34,7 @@ export class View2d {
   constructor(readonly canvas: HTMLCanvasElement) {}
 
   show(machine: Machine, look: Look, marks: Mark[], moves: Move[]): void {
-    // Ages change over time; everything else changes only with the machine.
+    // Ages change with time; everything else changes only with the machine.
     const said = look.by === "age" ? null : JSON.stringify([machine.version, look]);
     const isSame = said !== null && said === this.said && machine === this.machine
       && marks === this.marks && moves === this.moves;
@@ -49,7 +49,7 @@ export class View2d {
     return { u, v, w: sides[u], d: sides[v] };
   }
 
-  /** Returns the positions of the planes, with as many side by side as make the nodes largest. */
+  /** Returns the positions of the planes, arranged so that nodes are as large as possible. */
   private layout(width: number, height: number): { cell: number; places: Place[] } {
     const { grid } = this.machine as Machine, { plane } = this.look as Look, { w, d } = this.axes();
     const planes = plane.at === null ? [...Array(grid.sides[plane.axis]).keys()] : [plane.at];
@@ -99,7 +99,7 @@ export class View2d {
       this.numbers(pen, place, cell, page);
     }
     this.names(pen, places, cell);
-    // Two colors, one inside the other, keep overlapping edges visible.
+    // Drawing one color inside the other keeps overlapping edges visible.
     const shades = [...new Set(this.marks.map(({ shade }) => shade))].reverse();
     for (const { part, shade } of this.marks)
       this.box(pen, part, cssOf(shade), places, cell, 3 * shades.indexOf(shade));
@@ -108,7 +108,7 @@ export class View2d {
     this.spent = performance.now() - began;
   }
 
-  /** Draws the nodes, thin lines between those of one job, and thick ones between jobs. */
+  /** Draws the nodes, with thin lines within jobs and thick lines between jobs. */
   private nodes(pen: Pen, { at, x, y }: Place, cell: number, page: Paper): void {
     const machine = this.machine as Machine, { by, selected, dark } = this.look as Look;
     const { w, d } = this.axes(), shadeAt = nodeShades(machine, by, dark);
@@ -197,7 +197,7 @@ export class View2d {
     pen.setLineDash([]);
   }
 
-  /** Writes the name of the plane, the coordinates along both axes, and the names of the axes. */
+  /** Draws the plane's name, the coordinates along both axes, and the axis names. */
   private numbers(pen: Pen, { at, x, y }: Place, cell: number, page: Paper): void {
     const { grid } = this.machine as Machine, { plane } = this.look as Look;
     const { u, v, w, d } = this.axes();
@@ -218,7 +218,7 @@ export class View2d {
     if (hasPlanes(grid)) pen.fillText(`${AXES[plane.axis]} = ${at}`, x, y - 5);
   }
 
-  /** Writes the names of jobs, if there is room. */
+  /** Draws the names of jobs where there is room. */
   private names(pen: Pen, places: Place[], cell: number): void {
     const machine = this.machine as Machine, { by, plane, selected, dark } = this.look as Look;
     const { u, v, d } = this.axes(), shadeAt = nodeShades(machine, by, dark);
@@ -227,7 +227,7 @@ export class View2d {
     pen.font = "600 12px system-ui, sans-serif";
     pen.textAlign = "center";
     pen.textBaseline = "middle";
-    // A name has at least one digit.
+    // A name has at least one character.
     if (cell * Math.max(...machine.grid.sides) < 20) return;
     for (const lease of machine.leases.values()) {
       const name = plain(lease.job ?? (lease.isOther ? "" : lease.key), 24);
@@ -266,7 +266,7 @@ export class View2d {
     pen.lineWidth = 1;
   }
 
-  /** Draws an arrow from the middle of a box to another, in the planes in which they begin. */
+  /** Draws an arrow from the middle of one box to another, in the planes where the boxes begin. */
   private arrow(pen: Pen, { from, to }: Move, places: Place[], cell: number, page: Paper): void {
     const { u, v, d } = this.axes(), { axis } = (this.look as Look).plane;
     const middle = (part: Part): [number, number] | undefined => {
@@ -316,7 +316,7 @@ export class View2d {
     return found && { x: found.x + cell / 2, y: found.y + cell / 2 };
   }
 
-  /** Moves the keyboard's node by steps to the right and up, from plane to plane at the ends. */
+  /** Moves the keyboard cursor by steps to the right and up, changing planes at the ends. */
   step(right: number, up: number, across: number): number | null {
     const { machine, look } = this;
     if (!machine || !look) return null;

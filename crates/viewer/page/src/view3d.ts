@@ -16,9 +16,9 @@ import { type Look, MARK, type Numbers, shapes } from "./shapes.ts";
 import { Sharpness } from "./sharpness.ts";
 import { paper } from "./theme.ts";
 
-/** Margin for the numbers of the axes, in pixels. */
+/** The margin for the axis numbers, in pixels. */
 const LABELS = 36;
-/** Widths of the lines between nodes of a job and between jobs, relative to the side of a node. */
+/** The widths of lines between a job's nodes and between jobs, relative to a node's side. */
 const THIN = 0.02, WIDE = 0.06;
 const CUBES = {
   // Four corners per face, in the order of `shapes`.
@@ -33,8 +33,8 @@ const CUBES = {
       vWide = 1.0 / mix(vec4(${THIN}), vec4(${WIDE}), wide);
       gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0);
     }`,
-  // The distance to the nearest side, in widths of its line; and a pattern that is fixed on the
-  // screen. A stroke crosses a held node that is drained, two one that has failed.
+  // The distance to the nearest side, in line widths, and a pattern fixed on the screen. One stroke
+  // crosses a held node that is drained; two strokes cross one that has failed.
   fragmentShader: `
     uniform float grain; uniform vec3 paper;
     varying vec3 vShade; varying float vPattern; varying vec2 vCorner; varying vec4 vWide;
@@ -65,7 +65,7 @@ const DOTS = {
   fragmentShader: "varying vec3 vShade; void main() { gl_FragColor = vec4(vShade, 1.0); }",
 };
 
-/** Returns true if rendering is in software: smooth edges and layers below then cost too much. */
+/** Returns true if software renders: smooth edges and lower layers then cost too much. */
 function drawnBySoftware(): boolean {
   const gl = document.createElement("canvas").getContext("webgl2");
   const info = gl?.getExtension("WEBGL_debug_renderer_info");
@@ -74,7 +74,7 @@ function drawnBySoftware(): boolean {
   return /swiftshader|llvmpipe|software/i.test(name);
 }
 
-/** Replaces attributes by new ones, and frees the old ones in graphics memory. */
+/** Replaces attributes with new ones, and frees the old ones in graphics memory. */
 function fill(object: Mesh | Points, attributes: Record<string, Numbers>): void {
   object.geometry.dispose();
   object.geometry = new BufferGeometry();
@@ -83,7 +83,7 @@ function fill(object: Mesh | Points, attributes: Record<string, Numbers>): void 
 }
 
 type Shapes = ReturnType<typeof shapes>;
-/** The angles, in degrees, and the distance from which a machine is seen. */
+/** A viewing position: angles in degrees, and the distance from the machine. */
 export type Eye = number[];
 
 export class View3d {
@@ -95,7 +95,7 @@ export class View3d {
   private readonly controls: OrbitControls;
   private readonly marks = new Group();
   private readonly height = { value: 1 };
-  /** The number of pixels of the picture per pixel of the screen. */
+  /** The number of picture pixels per screen pixel. */
   private readonly grain = { value: 1 };
   private readonly under = { value: new Color() };
   private readonly cubes = new Mesh(new BufferGeometry(), [
@@ -113,7 +113,7 @@ export class View3d {
   private turned = false;
   private wanted: Eye | null = null;
   private pending = false;
-  /** The time that the last frame took, in ms. */
+  /** The time taken by the last frame, in ms. */
   spent = 0;
 
   /** Creates the view. `moved` is called when the user has rotated the machine. */
@@ -184,7 +184,7 @@ export class View3d {
   }
 
   show(machine: Machine, look: Look, marks: Mark[], moves: Move[]): void {
-    // Ages change over time; everything else changes only with the machine.
+    // Ages change with time; everything else changes only with the machine.
     const said = look.by === "age" ? null : JSON.stringify([machine.version, look]);
     if (said === null || said !== this.said || machine !== this.machine) this.build(machine, look);
     this.said = said;
@@ -193,7 +193,7 @@ export class View3d {
     this.marked = [marks, moves];
   }
 
-  /** Builds the drawing of a machine again. */
+  /** Rebuilds the drawing of a machine. */
   build(machine: Machine, look: Look): void {
     this.begin(machine.grid);
     const made = shapes(machine, look);
@@ -222,7 +222,7 @@ export class View3d {
     this.draw();
   }
 
-  /** Draws a box that is visible through and above the cubes. */
+  /** Draws a box that is visible both through and above the cubes. */
   private box(part: Part, shade: number): (Mesh | LineSegments)[] {
     const { base: [x, y, z], sides: [w, d, h] } = part;
     // Lines are one pixel wide at any distance, so rods are drawn along the edges.
@@ -310,7 +310,7 @@ export class View3d {
     this.draw();
   }
 
-  /** Draws the faces of cubes whose direction can be seen from the camera. */
+  /** Draws only those cube faces whose direction is visible from the camera. */
   private aim(): void {
     const { geometry } = this.cubes;
     geometry.clearGroups();
@@ -352,7 +352,7 @@ export class View3d {
   /** Moves the camera to a position; null shows the whole machine. */
   lookFrom(eye: Eye | null): void {
     this.turned = eye !== null;
-    // Without a machine, there is nothing to show yet.
+    // Until there is a machine, there is nothing to show.
     this.wanted = this.grid ? null : eye;
     if (!this.grid) return;
     if (!eye) return this.fit();
@@ -369,7 +369,7 @@ export class View3d {
     this.draw();
   }
 
-  /** Returns the vector from the middle to the eye, with the height as spheres need it. */
+  /** Returns the vector from the middle to the eye, with the axes in spherical order. */
   private offset(): Vector3 {
     const { x, y, z } = this.camera.position.clone().sub(this.controls.target);
     return new Vector3(y, z, x);
@@ -392,7 +392,7 @@ export class View3d {
     return this.shapes.faces.owners[Math.floor((hit.faceIndex ?? 0) / 2)] ?? null;
   }
 
-  /** Returns the number of triangles of the last frame. */
+  /** Returns the number of triangles in the last frame. */
   get triangles(): number { return this.renderer.info.render.triangles; }
 }
 

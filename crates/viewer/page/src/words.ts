@@ -8,7 +8,7 @@ export const place = (part: Part): string => `${sidesOf(part.sides)} at ${part.b
 export const boxes = (parts: Part[]): string =>
   (parts.length === 1 ? sidesOf(parts[0].sides) : `${parts.length} boxes`);
 
-/** Returns the name of a job; the names of other tenants' jobs are unknown. */
+/** Returns the name of a job; other tenants' job names are unknown. */
 export const nameOf = (one: { job: Key | null; key: Key; isOther?: boolean }): string =>
   one.isOther ? "not yours" : plain(one.job ?? `#${one.key}`);
 
@@ -21,7 +21,7 @@ export const whose = (lease: Lease): string => {
   return name === null ? "another tenant" : tenantName(name);
 };
 
-/** Describes in a sentence how many nodes of a machine are held. */
+/** Describes in a sentence how many of a machine's nodes are held. */
 export function summary(machine: Machine): string {
   const { busy, free, failed, drained } = machine.counts();
   const waiting = machine.waiting.size;
@@ -29,7 +29,7 @@ export function summary(machine: Machine): string {
     + `${many(machine.leases.size, "job")}, ${waiting} waiting.`;
 }
 
-/** The maximum number of boxes of a job, or of nodes, that are listed. */
+/** The maximum number of a job's boxes, or of nodes, to list. */
 const NAMED = 3;
 
 /** Names nodes, such as `(1,1), (2,1) and 4 more`. */

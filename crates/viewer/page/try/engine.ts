@@ -1,9 +1,9 @@
 // The engine: a WebAssembly module that answers commands in JSON.
 
-/** A command, by its name in `do`. */
+/** A command, named by `do`. */
 export type Command = { do: string } & Record<string, unknown>;
 
-/** The functions and the memory of the module. Addresses are unsigned. */
+/** The module's functions and memory. Addresses are unsigned. */
 interface Exports {
   memory: WebAssembly.Memory;
   reserve(length: number): number;
@@ -11,7 +11,7 @@ interface Exports {
   reply(): number;
 }
 
-/** The reason why a command failed, and the setting at fault. */
+/** The reason for a command's failure, and the setting at fault. */
 export class Fault extends Error {
   constructor(reason: string, readonly setting: string | null) { super(reason); }
 }
@@ -24,7 +24,7 @@ export class Engine {
     return new Engine(exports as unknown as Exports);
   }
 
-  /** Carries out a command. The bytes of a log follow it, if it reads one. */
+  /** Carries out a command. If the command reads a log, the log's bytes follow it. */
   ask<T>(command: Command, bytes?: Uint8Array): T {
     const { memory, reserve, call, reply } = this.exports;
     const line = new TextEncoder().encode(`${JSON.stringify(command)}\n`);
@@ -39,10 +39,10 @@ export class Engine {
   }
 }
 
-/** Returns the text of an element of the page, if the page contains everything. */
+/** Returns the text of an embedded element, if the page is self-contained. */
 const embedded = (id: string): string | null => document.getElementById(id)?.textContent ?? null;
 
-/** Compiles the module while it is downloaded, which requires a server that sends its type. */
+/** Compiles the module during the download, which requires a server that sends its type. */
 async function compiled(reply: Response): Promise<WebAssembly.Module> {
   if (!reply.ok) throw new Error(`pavior.wasm: status ${reply.status}`);
   return reply.headers.get("content-type")?.startsWith("application/wasm")

@@ -1,13 +1,13 @@
-// The live figures on the pages of strategies: a machine with jobs, the candidates for a request
-// with their indices, and the choice. The page's own drawings stay until the user asks something,
-// and only then is the engine loaded.
+// The live figures on the strategies' pages: a machine with jobs, the candidates for a request with
+// their indices, and the choice. The page's own drawings stay until the user asks something; only
+// then is the engine loaded.
 import { attributes, element } from "../src/dom.ts";
 import { type Part, grid, nodesOf, number } from "../src/model.ts";
 import { Engine, Fault, load } from "./engine.ts";
 
-/** A request, and its documented answer if there is one. */
+/** A request and its documented answer, if any. */
 interface Step { request: string; parts?: Part[]; refused?: boolean }
-/** A state with requests to be granted one after the other. */
+/** A state, with requests to be granted one after another. */
 interface Scene {
   name: string; machine: string; strategy: string; jobs: Part[][]; steps: Step[];
 }
@@ -16,14 +16,14 @@ interface Reply { svg: string; lines: string[]; parts: Part[] }
 const script = (document.currentScript as HTMLScriptElement).src;
 let loading: Promise<Engine> | null = null;
 
-/** Returns the engine of all figures. A failed attempt can be repeated. */
+/** Returns the engine shared by all figures. After a failure, loading can be retried. */
 function engine(): Promise<Engine> {
   loading ??= load(new URL("pavior.wasm", script).href).then((module) => Engine.start(module));
   loading.catch(() => { loading = null; });
   return loading;
 }
 
-/** Removes the legend and the margin for it: the page explains the marks. */
+/** Removes the legend and its margin, because the page explains the marks. */
 function crop(drawing: SVGSVGElement): SVGGElement {
   const panel = drawing.querySelector(":scope > g") as SVGGElement;
   while (panel.nextSibling) panel.nextSibling.remove();
@@ -38,7 +38,7 @@ class Figure {
   private jobs: Part[][] = [];
   /** The states before each change, for `Undo`. */
   private past: { jobs: Part[][]; at: number }[] = [];
-  /** The index of the step that is shown. */
+  /** The index of the displayed step. */
   private at = 0;
   private parts: Part[] = [];
   private cursor: number[] | null = null;
@@ -90,7 +90,7 @@ class Figure {
     this.undo.disabled = !this.past.length;
   }
 
-  /** Changes the state, and asks about the next step or the same request again. */
+  /** Changes the state, then asks about the next step or repeats the same request. */
   private change(jobs: Part[][], at: number, isSame: boolean): void {
     const { request: { value: request }, strategy: { value: strategy } } = this;
     this.past.push({ jobs: this.jobs, at: this.at });
@@ -100,7 +100,7 @@ class Figure {
     void this.show();
   }
 
-  /** Asks the engine, and draws its answer in place of the page's drawings. */
+  /** Asks the engine and draws its answer in place of the page's drawings. */
   private async show(): Promise<void> {
     const { stage, scene: { machine }, jobs } = this;
     this.tell("…", ["Loading the engine …"]);
@@ -125,7 +125,7 @@ class Figure {
     }
   }
 
-  /** Compares an answer with the documented one. */
+  /** Compares an answer with the documented answer. */
   private judged(parts: Part[]): string {
     const step = this.scene.steps[this.at];
     if (!step?.parts && !step?.refused) return "shown";

@@ -14,13 +14,13 @@ import { type Curve, Side } from "./side.ts";
 
 /** The milliseconds per frame that the engine may use, and the number of events per step. */
 const SHARE = 8, EVENTS = 64;
-/** The time in ms between computations of the difference, and between drawings of the curves. */
+/** The times in ms between updates of the difference, and between drawings of the curves. */
 const COMPARED = 700, PLOTTED = 120;
-/** The default speed in units of time per second, at which waits differ after a few seconds. */
+/** The default speed in units of time per second, at which the waits differ after a few seconds. */
 const USUAL_SPEED = 4;
-/** The longest time between two frames for which the machines advance, in seconds. */
+/** The maximum advance of the machines between two frames, in seconds. */
 const LONGEST = 0.25;
-/** The curves, and the ends of their axes, if they are fixed. */
+/** The curves, and the ends of their axes if fixed. */
 const CURVES: [Curve, number | null][] = [["wait", null], ["used", 1], ["largest", 1]];
 
 interface Difference {
@@ -31,7 +31,7 @@ class Page {
   isPaused: boolean;
   private both: Both;
   private isDeep = true;
-  /** The displayed time, and its units per second. */
+  /** The displayed time. */
   private time = 0;
   private speed: number;
   private compared = 0;
@@ -97,7 +97,7 @@ class Page {
     history.replaceState(null, "", `#${settings.write({ both: this.both, view })}`);
   }
 
-  /** Starts both runs. An error is shown, and the previous runs remain. */
+  /** Starts both runs. On error, the previous runs remain. */
   private restart(): void {
     write("fault", "");
     this.form.blame(null);
@@ -152,7 +152,7 @@ class Page {
     if (paused) this.show();
   }
 
-  /** Selects the node under the pointer or cursor. A free node asks about the shape. */
+  /** Selects the node under the pointer or cursor. If the node is free, asks about the shape. */
   private pick(index: number, node: number | null): void {
     const side = this.sides[index];
     this.pause(true);
@@ -161,7 +161,7 @@ class Page {
     else side.tell(side.select(node));
   }
 
-  /** Asks both machines about a shape; by default, half of each side of the machine. */
+  /** Asks both machines about a shape, by default half of each machine side. */
   private ask(): void {
     this.pause(true);
     const field = find<HTMLInputElement>("shape"), grid = this.sides[0].machine?.grid;
@@ -177,7 +177,7 @@ class Page {
     this.keep();
   }
 
-  /** Writes the difference of the mean waits. */
+  /** Shows the difference between the mean waits. */
   private compare(): void {
     const { jobs, needed, difference, half_width: half } =
       this.engine.ask<Difference>({ do: "difference", runs: [0, 1] });
@@ -239,7 +239,7 @@ class Page {
   }
 }
 
-/** Writes the numbers of a machine. */
+/** Shows the numbers of a machine. */
 function numbers({ index, state, largest }: Side): void {
   if (!state) return;
   const all: [string, string][] = [

@@ -19,16 +19,16 @@ interface Advice {
   recommendations: string[];
 }
 
-/** The metrics of a table of replications. */
+/** The metrics shown in a table of replications. */
 const SHOWN = ["waiting", "turnaround", "utilization", "external_fragmentation", "rejected"];
-/** The measures of advice that a table shows. */
+/** The number of advice measures that a table shows. */
 const COLUMNS = 3;
 /** Settings of synthetic jobs, which a log replaces. */
 const DRAWN = ["load", "jobs", "sides", "service", "arrivals", "warmup"];
 /** The maximum size of a log, in bytes; it is kept in memory twice. */
 const LONGEST = 256 * 1024 * 1024;
 
-/** Formats a number with a precision for reading. */
+/** Formats a number with a precision suited to reading. */
 export const brief = (value: number | null | undefined): string =>
   (value === null || value === undefined ? "–"
     : Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en")
@@ -98,12 +98,12 @@ export class Panel {
     }
   }
 
-  /** Runs the replications of the command that the page shows. */
+  /** Runs the replications of the command shown on the page. */
   private async measure(): Promise<void> {
     const [one, other] = this.both(), settings: Record<string, string[]> = {};
     for (const name of Object.keys(one)) settings[name] = [...new Set([one[name], other[name]])];
     const command = { do: "simulate", settings };
-    // All combinations are run; those of the two machines are shown.
+    // All combinations are run; only those of the two machines are shown.
     const isShown = (row: Measured["results"][0]) =>
       this.both().some((own) => OWN.every((name) => own[name] === row[name]));
     await this.work<Measured>("Ten replications", "measured", { command }, ({ results }) => [
@@ -129,7 +129,7 @@ export class Panel {
     find("replays").hidden = !isRead;
   }
 
-  /** Gives the log to the worker, again after each cancellation, which ends the worker. */
+  /** Gives the log to the worker, again after each cancellation, because that ends the worker. */
   private open(machine: (text: string) => void = () => {}): Promise<boolean> {
     const command = { do: "log", name: this.name }, bytes = this.bytes ?? undefined;
     return this.work<{ summary: Summary; machine: string }>("Reading the log", "summary",
@@ -145,7 +145,7 @@ export class Panel {
       });
   }
 
-  /** Returns the settings of a side for the log. */
+  /** Returns a side's settings for use with the log. */
   private ofLog(own: Settings): Settings {
     const rest = Object.entries(own).filter(([name]) => !DRAWN.includes(name));
     const machine = find<HTMLInputElement>("log-machine").value.trim();

@@ -1,11 +1,11 @@
-// A quantity of both machines over time.
+// Plots a quantity of both machines over time.
 import type { Point } from "../src/thin.ts";
 import { paper } from "../src/theme.ts";
 
 /** The margins of the curves, in pixels. */
 const LEFT = 40, RIGHT = 8, ABOVE = 8, BELOW = 18;
 
-/** Returns a round number that is at least as large, for the end of an axis. */
+/** Rounds up to a round number, for the end of an axis. */
 function round(value: number): number {
   if (value <= 0) return 1;
   const unit = 10 ** Math.floor(Math.log10(value));
@@ -13,8 +13,8 @@ function round(value: number): number {
 }
 
 /**
- * Draws one curve for each machine: the first one solid, the second one dashed. Both axes begin at
- * 0; `most` is the end of the vertical axis, or null if it follows the values.
+ * Draws one curve for each machine: the first solid, the second dashed. Both axes begin at 0;
+ * `most` is the end of the vertical axis, or null if it follows the values.
  */
 export function plot(
   canvas: HTMLCanvasElement, curves: Point[][], most: number | null, dark: boolean,

@@ -1,4 +1,4 @@
-// The settings of both machines: in the address, in the form, and as a command.
+// The settings of both machines: in the address, in the form, and as commands.
 import { element, find } from "../src/dom.ts";
 
 /** Settings of `pavior simulate` by name, and the settings of both machines. */
@@ -31,13 +31,13 @@ const LEFT_OUT = [...OWN, "trace", "failures", "reservations"];
 const HEADINGS = ["Job log", "Snapshots", "Results"];
 const LONGEST = 300;
 
-/** The contents of the address: the settings of both machines, and the view. */
+/** The contents of the address: the settings of both machines and the view. */
 export interface Address { both: Both; view: Settings }
 
 /** The parts of an address that are not settings. */
 const VIEW = ["view", "speed", "t", "shape", "paused"];
 
-/** Reads the text after `#`. A setting that occurs once applies to both machines. */
+/** Parses the text after `#`. A setting that occurs once applies to both machines. */
 export function read(hash: string): Address {
   const words = new URLSearchParams(hash.replace(/^#/, "").slice(0, 4000));
   const both: Both = [{}, {}], view: Settings = {};
@@ -54,7 +54,7 @@ export function read(hash: string): Address {
   return { both, view };
 }
 
-/** Writes the address of settings and a view. */
+/** Formats settings and a view as an address. */
 export function write({ both, view }: Address): string {
   const words: [string, string][] = [];
   for (const name of Object.keys(both[0])) {
@@ -65,7 +65,7 @@ export function write({ both, view }: Address): string {
   return new URLSearchParams(words).toString().replaceAll("%3A", ":").replaceAll("%2C", ",");
 }
 
-/** Returns the settings as the words of a command line, each as a shell needs it. */
+/** Returns the settings as command-line words, each quoted for a shell. */
 function shellWords(both: Both, names: readonly string[]): string {
   const plain = (text: string) =>
     (/^[\w:.,=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
@@ -75,7 +75,7 @@ function shellWords(both: Both, names: readonly string[]): string {
   }).join(" ");
 }
 
-/** Returns true if one command compares both: it combines each strategy with each scheduler. */
+/** Returns true if one command compares both; it combines each strategy with each scheduler. */
 const together = (both: Both): boolean =>
   OWN.some((name) => both[0][name] === both[1][name]);
 
@@ -99,7 +99,7 @@ export function commands(both: Both): { shell: string; python: string } {
 
 const isNumber = (text: string): boolean => /^\d+(\.\d+)?$/.test(text);
 
-/** The form. */
+/** The settings form. */
 export class Form {
   /** Creates the fields from the registries. `changed` is called with complete settings. */
   constructor(

@@ -1,4 +1,4 @@
-// One of the two machines: its run, its drawing, and its numbers.
+// One of the two machines, with its run, its drawing, and its numbers.
 import { element, find } from "../src/dom.ts";
 import type { Mark, Move } from "../src/marks.ts";
 import { type Key, Machine, type Part, grid, number, point } from "../src/model.ts";
@@ -40,7 +40,7 @@ interface Answer { lines: string[]; fits: boolean; places: Part[]; moves: Move[]
 
 /** The quantities drawn over time. */
 export type Curve = "wait" | "used" | "largest";
-/** The maximum number of points of a curve. If there are more, every second one is dropped. */
+/** The maximum number of points in a curve. If there are more, every second point is dropped. */
 const MOST = 3000;
 
 export class Side {
@@ -92,7 +92,7 @@ export class Side {
     this.step(engine, 0, null);
   }
 
-  /** Advances by at most this many events, and not beyond a time. */
+  /** Advances by at most this many instants, and not beyond a time. */
   step(engine: Engine, instants: number, until: number | null): void {
     const { machine } = this, before = this.state;
     if (!machine || before?.over) return;
@@ -126,7 +126,7 @@ export class Side {
     if (state.searched && state.now > 0) add("largest", this.spread / (nodes * state.now));
   }
 
-  /** Returns the share of the machine that the largest free box has on average. */
+  /** Returns the average share of the machine covered by the largest free box. */
   get largest(): number | null { return this.curves.largest.at(-1)?.value ?? null; }
 
   /** Removes the drawing of an answer. */
@@ -145,7 +145,7 @@ export class Side {
     this.tell(answer.lines);
   }
 
-  /** Writes lines under the machine. */
+  /** Shows lines under the machine. */
   tell(lines: string[]): void {
     find(`answer-${this.index}`).replaceChildren(...lines.map((line) => element("span", {}, line)));
     this.draw();

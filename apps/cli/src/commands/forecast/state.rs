@@ -78,7 +78,7 @@ where
     input::name(&format!("--{name}"), typed)
 }
 
-/// Returns the rules for reading requests. Options that apply to logs require one.
+/// Returns the rules for reading requests. Options that apply to logs require a log.
 fn rules(given: &Given, args: &ForecastArgs, grid: Grid) -> Result<Rules, Failure> {
     if args.state.past.is_none()
         && let Some(name) =
@@ -93,7 +93,7 @@ fn rules(given: &Given, args: &ForecastArgs, grid: Grid) -> Result<Rules, Failur
     Ok(Rules { grid, shaper, freedom: given.freedom.clone(), draw })
 }
 
-/// The clock of the state and the same time on the forecaster's clock.
+/// The current time on the state's clock and on the forecaster's clock.
 #[derive(Clone, Copy)]
 struct Clock {
     now: f64,
@@ -101,7 +101,7 @@ struct Clock {
 }
 
 impl Clock {
-    /// Returns the time from an instant until now.
+    /// Returns the forecaster's time for an instant before now.
     fn before(self, at: f64) -> Time {
         TimeUnit::SECOND.time((self.now - at).clamp(0.0, 1e10))
     }
@@ -112,12 +112,12 @@ struct Site<'a> {
     busy: &'a Busy,
     clock: Clock,
     forecaster: &'a mut Forecaster,
-    /// True if there is a past.
+    /// True if past runs are known.
     knows: bool,
 }
 
 impl Site<'_> {
-    /// Makes the jobs of the state hold their nodes. A job without a start has just started.
+    /// Makes the jobs of the state hold their nodes. A job without a start counts as just started.
     fn hold(&mut self, dispatcher: &mut Dispatcher) -> Result<(), Failure> {
         let (starts, ends) = (self.busy.starts()?, self.busy.ends()?);
         let (users, now) = (self.busy.users()?, self.clock.now);
@@ -140,7 +140,7 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// Returns the numbers of the waiting jobs (`None` for jobs that can never start) and their
+    /// Returns the waiting jobs' numbers (`None` for jobs that can never start) and their
     /// forecasts.
     fn answer(
         &mut self,
@@ -164,8 +164,8 @@ impl Site<'_> {
         Ok((ids, forecast.map_err(|error| Failure::usage(error.to_string()))?))
     }
 
-    /// Creates a job and its known properties. Without an estimate, it gets the usual run time of
-    /// such jobs. Without a past, it never ends.
+    /// Creates a job and its known properties. A job without an estimate gets the usual run time of
+    /// similar jobs, or never ends if there is no past.
     fn job(
         &self,
         (id, request, said, user): (JobId, Request, Option<Time>, Option<u64>),
@@ -186,7 +186,7 @@ struct Story {
     grid: Grid,
     now: f64,
     waiting: Vec<Waiting>,
-    /// The number of each waiting job. `None` for a job that can never start.
+    /// The number of each waiting job. `None` means that the job can never start.
     ids: Vec<Option<JobId>>,
     forecast: QueueForecast,
     /// Run times and forecasts from a past log, if one was given.

@@ -11,7 +11,7 @@ use crate::input;
 /// Parameters, as indices of [`parameters::ALL`], with the accepted values of each.
 pub(super) type Conditions = Vec<(usize, Vec<String>)>;
 
-/// Parses `sides=uniform,strategy=ff,tff`. A repeated or omitted parameter adds a value.
+/// Parses `sides=uniform,strategy=ff,tff`. Repeating or omitting the parameter name adds a value.
 pub(super) fn read(typed: &str, table: &Table) -> Result<Conditions, Failure> {
     let names = |part: &str| part.split_once('=').is_some_and(|(key, _)| !key.contains(':'));
     let parts = input::parts(typed).filter(|(at, part)| *at == 0 || names(part));
@@ -71,7 +71,7 @@ fn value(parameter: &Parameter, typed: &str, known: &[&str]) -> Result<String, B
     Err(unknown_name(parameter.name, typed, known))
 }
 
-/// Keeps only the points that meet all conditions.
+/// Keeps only points that meet all conditions.
 pub(super) fn keep(table: &mut Table, conditions: &Conditions) {
     let meets = |values: &[String], (index, wanted): &(usize, Vec<String>)| {
         let column = parameters::ALL[*index].column();

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &PlotArgs) -> Result<(), Failure> {
     let mut head = String::new();
     let read = files::open(first)?.read_line(&mut head);
     read.map_err(|error| match error.kind() {
-        // It is not text.
+        // The file is not text.
         std::io::ErrorKind::InvalidData if !error.to_string().contains("longer") => unknown(first),
         _ => wrong(first, error),
     })?;
@@ -169,7 +169,7 @@ fn finite(table: &Table, x: &Parameter, y: &str) -> Result<(), String> {
         if let Some(mean) = row.summary.mean.filter(|mean| !mean.is_finite()) {
             return Err(format!("a mean of {y} is {mean}, which cannot be drawn"));
         }
-        // An infinite interval is left out.
+        // Infinite intervals are left out.
         if let Some(half) = row.summary.ci95.filter(|half| half.is_nan() || *half < 0.0) {
             return Err(format!("a half-width of {y} is {half}, which cannot be drawn"));
         }
@@ -199,7 +199,7 @@ fn crowded(chart: &Chart, figure: &Figure, table: &Table) -> String {
     )
 }
 
-/// Draws the distribution of a column of one or more `jobs.csv`.
+/// Draws the distribution of one column of one or more `jobs.csv` files.
 fn of_jobs(args: &PlotArgs) -> Result<(), Failure> {
     let column = args.chart.cdf.as_deref().unwrap_or("turnaround_time");
     let mut samples = Vec::new();
@@ -238,7 +238,7 @@ fn of_jobs(args: &PlotArgs) -> Result<(), Failure> {
     write_chart(args, &pavior::draw::cdf(&title, axis, &samples))
 }
 
-/// Draws a schedule, a machine at a time, or an animation.
+/// Draws a schedule, a machine at one time, or an animation.
 fn of_placements(path: &Path, args: &PlotArgs) -> Result<(), Failure> {
     one_input(args)?;
     let options = &args.placements;
@@ -305,7 +305,7 @@ fn write_chart(args: &PlotArgs, chart: &Chart) -> Result<(), Failure> {
     let json = args.out.as_ref().is_some_and(|out| files::has_extension(out, "json"));
     let text =
         if json { format!("{:#}\n", pavior::draw::vega(chart)) } else { pavior::draw::svg(chart) };
-    // Standard output has no name, so it gets SVG.
+    // Standard output has no file name, so SVG is written.
     write_text(args, &text)
 }
 

@@ -11,10 +11,10 @@ use serde_json::Value;
 use crate::failure::Failure;
 use crate::files;
 
-/// The limit on events times nodes. Beyond it, the largest free box is only computed where it lasts
-/// from one column to the next, which takes some seconds.
+/// The limit on events times nodes. Beyond this limit, the largest free box is computed only where
+/// it lasts from one column to the next, which takes some seconds.
 const MOST_LOOKS: u64 = 200_000_000;
-/// The number of columns of the schedule, more than a screen has pixels.
+/// The number of columns in the schedule, more than a screen has pixels.
 const COLUMNS: f64 = 8192.0;
 /// The maximum number of jobs that a browser can play.
 const JOBS: usize = 200_000;
@@ -60,7 +60,7 @@ fn names(path: &Path) -> Result<Vec<(Value, Option<f64>)>, Failure> {
     for line in BufReader::new(files::open(path)?).lines() {
         let line = line?;
         if let Ok(mut value) = serde_json::from_str::<Value>(&line) {
-            // A job that has moved does not wait again.
+            // A job that has moved has not waited again.
             let waits = value.get("moved").is_none();
             let submit = value.get("submit").and_then(Value::as_f64).filter(|_| waits);
             names.push((value["job"].take(), submit));
@@ -70,16 +70,16 @@ fn names(path: &Path) -> Result<Vec<(Value, Option<f64>)>, Failure> {
 }
 
 /// Returns the machine after every start and end that changes it. The largest free box is computed
-/// after each of them or, if there are too many, only where it lasts.
+/// after every change or, if there are too many, only where it lasts.
 fn samples(
     grid: &Grid,
     placed: &[Placed],
     jobs: &[ScheduledJob],
 ) -> Result<Vec<CurvePoint>, String> {
-    // At the same time, jobs end before others start.
+    // At equal times, ends come before starts.
     let ends = jobs.iter().enumerate().map(|(index, job)| (job.end, false, index));
     let starts = jobs.iter().enumerate().map(|(index, job)| (job.start, true, index));
-    // A job with zero length never holds anything.
+    // A job of zero length never holds anything.
     let lasts = |&(_, _, index): &(f64, bool, usize)| jobs[index].end > jobs[index].start;
     let mut events: Vec<_> = ends.chain(starts).filter(lasts).collect();
     events.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -125,8 +125,8 @@ mod tests {
         (placed, ScheduledJob { name: name.into(), submit: start, start, end, nodes, parts })
     }
 
-    /// Checks a job of one second among thousands: it is shown for one second, and nothing is shown
-    /// for longer than it lasts.
+    /// Checks that a one-second job among thousands is shown for one second, and that nothing is
+    /// shown for longer than it lasts.
     #[test]
     fn every_start_and_end_is_on_the_curve() {
         let grid: Grid = "mesh:8x4".parse().unwrap();

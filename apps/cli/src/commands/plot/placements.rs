@@ -6,10 +6,10 @@ use pavior::draw::Placed;
 use pavior::{Cuboid, Grid, json};
 use serde_json::Value;
 
-/// Reads placements, and the unit of their times if the first one specifies it.
+/// Reads placements, and the unit of their times if the first placement specifies it.
 ///
 /// # Errors
-/// Returns a message with the line if a line is not a placement on this machine.
+/// Returns a message that shows the line if it is not a placement on this machine.
 pub(super) fn read(
     input: impl BufRead,
     grid: &Grid,

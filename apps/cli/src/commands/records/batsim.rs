@@ -20,7 +20,7 @@ fn stretch(turnaround: Time, run: Time) -> f64 {
     turnaround.ticks() / run.ticks().max(1.0)
 }
 
-/// Writes `jobs.csv`: completed jobs, and rejected ones with success 0. Node ids are row-major.
+/// Writes `jobs.csv`: completed jobs, and rejected jobs with success 0. Node ids are row-major.
 pub(super) fn jobs_csv(
     grid: &Grid,
     unit: TimeUnit,
@@ -58,7 +58,7 @@ pub(super) fn jobs_csv(
                     intervals(grid, placement),
                 )?;
             }
-            // Batsim has no state for jobs that are neither completed nor rejected.
+            // Batsim has no state for jobs that were neither completed nor rejected.
             Fate::Waiting | Fate::Started { end: None, .. } => {}
         }
     }
@@ -83,7 +83,7 @@ fn intervals(grid: &Grid, placement: &Placement) -> String {
     text
 }
 
-/// The mean and the maximum of a value over finished jobs.
+/// The mean and maximum of a value over finished jobs.
 #[derive(Default)]
 struct MeanAndMax {
     finished: u64,
@@ -103,10 +103,10 @@ impl MeanAndMax {
     }
 }
 
-/// Writes `schedule.json`: the whole run in one object. Keys for things that are not simulated here
-/// (energy, power states, Batsim's own time) are left out. Means are over finished jobs. As in
-/// Batsim, the makespan is the time of the last completion on the log's own clock. Jobs that had
-/// not departed at the end are left out, as in `jobs.csv`.
+/// Writes `schedule.json`: the whole run in one object. Keys for things not simulated here (energy,
+/// power states, Batsim's own time) are left out. Means are over finished jobs. As in Batsim, the
+/// makespan is the time of the last completion on the log's own clock. Jobs that had not departed
+/// at the end are left out, as in `jobs.csv`.
 pub(super) fn schedule(
     grid: &Grid,
     unit: TimeUnit,

@@ -1,4 +1,4 @@
-//! The history of each job of replication 0: `--jobs-csv`, `--schedule`, `--swf` and
+//! The history of each job in replication 0: `--jobs-csv`, `--schedule`, `--swf` and
 //! `--placements`.
 
 mod batsim;
@@ -20,7 +20,7 @@ use crate::args::ResultArgs;
 use crate::failure::Failure;
 use crate::files;
 
-/// A file of a combination.
+/// The kinds of files written for a combination.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     JobsCsv,
@@ -31,17 +31,17 @@ enum Kind {
     Heatmap,
 }
 
-/// The parts of a combination that can occur in the names of its files.
+/// The parts of a combination that can occur in its file names.
 const MARKS: [&str; 3] = ["strategy", "scheduler", "load"];
 
-/// The files to write, checked before anything is run.
+/// The files to write, checked before anything runs.
 pub(crate) struct Files(Vec<(Kind, &'static str, PathBuf)>);
 
 impl Files {
     /// Plans the files.
     ///
     /// # Errors
-    /// Returns an error if a name does not distinguish the combinations, or if a file cannot be
+    /// Returns an error if a name does not distinguish the combinations or a file cannot be
     /// written.
     pub(crate) fn plan(args: &ResultArgs, specification: &Specification) -> Result<Files, Failure> {
         let options = [
@@ -170,8 +170,8 @@ fn check_name(option: &str, path: &Path, specification: &Specification) -> Resul
     Ok(())
 }
 
-/// Returns the file of a combination. Colons, which cause problems in file names, are replaced by
-/// underscores.
+/// Returns the file for a combination. Colons, which cause problems in file names, are replaced
+/// with underscores.
 fn named(path: &Path, point: &Point) -> PathBuf {
     let name = path.to_string_lossy().into_owned();
     PathBuf::from(MARKS.iter().fold(name, |name, parameter| {
@@ -218,8 +218,8 @@ impl Kind {
     }
 }
 
-/// Writes JSON lines for the jobs that started, in the order of their start times. A job that moves
-/// has one line per stay. All but the first have the number of the move before it, from 1.
+/// Writes JSON lines for the jobs that started, in order of start time. A job that moves has one
+/// line per stay. All lines but the first contain the number of the preceding move, from 1.
 fn placements(
     grid: &Grid,
     unit: TimeUnit,

@@ -7,8 +7,8 @@ use pavior::workload::TimeUnit;
 use pavior::workload::traces::{Header, Record, Tags, swf};
 use pavior::{Grid, Time};
 
-/// Creates a log of completed jobs (status 1) and rejected jobs (status 5), in the order of
-/// submission. Units of time other than the second are written as seconds.
+/// Creates a log of completed jobs (status 1) and rejected jobs (status 5), in order of submission.
+/// Time units other than the second are written as seconds.
 pub(super) fn log(
     grid: &Grid,
     unit: TimeUnit,

@@ -1,4 +1,4 @@
-//! The study of forecasts: predictions of the starts of the jobs of logs.
+//! The forecast study: predictions of when the jobs in logs start.
 
 use std::path::Path;
 

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     print::verdicts(args.sweep.format, &[verdicts], &out)
 }
 
-/// Locks a directory that does not belong to an experiment, and that is empty or being continued.
+/// Locks a directory that belongs to no experiment and is either empty or being continued.
 fn begin(args: &ReproduceArgs, out: &Path) -> Result<Lock, Failure> {
     let here = files::shown(out);
     let all = args.paper == ALL;
@@ -91,7 +91,7 @@ fn open(path: &str) -> Result<Paper, Failure> {
     Paper::open(&name.to_string_lossy(), &read).map_err(|error| fault(folder, error))
 }
 
-/// Converts an error in a file of a paper, with the wrong part underlined.
+/// Converts an error in a paper's file, with the wrong part underlined.
 fn fault(folder: &Path, error: PaperError) -> Failure {
     let file = folder.join(error.file);
     match error.place {
@@ -100,7 +100,7 @@ fn fault(folder: &Path, error: PaperError) -> Failure {
     }
 }
 
-/// Runs the experiment of a paper, and judges its statements.
+/// Runs a paper's experiment and judges its statements.
 fn one(paper: &Paper, given: &str, out: &Path, args: &ReproduceArgs) -> Result<Verdicts, Failure> {
     let in_paper = |error| fault(Path::new(given), error);
     let task = Task {
@@ -135,7 +135,7 @@ fn provenance(paper: &str, args: &ReproduceArgs) -> Provenance {
     }
 }
 
-/// An experiment of a paper, to be run in a directory.
+/// A paper's experiment, to be run in a directory.
 struct Task<'p> {
     text: String,
     specification: Specification,
@@ -144,7 +144,7 @@ struct Task<'p> {
 }
 
 impl Task<'_> {
-    /// Runs the missing replications, and writes the files that `publish` returns.
+    /// Runs the missing replications and writes the files that `publish` returns.
     fn run(
         &self,
         args: &ReproduceArgs,

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::output::{self, Format, Table};
 
-/// Prints the statements: every row for one paper, or counts of the rows that hold for several.
+/// Prints the statements: every row for one paper, or for several, counts of rows that hold.
 pub(super) fn verdicts(
     format: Option<Format>,
     papers: &[Verdicts],
@@ -50,7 +50,7 @@ fn object(one: &Statement) -> Value {
     })
 }
 
-/// Prints a table as it is in the file.
+/// Prints a table as stored in the file.
 fn csv(
     write: impl FnOnce(&mut dyn std::io::Write) -> Result<(), csv::Error>,
 ) -> Result<(), Failure> {
@@ -80,7 +80,7 @@ fn counts<'c>(all: impl Iterator<Item = &'c StatementCount>) -> Result<(), Failu
     output::plain("\n")
 }
 
-/// Prints the interpretations, the closest first.
+/// Prints the interpretations, closest first.
 pub(super) fn alternatives(
     format: Option<Format>,
     readings: &Readings,
@@ -98,7 +98,7 @@ pub(super) fn alternatives(
         Format::Csv => csv(|bytes| readings.write(ranking, bytes)),
         Format::Table => {
             let (header, lines) = readings.table(ranking);
-            // The columns of ratios are headed by strategy names alone, to fit into 80 columns.
+            // Ratio columns are headed by strategy names alone, to fit in 80 columns.
             let short = |name: &String| match name.split_once('@') {
                 Some((_, strategy)) => strategy.to_string(),
                 None => name.replace("distance", "dist."),

@@ -1,4 +1,4 @@
-//! `pavior trace generate`: a synthetic log, from a model of whole workloads or a stream of jobs.
+//! `pavior trace generate`: generates a log from a model of whole workloads or a stream of jobs.
 
 use std::io;
 
@@ -81,7 +81,7 @@ pub(super) fn run(args: &GenerateArgs) -> Result<(), Failure> {
     }
 }
 
-/// Rejects options that do not apply to such a log.
+/// Rejects options that do not apply to the kind of log.
 fn check_options(args: &GenerateArgs, is_sides: bool) -> Result<(), Failure> {
     let (model, stream) = (&args.model, &args.stream);
     if is_sides && args.nodes.is_some() {
@@ -108,7 +108,7 @@ fn check_options(args: &GenerateArgs, is_sides: bool) -> Result<(), Failure> {
     }
 }
 
-/// Selects a model of whole workloads. The suggestions for an unknown name include names of sides.
+/// Selects a model of whole workloads. Suggestions for unknown names include side distributions.
 fn model(typed: &str) -> Result<Selection<Generator>, Failure> {
     let known: Vec<&str> = Generator::builtin()
         .iter()

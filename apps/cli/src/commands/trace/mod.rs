@@ -27,13 +27,13 @@ pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
 struct Log {
     header: Header,
     records: Vec<Record>,
-    /// The number of nodes of the machine, for Batsim.
+    /// The machine's number of nodes, for Batsim.
     nodes: u64,
     version: batsim::Version,
 }
 
 impl Log {
-    /// Writes it in the format that the name implies, compressed if the name ends in `.gz`.
+    /// Writes the log in the format implied by the file name, compressed if the name ends in `.gz`.
     fn write(&self, path: &Path) -> Result<(), Failure> {
         let format = Format::of_file(&path.to_string_lossy());
         let format = format.filter(|format| format.is_written()).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! Plans to make room by a given time: the jobs that move, are requeued, or are waited for.
+//! Plans to make room by a given time: the jobs to move, to requeue, or to wait for.
 
 use pavior::answers::{Prospect, Room, RoomPlan, SearchLimits, room_by};
 use pavior::{Cuboid, JobId, Time};
@@ -8,7 +8,7 @@ use super::{Story, WIDE, jobs};
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 
-/// The number of parts of a unit to which losses are rounded.
+/// Losses are rounded to a unit divided by this number.
 const PARTS: f64 = 1000.0;
 
 impl Story {
@@ -54,7 +54,7 @@ impl Story {
 
 const HEADER: [&str; 4] = ["job", "from", "to", "when"];
 
-/// An answer and its printer.
+/// An answer and everything needed to print it.
 struct Told<'a> {
     story: &'a Story,
     plan: Option<&'a RoomPlan>,
@@ -83,7 +83,7 @@ impl Told<'_> {
         })
     }
 
-    /// Returns one line per job that moves or is requeued, the requeued ones first.
+    /// Returns one line per job that moves or is requeued, requeued jobs first.
     fn rows(&self, time: impl Fn(&Time) -> Option<Value>) -> Vec<Vec<String>> {
         let (story, Some(plan)) = (self.story, self.plan) else { return Vec::new() };
         let list = |boxes: &[Cuboid]| {

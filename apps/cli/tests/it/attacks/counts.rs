@@ -1,5 +1,5 @@
-//! Numbers that would cause endless loops or allocations: each is rejected with a message, or the
-//! command ends, within a gigabyte of address space.
+//! Tests numbers that could cause endless loops or allocations: within a gigabyte of address space,
+//! each is rejected with a message or the command ends.
 
 use std::process::{Command, Stdio};
 
@@ -7,7 +7,7 @@ use crate::tries::{Outcome, fault, run};
 
 const MOST: &str = "18446744073709551615";
 
-/// Creates a command `pavior` with a limit on its address space.
+/// Creates a `pavior` command with a limit on its address space.
 fn within(kibibytes: u64, arguments: &[&str]) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", &format!("ulimit -v {kibibytes} && exec \"$@\""), "sh"]);
@@ -35,7 +35,7 @@ const BENCH: &[&str] = &["bench", "--machine", "mesh:4x4", "-s", "ff", "--attemp
 const UNBLOCK: &[&str] =
     &["unblock", "--machine", "mesh:4x4", "--busy", "/dev/null", "--shape", "2x2"];
 
-/// Commands with a number that is rejected above a limit, or that end for any number.
+/// Commands with a number that is rejected above a limit or that may have any value.
 const COUNTS: &[(&[&str], &str, &str)] = &[
     (BENCH, "--warmup", MOST),
     (BENCH, "--warmup", "10000001"),
@@ -71,7 +71,7 @@ const COUNTS: &[(&[&str], &str, &str)] = &[
     (&["sweep", "wanted", "/nowhere"], "--most", MOST),
 ];
 
-/// Returns the fault in an outcome, if there is one.
+/// Returns the fault in an outcome, if any.
 fn wrong(outcome: Result<Outcome, String>) -> Option<String> {
     outcome.map_or_else(Some, |outcome| {
         let memory = outcome.message.contains("memory allocation").then(|| outcome.message.clone());
@@ -102,8 +102,8 @@ fn counts_without_end_are_answered() {
     );
 }
 
-/// Checks failures so frequent that almost no job completes: the run stops with an error after
-/// counting unsuccessful attempts.
+/// Checks that a run with failures so frequent that almost no job completes stops with an error
+/// after enough unsuccessful attempts.
 #[test]
 fn hopeless_failures_are_told() {
     let mut cases = Vec::new();

@@ -1,5 +1,5 @@
-//! Outputs of killed commands: the old file is unchanged, and the next command that writes to the
-//! folder removes the remains.
+//! Tests outputs of killed commands: the old file is unchanged, and the next command that writes to
+//! the folder removes what was left behind.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -20,7 +20,7 @@ fn is_partial(name: &str) -> bool {
 }
 
 /// Starts to write a long log and kills the writer (SIGKILL) as soon as its file exists. Returns
-/// true if it left something.
+/// true if it left something behind.
 fn killed(folder: &Path) -> bool {
     let out = folder.join("log.swf");
     let generate = ["trace", "generate", "lublin", "--nodes", "64", "--jobs", "100000", "--out"];
@@ -52,7 +52,7 @@ fn what_kills_leave_is_removed_by_the_next_output() {
         let log = folder.path().join("log.swf");
         std::fs::write(&log, "as it was").unwrap();
         if !killed(folder.path()) {
-            // It ended before it was killed.
+            // The command ended before it was killed.
             continue;
         }
         tried += 1;

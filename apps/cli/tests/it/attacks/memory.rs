@@ -1,4 +1,4 @@
-//! Memory for logs: at most the factor of docs/limits.md times their length after decompression,
+//! Tests the memory for logs: at most the factor in docs/limits.md times their decompressed length,
 //! for any contents.
 
 use std::io::Write as _;
@@ -10,7 +10,7 @@ use crate::tries::{Outcome, run};
 /// The address space of the program itself, in mebibytes.
 const OWN: u64 = 160;
 
-/// Returns the factor in a row of the page.
+/// Returns the factor in a row of the page's table.
 fn factor(row: &str, column: usize) -> u64 {
     let page = include_str!("../../../../../docs/limits.md");
     let row = page.lines().find(|line| line.starts_with(&format!("| {row} |"))).unwrap();
@@ -46,7 +46,7 @@ fn document(path: &Path, size: usize, [head, piece, between, tail]: [&str; 4]) {
 const TAIL: &str = "],\"profiles\":{\"a\":{\"type\":\"delay\",\"delay\":1}}}";
 const JOB: &str = "{\"id\":1,\"subtime\":0,\"res\":1,\"profile\":\"a\"";
 
-/// Returns the documents that need the most memory for their length: name, row of the page, pieces.
+/// Returns the documents that need the most memory for their length: name, row on the page, pieces.
 fn documents() -> Vec<(&'static str, &'static str, [String; 4])> {
     let of = |name, row, pieces: [&str; 4]| (name, row, pieces.map(String::from));
     let open = format!("{{\"jobs\":[{JOB},\"extra_data\":[");
@@ -91,7 +91,7 @@ fn logs_take_the_memory_that_the_page_says() {
             tried += 1;
             let most = OWN + factor(row, column) * mebibytes as u64;
             match within(most, &arguments) {
-                // An invalid log is rejected because of its contents.
+                // An invalid log must be rejected because of its contents.
                 Ok(Outcome { code: Some(0), .. }) => {}
                 Ok(Outcome { code: Some(2), message }) if message.contains("error: ") => {}
                 Ok(outcome) => {
@@ -120,7 +120,7 @@ fn a_log_is_inspected_without_holding_its_jobs() {
         writeln!(out, "{line} 1 -1 1 1 -1 -1").unwrap();
     }
     drop(out);
-    // A record of each job would need another 144 bytes per line.
+    // A record for each job would need another 144 bytes per line.
     let mebibytes = OWN + 16 + ((lines * 20) >> 20);
     let log = log.to_str().unwrap();
     let outcome = within(mebibytes, &["trace", "inspect", "--max-input", "2000000000", log]);

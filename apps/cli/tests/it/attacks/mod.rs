@@ -1,4 +1,4 @@
-//! Attacks on the command line: names with control sequences, counts that fill memory, kills.
+//! Attacks on the command line: names with control sequences, numbers that exhaust memory, kills.
 
 mod counts;
 mod kills;

@@ -1,5 +1,5 @@
-//! Hostile names in every kind of input, for every command that reads one: the output cannot move
-//! the cursor, reverse the order or begin another line, and is bounded where people read it.
+//! Tests hostile names in every kind of input of every command: the output cannot move the cursor,
+//! reverse the character order or begin another line, and is bounded where humans read it.
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use crate::pavior;
 
-/// The start of a line if a line break is printed unescaped.
+/// The text that begins a line if a line break is printed unescaped.
 const FORGED: &str = "FORGED";
 
-/// Returns names that files may give to jobs, keys, profiles, strategies and themselves.
+/// Returns names that input files may give to jobs, keys, profiles, strategies and themselves.
 fn names() -> Vec<String> {
     let mut names: Vec<String> = [
         "a\u{1b}[2J\u{1b}[31mb",
@@ -29,7 +29,7 @@ fn names() -> Vec<String> {
     names
 }
 
-/// Returns the error in the output. JSON and CSV may be as long as the names are.
+/// Returns the fault in the output. JSON and CSV may be as long as the names.
 fn fault(output: &Output, is_table: bool) -> Option<String> {
     let shows = |bytes: &[u8]| String::from_utf8_lossy(bytes).chars().take(300).collect::<String>();
     for (what, bytes) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
@@ -55,7 +55,7 @@ fn fault(output: &Output, is_table: bool) -> Option<String> {
         .then(|| format!("{code:?}: {}", shows(&output.stderr)))
 }
 
-/// One attempt: files by name, arguments, standard input. `$` in arguments is the folder.
+/// One attempt: files by name, arguments, and standard input. `$` in arguments is the folder.
 struct Try {
     files: Vec<(String, Vec<u8>)>,
     arguments: Vec<String>,
@@ -68,7 +68,7 @@ fn told(files: &[(&str, String)], arguments: &[&str]) -> Try {
     Try { files: files.collect(), arguments, input: String::new() }
 }
 
-/// Returns two jobs in the way of a request for the whole machine, one of them with the name.
+/// Returns two jobs in the way of a request for the whole machine, one of which has the name.
 fn busy(name: &str) -> String {
     let of = |job: &str, base: [u8; 2], side: u8| {
         let parts = json!([{"base": base, "sides": [side, side]}]);
@@ -103,7 +103,7 @@ fn queues(name: &str) -> Vec<Try> {
     tries
 }
 
-/// Returns the state of a machine, for all questions about it.
+/// Returns a machine's state, for all questions about it.
 fn states(name: &str) -> Vec<Try> {
     let mut tries = Vec::new();
     let explain = ["explain", "--machine", "mesh:4x4", "--busy", "$busy"];
@@ -203,7 +203,7 @@ fn logs(name: &str) -> Vec<Try> {
     tries
 }
 
-/// Returns a log of `sacct` with two jobs, some of whose cells contain text from users.
+/// Returns a `sacct` log with two jobs, some of whose cells contain text from users.
 fn sacct(cells: &[(&str, &str)]) -> String {
     let own = [
         ("JobID", "7"),
@@ -330,7 +330,7 @@ fn experiments(name: &str) -> Vec<Try> {
     tries
 }
 
-/// Returns names of files and values of options. A path has no NUL, and is shorter than a megabyte.
+/// Returns file names and option values. A path contains no NUL and is shorter than a megabyte.
 fn paths(name: &str) -> Vec<Try> {
     if name.len() > 200 || name.contains(['\0', '/']) {
         return Vec::new();
@@ -389,7 +389,7 @@ fn path(path: &Path) -> String {
     PathBuf::from(path).to_str().unwrap().to_string()
 }
 
-/// Makes the attempts of one kind of input with all names; only some of them in the checks.
+/// Makes the attempts of one kind of input with all names, or some of them in the checks.
 fn attack(what: &str, tries: fn(&str) -> Vec<Try>) {
     let step = pavior_trials::size(101, 5, 1);
     let (mut tried, mut faults) = (0, Vec::new());

@@ -1,12 +1,12 @@
-//! Replicas of the program that act at the same time, each with watches that lag and its own clock.
-//! A replica that is killed loses its state and its pending writes.
+//! Concurrent replicas of the program, each with lagging watches and its own clock. A killed
+//! replica loses its state and its pending writes.
 
 use super::model::{KINDS, Model, View};
 use super::races::Draw;
 use crate::plan::{Action, Detail, Memory, plan};
 use crate::world::Index;
 
-/// The number of rounds after which a pending change is discarded and decided again.
+/// The age in rounds at which a pending change is discarded and decided again.
 const OLDEST: usize = 5;
 
 /// A replica.
@@ -14,18 +14,18 @@ const OLDEST: usize = 5;
 pub(super) struct Copy {
     pub(super) view: View,
     memory: Memory,
-    /// Actions that are not written yet, each with its delay in rounds.
+    /// Actions that have not been written yet.
     pending: Vec<Action>,
     age: usize,
     /// The number of rounds until updates of each kind arrive.
     behind: [usize; KINDS],
     /// True for each kind that has been listed since its watch began.
     listed: [bool; KINDS],
-    /// True after every kind was read once.
+    /// True once every kind has been read.
     whole: bool,
-    /// The error of its clock in seconds.
+    /// The replica's clock error in seconds.
     wrong: i64,
-    /// The number of rounds until it runs.
+    /// The number of rounds until the replica runs.
     away: usize,
 }
 
@@ -48,13 +48,13 @@ impl Copy {
         self.whole |= self.listed.iter().all(|&listed| listed);
     }
 
-    /// Ends every watch; each begins again after a while.
+    /// Ends all watches; each restarts after a while.
     fn lose_watches(&mut self, draw: &mut Draw) {
         self.listed = [false; KINDS];
         self.behind = [(); KINDS].map(|()| draw.below(6));
     }
 
-    /// Plans.
+    /// Makes a plan.
     fn think(&mut self, now: i64) {
         let now = now + self.wrong;
         let index = Index::of(&self.view.world);
@@ -82,7 +82,7 @@ impl Copies {
         self.all.iter_mut().filter(|copy| copy.away == 0).for_each(|copy| copy.look(model, draw));
     }
 
-    /// Lets most replicas without pending actions plan again.
+    /// Lets most of the replicas without pending actions plan again.
     pub(super) fn think(&mut self, now: i64, draw: &mut Draw) {
         for copy in &mut self.all {
             if copy.away > 0 {
@@ -98,7 +98,7 @@ impl Copies {
         }
     }
 
-    /// Writes the actions due in this round in random order and leaves some for later.
+    /// Writes some of the pending actions in random order, and leaves the others for later.
     pub(super) fn write(&mut self, draw: &mut Draw) -> Vec<Action> {
         let (mut left, mut written) = (Vec::new(), Vec::new());
         for copy in &self.all {
@@ -127,7 +127,7 @@ impl Copies {
         self.all.iter_mut().for_each(|copy| copy.lose_watches(draw));
     }
 
-    /// Returns the latest change that all running replicas have read.
+    /// Returns the number of the latest change read by all running replicas.
     pub(super) fn read(&self) -> usize {
         let running = self.all.iter().filter(|copy| copy.away == 0);
         running.map(|copy| copy.view.read()).min().unwrap_or(0)

@@ -1,4 +1,4 @@
-//! Forecasts of when a waiting Job will start.
+//! Tests of forecasts of when a waiting Job will start.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;
@@ -24,8 +24,8 @@ fn says(model: &mut Model, job: &Uid, created: i64) {
     job.metadata.creation_timestamp = Some(at(created));
 }
 
-/// Creates a machine that one Job occupies, a Job that waits for it, and past Jobs that used the
-/// whole machine: one arrived every eight seconds, and ran for half a minute of its ten-minute
+/// Creates a machine occupied by one Job, a Job that waits for it, and past Jobs that used the
+/// whole machine: one arrived every eight seconds and ran for half a minute of its ten-minute
 /// limit.
 fn machine(past: i64) -> (Model, Uid) {
     let mut model = Model::new("mesh:4x2", &json!({}));
@@ -39,7 +39,7 @@ fn machine(past: i64) -> (Model, Uid) {
         placement.metadata.creation_timestamp = Some(at(NOW - 10));
     }
     for number in 0..past {
-        // Every third one is a set of two.
+        // Every third run is a set of two Jobs.
         let jobs = if number % 3 == 2 {
             [0, 1].map(|part| model.add_job_of(&format!("s{number}"), part, "4x2", 4)).to_vec()
         } else {

@@ -1,4 +1,4 @@
-//! Jobs and machines that once waited forever, or kept nodes from others.
+//! Tests of Jobs and machines that once waited forever or kept nodes from others.
 
 use std::collections::BTreeMap;
 
@@ -114,7 +114,7 @@ fn under_maintenance(maintenance: &Value, seconds: &str) -> Model {
 
 #[test]
 fn no_job_starts_that_would_run_into_maintenance() {
-    // The plan is made 10,000 seconds after the beginning of 1970, at 02:46:40.
+    // The plan is made 10,000 seconds after the start of 1970, at 02:46:40.
     let times = |mut one: Value| {
         one["from"] = json!("1970-01-01T03:00:00Z");
         one["to"] = json!("1970-01-01T04:00:00Z");

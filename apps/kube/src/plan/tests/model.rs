@@ -1,5 +1,5 @@
-//! A cluster in memory. Every change has a number; each replica of the program sees each kind up to
-//! some number, and its writes are rejected if the object has changed since.
+//! An in-memory cluster. Every change has a number; each replica of the program sees each kind up
+//! to some number, and its writes are rejected if the object has changed since then.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -14,7 +14,7 @@ use crate::objects::{
 use crate::plan::{Absence, Action};
 use crate::world::World;
 
-/// An object after a change; `None` if it was deleted.
+/// An object after a change; `None` if the change deleted it.
 #[derive(Clone)]
 #[expect(clippy::large_enum_variant, reason = "few are made, and each is kept")]
 enum News {
@@ -58,11 +58,11 @@ pub(super) struct Model {
     version: u64,
     next: u64,
     history: Vec<News>,
-    /// The number of changes before `history` that were discarded.
+    /// The number of discarded changes that precede `history`.
     forgotten: usize,
-    /// The nodes on which each Job's pods ended, by rank.
+    /// The nodes where each Job's pods ended, by rank.
     pub(super) ended: HashMap<Uid, BTreeMap<usize, String>>,
-    /// The number of seconds after which a Workload requests the quota that it released again.
+    /// The number of seconds after which each Workload again requests the quota that it released.
     pub(super) again: HashMap<Uid, i64>,
 }
 
@@ -70,7 +70,7 @@ pub(super) struct Model {
 #[derive(Default)]
 pub(super) struct View {
     pub(super) world: World,
-    /// The number of changes read for each kind.
+    /// The number of changes read per kind.
     seen: [usize; KINDS],
 }
 
@@ -88,7 +88,7 @@ impl View {
         self.join(model);
     }
 
-    /// Lists a kind again, as if it had never been read: changes in between are not seen.
+    /// Lists a kind again, as if it had never been read; intermediate changes are not seen.
     pub(super) fn list(&mut self, model: &Model, kind: usize) {
         let (own, all) = (&mut self.world, &model.world);
         match kind {
@@ -101,12 +101,12 @@ impl View {
         self.join(model);
     }
 
-    /// Returns the latest change up to which every kind was read.
+    /// Returns the number of the latest change up to which every kind has been read.
     pub(super) fn read(&self) -> usize {
         self.seen.iter().copied().min().unwrap_or(0)
     }
 
-    /// Copies the objects that are read together with every kind.
+    /// Copies the objects that are read along with every kind.
     fn join(&mut self, model: &Model) {
         self.world.machines = model.world.machines.clone();
         self.world.kueue = model.world.kueue.clone();
@@ -125,7 +125,7 @@ fn time(seconds: i64) -> Time {
 }
 
 impl Model {
-    /// Creates a machine with this grid and nodes named by their coordinates.
+    /// Creates a cluster whose machine has this grid and nodes named by their coordinates.
     pub(super) fn new(grid: &str, spec: &Value) -> Model {
         let mut spec = spec.clone();
         spec["grid"] = json!(grid);
@@ -170,7 +170,7 @@ impl Model {
         self.forgotten + self.history.len()
     }
 
-    /// Discards the changes that every view has read.
+    /// Discards changes that every view has read.
     pub(super) fn forget(&mut self, read: usize) {
         let many = read.saturating_sub(self.forgotten);
         self.history.drain(..many);
@@ -252,7 +252,7 @@ impl Model {
         Uid(uid)
     }
 
-    /// Creates a Job in a set, with its number.
+    /// Creates a Job with a number in a set.
     pub(super) fn add_job_of(&mut self, set: &str, number: u32, shape: &str, pods: u32) -> Uid {
         let uid = self.add_job(&format!("{set}-{number}"), shape, &json!({}));
         let mut job = self.world.jobs[&uid].clone();
@@ -277,7 +277,7 @@ impl Model {
         self.put_job(job);
     }
 
-    /// Resumes a Job as Kueue does, with the selectors of its flavors.
+    /// Resumes a Job as Kueue does, with its flavors' selectors.
     pub(super) fn resume(&mut self, uid: &Uid, labels: &BTreeMap<String, String>) {
         let Some(mut job) = self.world.jobs.get(uid).cloned() else { return };
         job.spec.suspend = Some(false);
@@ -313,7 +313,7 @@ impl Model {
         }
     }
 
-    /// Deletes a Job in the background: its placement is removed, and its pods end after a while.
+    /// Deletes a Job in the background: its placement goes first, and its pods end after a while.
     pub(super) fn delete_job(&mut self, uid: &Uid) {
         self.note(News::Job(uid.clone(), None));
         let of = |one: &&Placement| one.spec.job_uid == *uid;
@@ -428,7 +428,7 @@ impl Model {
         }
     }
 
-    /// Removes the pods that are terminating.
+    /// Removes terminating pods.
     pub(super) fn end_going(&mut self) {
         for uid in self.pods(Object::is_terminating) {
             self.note(News::Pod(uid, None));

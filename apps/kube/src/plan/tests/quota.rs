@@ -1,4 +1,4 @@
-//! Plans in a cluster with Kueue, which assigns quota while we assign boxes.
+//! Tests of plans in a cluster with Kueue, which assigns quota while we assign boxes.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,18 +10,18 @@ use crate::objects::{CONTROLLER, Job, Object as _, ObjectRef, PlacementSpec, Uid
 use crate::plan::{Action, Detail, Memory, Plan, plan};
 use crate::world::Index;
 
-/// A stand-in for Kueue: it assigns quota by priority and creation time, preempts, handles checks,
+/// A stand-in for Kueue that assigns quota by priority and creation time, preempts, handles checks,
 /// and resumes and suspends Jobs.
 pub(super) struct Kueue {
     quota: u32,
     /// Node labels of the flavor.
     labels: Value,
-    /// The number of pods by which an assignment is too small.
+    /// The number of pods missing from each assignment.
     cut: u32,
     pub(super) preempts: bool,
-    /// The time of a retry, until which Kueue 0.17 keeps the quota.
+    /// The time when each Workload is retried; until then, Kueue 0.17 keeps the quota.
     until: RefCell<HashMap<Uid, i64>>,
-    /// The time of the latest eviction by a check, by which Workloads are ordered in the queue.
+    /// The time of each Workload's latest eviction by a check, which determines the queue order.
     evicted: RefCell<HashMap<Uid, i64>>,
 }
 
@@ -136,7 +136,7 @@ impl Kueue {
     }
 }
 
-/// Sets the conditions that hold.
+/// Sets exactly the conditions that hold.
 fn set(model: &mut Model, one: &mut Workload, holds: &[&str]) {
     let conditions = holds.iter().map(|kind| json!({ "type": kind, "status": "True" }));
     let conditions: Vec<Value> = conditions.collect();
@@ -215,7 +215,7 @@ fn a_job_has_its_place_before_it_is_admitted() {
         assert!(model.carry(&made.actions[0]));
     }
     assert_eq!(check(&model, &job), ("Ready".into(), "its box is 2x2 at 0,0".into()));
-    // It is still suspended, and keeps its box.
+    // The Job is still suspended, and keeps its box.
     assert!(planned(&model, &mut memory, 0).actions.is_empty());
     go(&mut model, &kueue, &mut memory, 0, 6);
     assert_eq!(runs(&model, &job), 4);
@@ -290,7 +290,7 @@ fn who_gets_quota_of_another_flavor_gets_another_box_before_it_is_admitted() {
     for word in ["propose", "confirm", "check"] {
         assert_eq!(carried(&mut model), [word]);
     }
-    // Its quota was revoked and assigned again with another flavor, and no replica saw it without
+    // The Job's quota was revoked and reassigned with another flavor, and no replica saw it without
     // quota.
     let slow = json!({
         "metadata": { "name": "slow", "uid": "slow" },
@@ -322,7 +322,7 @@ fn a_job_that_kueue_places_itself_is_left_alone() {
     assert!(made.actions.is_empty() && made.waiting[0].is_stuck(), "{made:?}");
     assert!(made.waiting[0].why.contains("topology-aware"), "{made:?}");
     assert_eq!(asked(json!({ "metadata": {}, "spec": {} })).actions.len(), 1);
-    // The queue enables it without an annotation: the pods have a gate.
+    // The queue enables topology-aware scheduling without an annotation: the pods have a gate.
     let mut model = model(&json!({}));
     model.add_job("a", "2x2", &json!({}));
     model.make_pods();
@@ -430,7 +430,7 @@ fn a_job_that_is_preempted_when_a_pod_of_it_has_ended_is_placed_again() {
     go(&mut model, &kueue, &mut memory, 10, 30);
     assert_eq!((runs(&model, &low), runs(&model, &high)), (0, 8));
     end(&mut model, &high);
-    // Its quota is now for 15 pods, but its box has 16 nodes.
+    // The quota is now for 15 pods, but the box has 16 nodes.
     go(&mut model, &kueue, &mut memory, 30, 50);
     assert_eq!(runs(&model, &low), 15, "{:?}", check(&model, &low));
 }
@@ -486,7 +486,7 @@ fn who_asks_for_no_box_is_let_go_and_who_is_of_no_machine_is_told_so() {
     };
     annotation(&mut model, &plain, "pavior.dev/shape", None);
     annotation(&mut model, &stray, "pavior.dev/machine", Some("none"));
-    // A JobSet and a Job that has not been read yet.
+    // A JobSet, and a Job that has not been read yet.
     let set = Kueue::submit(&mut model, "set", "2x2", 0);
     let unread = Kueue::submit(&mut model, "unread", "2x2", 0);
     for (job, kind) in [(&set, "JobSet"), (&unread, "Job")] {

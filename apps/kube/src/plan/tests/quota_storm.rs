@@ -1,4 +1,4 @@
-//! Hundreds of Jobs with and without Kueue quota, while everything that can go wrong does.
+//! Tests hundreds of Jobs with and without Kueue quota, while everything that can go wrong does.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,11 +14,11 @@ use crate::objects::{Object as _, Uid, Workload};
 const SIDE: usize = 8;
 /// The time that a Job may hold quota without a box, in seconds. A round is one second.
 const QUOTA: i64 = 30;
-/// The additional time for replicas that lag, or lose their state when they are killed.
+/// The additional time for replicas that lag, or that lose their state when killed.
 const LAG: i64 = 60;
-/// The number of unfinished Jobs at which no more are added.
+/// The number of unfinished Jobs above which no more are added.
 const WAITING: usize = 30;
-/// The number of rounds after the last Job within which all must end.
+/// The number of rounds within which all Jobs must end after the last one is added.
 const PATIENCE: i64 = 2000;
 /// The frequency of each disturbance per thousand rounds: a node is cordoned, a node is deleted, a
 /// pod is deleted, a replica is killed, the API server is unavailable.
@@ -31,17 +31,17 @@ struct Storm {
     draw: Draw,
     seed: u64,
     now: i64,
-    /// The number of rounds in which the API server was available, and for how many more it is not.
+    /// Rounds in which the API server was available, and rounds until it is available again.
     up: i64,
     down: usize,
     arrived: usize,
     /// The unfinished Jobs.
     open: BTreeSet<Uid>,
-    /// The value of `up` since which a Job has held quota without a box.
+    /// The value of `up` when each Job began to hold quota without a box.
     holds: BTreeMap<Uid, i64>,
-    /// The nodes that are cordoned or deleted, and the times at which this ends.
+    /// The cordoned or deleted nodes, and when each recovers.
     hurt: BTreeMap<String, (i64, bool)>,
-    /// The finished Jobs, each with the time of its deletion.
+    /// The finished Jobs, with their deletion times.
     kept: BTreeMap<Uid, i64>,
     counts: BTreeMap<&'static str, usize>,
 }

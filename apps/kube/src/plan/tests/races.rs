@@ -1,4 +1,4 @@
-//! Several slow replicas at the same time, with everything that can disturb a cluster.
+//! Tests several slow replicas at once, with everything that can disturb a cluster.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,7 +9,7 @@ use crate::objects::{Object as _, Uid};
 use crate::plan::{Action, Detail, Memory, plan};
 use crate::world::Index;
 
-/// Pseudo-random numbers: the same for the same seed.
+/// A source of pseudorandom numbers, deterministic for a seed.
 pub(super) struct Draw(pub(super) u64);
 
 impl Draw {
@@ -25,9 +25,9 @@ impl Draw {
 struct Copy {
     view: View,
     memory: Memory,
-    /// Actions that are not written yet.
+    /// Actions that have not been written yet.
     pending: Vec<Action>,
-    /// The error of its clock in seconds.
+    /// The replica's clock error in seconds.
     wrong: i64,
 }
 
@@ -57,7 +57,7 @@ pub(super) fn check(model: &Model, seed: u64) {
     }
 }
 
-/// Returns whether the nodes of a complete Job or set form one box, in the order of the ranks.
+/// Returns true if the nodes of a complete Job or set form one box in rank order.
 fn is_box(model: &Model, unit: &[Uid]) -> bool {
     let grid: pavior::Grid = "torus:4x4".parse().unwrap();
     let ended: Vec<&String> = unit.iter().flat_map(|job| model.ended[job].values()).collect();

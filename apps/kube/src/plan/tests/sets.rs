@@ -7,7 +7,7 @@ use super::small::{planned, settle, words};
 use crate::objects::Object as _;
 use crate::plan::Action;
 
-/// Returns the node and Job number of each open pod, in the order of Job and index.
+/// Returns the node and Job number of each open pod, in order of Job and index.
 fn nodes(model: &Model) -> Vec<(String, String)> {
     let open = model.pods(|pod| pod.node().is_some());
     let of = |uid| {
@@ -23,7 +23,7 @@ fn nodes(model: &Model) -> Vec<(String, String)> {
 #[test]
 fn a_set_gets_one_box_by_the_numbers_of_its_jobs_and_then_their_pods() {
     let mut model = Model::new("mesh:4x4", &json!({}));
-    // Created in a different order than their numbers.
+    // The Jobs are not created in the order of their numbers.
     model.add_job_of("s", 1, "4x2", 5);
     let first = model.add_job_of("s", 0, "4x2", 3);
     model.make_pods();
@@ -48,7 +48,7 @@ fn a_set_that_lacks_a_job_waits_and_says_so() {
     let why = &made.waiting[0].why;
     assert_eq!(why, "its set has 1 Job with 4 completions: too few for 8 nodes");
     assert!(!made.waiting[0].is_stuck());
-    // A Job of another set, or with another shape, does not belong to it.
+    // A Job of another set, or with another shape, does not belong to this set.
     model.add_job_of("t", 1, "4x2", 4);
     model.add_job_of("s", 2, "4x1", 4);
     assert_eq!(settle(&mut model).status.busy, 4, "the second alone is whole");
@@ -75,7 +75,7 @@ fn a_set_of_which_a_job_is_deleted_is_placed_anew_as_a_whole() {
     assert_eq!(nodes(&model).len(), 8);
     model.delete_job(&second);
     assert_eq!(words(&planned(&model)), ["withdraw"]);
-    // The pods of the other Job keep running until there is one to place them with.
+    // The other Job's pods keep running until there is a Job to place them with.
     let made = settle(&mut model);
     assert_eq!(
         model.pods(|pod| pod.owner().as_ref() == Some(&first) && pod.node().is_some()).len(),

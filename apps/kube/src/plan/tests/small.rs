@@ -1,4 +1,4 @@
-//! Plans in simple situations.
+//! Tests of plans in simple situations.
 
 use serde_json::json;
 
@@ -150,8 +150,8 @@ fn a_namespace_over_its_limit_takes_turns_with_others() {
     let placed = |model: &Model, job: &Uid| {
         model.world.placements.values().any(|one| one.spec.job_uid == *job)
     };
-    // The crowded namespace may start one Job that was waiting before, and one next to the place
-    // that is reserved for the other namespace; then it is the other's turn.
+    // The crowded namespace may start one Job that was already waiting, and one next to the place
+    // reserved for the other namespace; then it is the other namespace's turn.
     for (ends, placed_rows, other) in [(1, 4, false), (2, 5, false), (3, 5, false), (0, 5, true)] {
         for pod in model.pods(|pod| pod.owner().as_ref() == Some(&rows[ends])) {
             model.succeed(&pod);
@@ -169,8 +169,8 @@ fn a_cordon_alone_moves_nothing_that_runs() {
     settle(&mut model);
     model.cordon("n2-2", true);
     assert!(planned(&model).actions.is_empty());
-    // The pod on it is evicted: its successor finds no node, and the whole Job waits for another
-    // place.
+    // The pod on the node is evicted: its successor finds no node, and the whole Job waits for
+    // another place.
     let on = model.pods(|pod| pod.node() == Some("n2-2"));
     model.delete_pod(&on[0]);
     model.end_going();
@@ -199,7 +199,7 @@ fn a_record_that_lacks_a_node_keeps_others_from_the_rest_while_it_is_there() {
     let mut model = Model::new("mesh:4x4", &json!({}));
     let jobs = ["a", "b"].map(|name| model.add_job(name, "2x1", &json!({})));
     model.make_pods();
-    // Created by two replicas that did not see each other's record.
+    // The placements are created by two replicas that did not see each other's record.
     for (job, nodes) in jobs.iter().zip([["n0-0", "n1-0"], ["n1-0", "n2-0"]]) {
         let placement = PlacementSpec {
             machine: "m".into(),
@@ -233,8 +233,8 @@ fn a_copy_that_has_not_read_everything_yet_deletes_nothing_that_is_right() {
         assert!(made.actions.iter().all(|act| act.word() == word && model.carry(act)), "{word}");
     }
     let [records, jobs] = &mut copies;
-    // One replica has read the Jobs and pods but not the placement, the other the placement but not
-    // its Job.
+    // One replica has read the Jobs and pods but not the placement, the other has read the
+    // placement but not its Job.
     for kind in 0..2 {
         records.advance(&model, kind, usize::MAX);
     }

@@ -1,4 +1,4 @@
-//! The time and memory that a plan takes on a large machine with many placements or waiting Jobs.
+//! Measures the time and memory of a plan on a large machine with many placements or waiting Jobs.
 //! The checks use small sizes; `PAVIOR_SIZE=long` runs the measurement.
 
 use std::collections::HashSet;
@@ -10,7 +10,7 @@ use crate::objects::{Job, Node, Object as _, Placement, Pod};
 use crate::plan::{Action, Detail, Memory, plan};
 use crate::world::{Index, World};
 
-/// Creates a world with `running` Jobs of shape 2x1x1 and one that is waiting.
+/// Creates a world with `running` running Jobs of shape 2x1x1 and one waiting Job.
 fn world(side: u16, running: usize) -> World {
     let mut world = World::default();
     let spec = json!({
@@ -56,7 +56,7 @@ fn node(name: &str) -> Node {
     serde_json::from_value(node).unwrap()
 }
 
-/// Adds a Job in one of twenty namespaces and its two pods, with a placement and nodes if it runs.
+/// Adds a Job in one of twenty namespaces and its two pods, with a placement and nodes if running.
 fn add(world: &mut World, number: usize, nodes: &[String; 2], runs: bool) {
     let uid = format!("job{number:06}");
     let about = |name: &str, version: usize| {
@@ -130,7 +130,7 @@ fn worked() -> Duration {
     Duration::from_nanos(nanoseconds.unwrap_or(0))
 }
 
-/// Returns the shortest processor time of several runs and the result.
+/// Returns the shortest processor time of several runs, and the result.
 fn best<T>(times: usize, mut made: impl FnMut() -> T) -> (Duration, T) {
     let mut runs = (0..times).map(|_| {
         let began = worked();

@@ -61,7 +61,7 @@ impl Deciding<'_> {
         Ok(Reply::Renewed(reply::Lease::of(grid, &self.state.leases[&id])))
     }
 
-    /// Returns the lease with a number, if the caller holds it under this epoch.
+    /// Returns the lease with the given number, if the caller holds it under this epoch.
     fn held(&self, id: u64, epoch: Option<u64>) -> Result<&Lease, Problem> {
         let own = |tenant: &str| self.caller.may_touch(tenant);
         if let Some(lease) = self.state.leases.get(&id).filter(|lease| own(&lease.tenant)) {

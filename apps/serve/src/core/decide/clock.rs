@@ -1,20 +1,20 @@
-//! The time at which a server starts to decide, and clocks that are in doubt. A clock that is far
-//! ahead of the last record may be right, because the service may have been down for a long time,
-//! or it may be wrong. Trusting a wrong clock would end every lease with a time to live, and times
-//! would remain too late, since they never go back. Such a clock is therefore in doubt. Until an
-//! operator confirms it, or the service is started with a clock close to the last record, times
-//! continue from the last record, and no lease expires.
+//! The server's time at startup, and doubted clocks. A clock that is far ahead of the last record
+//! may be right, because the service may have been down for a long time, or it may be wrong.
+//! Trusting a wrong clock would end every lease with a time to live, and times would remain too
+//! late, since they never go back. Such a clock is therefore in doubt. Until an operator confirms
+//! it, or the service is started with a clock close to the last record, times continue from the
+//! last record, and no lease expires.
 
 use super::{Deciding, Stop};
 use crate::core::reply::Clock;
 use crate::core::{Caller, Event, Instant, Reply, ServiceRecord, ServiceState, Why};
 
-/// The conditions under which a clock is trusted.
+/// The conditions for trusting a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockRule {
     /// The maximum number of milliseconds that it may be ahead of the last record.
     pub most_ahead_ms: u64,
-    /// True if the operator has confirmed the clock, no matter how far ahead it is.
+    /// True if the operator has confirmed the clock, regardless of how far ahead it is.
     pub confirmed: bool,
 }
 
@@ -37,8 +37,8 @@ impl ClockRule {
 }
 
 impl ServiceState {
-    /// Starts to decide with a wall clock. Adds a record if the clock's doubt begins or ends, and
-    /// returns the time from which the service's clock continues.
+    /// Sets the initial time from a wall clock. Adds a record if doubt about the clock begins or
+    /// ends, and returns the starting time of the service's clock.
     pub fn begin_clock(
         &mut self,
         wall_ms: u64,

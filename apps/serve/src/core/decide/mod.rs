@@ -1,4 +1,4 @@
-//! Decisions: turn commands into records.
+//! Decisions, which turn commands into records.
 
 use pavior::answers::Demand;
 use pavior::{Answers, Cuboid, Refusal, Request};
@@ -39,11 +39,11 @@ pub struct Refused {
     pub refusal: Refusal,
     /// The strategy's view of it.
     pub demand: Demand,
-    /// True if the strategy grants it by the number of free nodes alone.
+    /// True if the strategy decides solely by the number of free nodes.
     pub by_count: bool,
 }
 
-/// The reason why a command ends without a record.
+/// The reason for ending a command without a record.
 enum Stop {
     Problem(Problem),
     Refused(Refused),
@@ -71,7 +71,7 @@ impl From<Result<Reply, Stop>> for Decision {
     }
 }
 
-/// The records made by a command and its sender.
+/// A decision in progress: the sender of the command and the records made so far.
 struct Deciding<'a> {
     state: &'a mut ServiceState,
     now_ms: u64,
@@ -371,8 +371,8 @@ impl Deciding<'_> {
         Stop::Refused(Refused { board, request, refusal, demand, by_count })
     }
 
-    /// Records a grant by the machine under the next number. The scheduler replans the waiting
-    /// requests whose reservations overlap it.
+    /// Records a grant by the machine under the next lease number. The scheduler replans the
+    /// waiting requests whose reservations overlap it.
     fn grant(
         &mut self,
         board: usize,

@@ -1,4 +1,4 @@
-//! The online backup of docs/operating.md, repeated under load.
+//! Tests the online backup from docs/operating.md, repeated under load.
 
 use std::fs;
 use std::path::Path;
@@ -24,7 +24,7 @@ fn documented() -> String {
     lines.join("\n")
 }
 
-/// Runs the backup. Returns false if a file disappeared in the meantime and it must be repeated.
+/// Runs the backup. Returns false if a file disappeared meanwhile and the copy must be repeated.
 fn copy(data: &Path, to: &Path) -> bool {
     let quoted = |path: &Path| format!("'{}'", path.display());
     let lines = documented().replace("DATA", &quoted(data)).replace("COPY", &quoted(to));

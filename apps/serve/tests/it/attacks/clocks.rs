@@ -1,4 +1,4 @@
-//! Starts the service with clocks that are years ahead or behind.
+//! Tests the service with clocks that are years ahead or behind.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const HOUR: u64 = 3600 * 1000;
 const YEAR: u64 = 365 * 24 * HOUR;
 const THEN: u64 = 1_750_000_000_000;
 
-/// Opens the folder. A process that another test is starting may also briefly hold its lock.
+/// Opens the folder, whose lock a process started by another test may hold briefly.
 fn locked(folder: &Path) -> DiskFolder {
     let mut opened = None;
     until("the lock", || {
@@ -85,7 +85,7 @@ fn a_start_under_a_wrong_clock_ends_no_lease() {
         let leases: Vec<(u64, u64)> =
             (0..4).map(|hour| first.lease((hour + 1) * HOUR + random.below(HOUR))).collect();
         first.stop();
-        // Several starts in a row under a clock that is wrong by up to 30 years.
+        // Several starts in a row with a clock that is wrong by up to 30 years.
         let mut later = Vec::new();
         for _ in 0..=random.below(3) {
             let wrong = THEN + 25 * HOUR + random.below(30 * YEAR);

@@ -1,4 +1,4 @@
-//! Connections that only consume resources do not lock out other callers, and memory stays bounded.
+//! Connections that only consume resources must not lock out other callers or exhaust memory.
 
 use std::net::Ipv4Addr;
 
@@ -13,7 +13,7 @@ use crate::server::{Server, fresh};
 const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const ELSEWHERE: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 
-/// Returns a server with tokens of an operator and of tenants a and b, and a limit on connections.
+/// Returns a server with tokens for the operator and tenants a and b, and a connection limit.
 fn tokens(places: usize) -> (Server, crate::server::Setup) {
     fresh(|setup| {
         setup.give_tokens(&["a", "b"]);
@@ -21,13 +21,13 @@ fn tokens(places: usize) -> (Server, crate::server::Setup) {
     })
 }
 
-/// Counts requests of the operator and of tenant b that are not answered.
+/// Counts unanswered requests of the operator and of tenant b.
 fn locked_out(server: &Server, tries: usize) -> usize {
     let of = |token: &'static str| move || server.of(token);
     unanswered(tries, of("root-secret")) + unanswered(tries, of("b-secret"))
 }
 
-/// Returns a request of tenant a whose body of 1 MiB never ends.
+/// Returns a request from tenant a whose 1 MiB body is never completed.
 fn unfinished(sent: usize) -> String {
     request("POST /v1/leases", "a-secret", &" ".repeat(sent), 1 << 20)
 }
@@ -76,7 +76,7 @@ fn replies_that_are_not_read_take_bounded_memory() {
     let count = size(200, 200, 400);
     let ask = request("GET /v1/state", "a-secret", "", 0);
     let _crowd = Crowd::open(&server.address, HERE, count, &ask);
-    // They are answered in the order of arrival.
+    // Requests are answered in order of arrival.
     let tries = size(3, 3, 20);
     let failed = locked_out(&server, tries);
     let more = server.memory().saturating_sub(before);
@@ -91,7 +91,7 @@ fn handshakes_that_do_not_end_lock_nobody_out() {
     let places = size(256, 256, 4096);
     let tokens = "root-secret\nb-secret tenant=b\n";
     let guarded = guarded_with(Some(tokens), false, |setup| setup.connections = Some(places));
-    // The first bytes of a handshake.
+    // The first bytes of a TLS handshake.
     let _crowd = Crowd::open(&guarded.server.address, HERE, places + places / 4, "\x16\x03\x01");
     let tries = size(5, 5, 50);
     let failed = unanswered(tries, || guarded.client(None, Some("root-secret")))
@@ -110,7 +110,7 @@ fn known_callers_stay_while_others_come_and_go() {
     for round in 0..rounds {
         let from = if round % 2 == 0 { HERE } else { ELSEWHERE };
         let _crowd = Crowd::open(&server.address, from, places + places / 8, "GET / HTTP/1.1\r\n");
-        // All requests use the same connections; the client does not open others.
+        // All requests use the same connections; the client opens no others.
         failed += usize::from(b.try_get("/v1/machine").is_err());
         failed += usize::from(root.try_get("/v1/machine").is_err());
     }

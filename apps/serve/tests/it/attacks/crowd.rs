@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::client::Client;
 
-/// Connections that an attacker holds open without reading.
+/// Connections that an attacker holds open without reading from them.
 pub(crate) struct Crowd {
     streams: Vec<TcpStream>,
     /// Connections that could not be opened, or sent nothing.
@@ -48,7 +48,7 @@ impl Crowd {
         crowd
     }
 
-    /// Counts the connections that are still open, and collects the last bytes of the others.
+    /// Counts the connections still open, and collects the last bytes received on the others.
     pub(crate) fn open_still(&mut self) -> usize {
         let mut open = 0;
         for stream in &mut self.streams {
@@ -81,7 +81,7 @@ pub(crate) fn unanswered(tries: usize, client: impl Fn() -> Client) -> usize {
     (0..tries).filter(|_| granted(&mut client()).is_none()).count()
 }
 
-/// Checks that a lease is granted and ended.
+/// Requests a lease and ends it; returns `None` if either fails.
 pub(crate) fn granted(client: &mut Client) -> Option<()> {
     let reply = client.try_post("/v1/leases", r#"{"nodes":1,"ttl_s":60}"#).ok()?;
     let ended = client.try_end(&reply.json()).ok()?;

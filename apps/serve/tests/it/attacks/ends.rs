@@ -1,4 +1,4 @@
-//! Attacks that remove or change acknowledged records.
+//! Tests attacks that remove or change acknowledged records.
 
 use std::sync::Arc;
 
@@ -149,7 +149,7 @@ fn another_format_and_noise_are_no_tail() {
         judge(folder(&vec![0; 20 << 10]), false);
         let long = noise.repeat(60);
         judge(folder(&[&some[..], &long].concat()), false);
-        // With a mark file.
+        // The same checks with a mark file.
         let marked = Simulated::default();
         drop(JournalStore::open(Arc::new(marked.clone())).unwrap());
         marked.change(records::FIRST, |bytes| Some(other_magic(&bytes)));
@@ -169,7 +169,7 @@ fn what_is_cut_is_at_most_one_write() {
         journal.append(group).unwrap();
     }
     let acknowledged = disk.read(records::FIRST).unwrap().len();
-    // A group larger than the unannounced tail that may be cut off.
+    // A group larger than the largest unannounced tail that may be cut off.
     let seq = groups.last().unwrap().last().unwrap().seq + 1;
     let mut large = groups[0][0].clone();
     large.seq = seq;
@@ -178,7 +178,7 @@ fn what_is_cut_is_at_most_one_write() {
     journal.append(&large).unwrap();
     let whole = disk.read(records::FIRST).unwrap();
     assert!(whole.len() - acknowledged > frame::GROUP, "{} bytes", whole.len() - acknowledged);
-    // Its first sectors were never written. Because it was announced, it is a tail.
+    // The first sectors were never written. Because the group was announced, it is a tail.
     let announced = frame::announcement(seq, whole.len()).len();
     let frame = acknowledged + announced;
     let (mut tried, mut failed) = (0, 0);
@@ -193,13 +193,13 @@ fn what_is_cut_is_at_most_one_write() {
         let mut torn = whole.clone();
         torn[frame..frame + lost].fill(0);
         judge(torn.clone(), true);
-        // More than was announced is damage.
+        // More bytes than announced are damage.
         torn.extend([9; 100]);
         judge(torn, false);
     }
     for short in [1, 100, 4096, 1 << 20] {
         judge(whole[..whole.len() - short].to_vec(), true);
-        // Without the announcement, it is more than one write can leave.
+        // Without the announcement, there are more bytes than one write can leave.
         let mut unannounced = whole[..acknowledged].to_vec();
         unannounced.extend(vec![0; 64]);
         unannounced.extend(&whole[frame + 64..]);
@@ -208,11 +208,11 @@ fn what_is_cut_is_at_most_one_write() {
     pavior_trials::attacked("data", "tails of one write and of more", tried, failed);
 }
 
-/// Returns the lines of JSON with an additional member, added to each object in turn.
+/// Returns copies of JSON text with an additional member, added to each object in turn.
 fn with_members(text: &str) -> Vec<String> {
     let places = text.match_indices('{').map(|(at, _)| at + 1);
     let inside = |at: usize| {
-        // This excludes the body of a stored reply, which is a string.
+        // The body of a stored reply is excluded, because it is a string.
         let quotes = text[..at].replace("\\\"", "").matches('"').count();
         quotes % 2 == 0
     };
@@ -220,7 +220,7 @@ fn with_members(text: &str) -> Vec<String> {
     places.filter(|&at| inside(at)).map(with).collect()
 }
 
-/// Returns a folder with a snapshot of a record and an empty journal after it.
+/// Returns a folder with a snapshot of record `seq` and an empty journal after it.
 fn after_snapshot(seq: u64, text: &str) -> Simulated {
     let bytes = format!("{text}{:016x}\n", frame::sum(text.as_bytes()));
     records::after_snapshot(seq, bytes.as_bytes())
@@ -257,7 +257,7 @@ fn members_and_kinds_that_are_not_known_are_refused_before_anything_is_written()
             let named = format!("found record {} of kind \"", record.seq);
             judge(&folder(&bytes), records::FIRST, &named);
             if *other == novel && after.len() > 1 {
-                // Before the snapshot of the last record, whose state can be read.
+                // These records precede the last snapshot, whose state can be read.
                 bytes.extend(records::frames(&[after[1..].to_vec()]));
                 let disk = after_snapshot(state.seq, &snapshot);
                 disk.put(records::FIRST, &bytes);

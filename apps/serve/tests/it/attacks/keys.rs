@@ -1,4 +1,4 @@
-//! A tenant that evicts the stored replies of others.
+//! Tests a tenant that tries to evict other tenants' stored replies.
 
 use pavior_serve::core::{
     Ask, Caller, Command, IdempotencyKey, LeaseRequest, ServiceLimits, ServiceState, StateSnapshot,
@@ -13,7 +13,7 @@ use crate::decisions::begin;
 use crate::random::Random;
 use crate::server::{Server, fresh};
 
-/// Returns the bytes of the files of a folder, and of the folders in it, whose names begin with
+/// Returns the total size of the files in a folder and its subfolders whose names begin with
 /// `start`.
 fn bytes(folder: &std::path::Path, start: &str) -> u64 {
     let entries = std::fs::read_dir(folder).map(|entries| entries.flatten().collect::<Vec<_>>());
@@ -49,7 +49,7 @@ fn large_replies_of_one_tenant_push_nobody_elses_out() {
         }
         failed += (0..).zip(&first).filter(|(job, first)| ask(&server, *job) != **first).count();
     }
-    // Replies are stored compressed: without compression the attack wrote 88 MB.
+    // Replies are stored compressed: without compression, the attack wrote 88 MB.
     let journal = bytes(&setup.data, "journal-");
     println!("{journal} bytes of journal");
     failed += usize::from(journal > 16 << 20);
@@ -74,7 +74,7 @@ fn every_tenant_keeps_its_part_of_all_replies() {
         let decision = state.decide(number, &caller, Some(&key), command, &mut records);
         (written(&decision.reply).body, records.len() - before)
     };
-    // Three replies of each tenant: a quarter less than its share.
+    // Three replies per tenant: a quarter less than a tenant's share.
     for number in 0..3 {
         (0..TENANTS).for_each(|tenant| drop(send(&mut state, tenant, number)));
     }

@@ -1,5 +1,4 @@
-//! Attacks on the promises of the service, short in the checks and longer with `cargo xtask
-//! attack`.
+//! Attacks on the service's guarantees: short in the checks, longer with `cargo xtask attack`.
 
 mod backup;
 mod clocks;

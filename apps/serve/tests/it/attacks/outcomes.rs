@@ -1,5 +1,5 @@
-//! Failed writes that may have been carried out: a failing disk, and a database that stops during a
-//! commit.
+//! Tests failed writes that may have been carried out: on a failing disk, and with a database that
+//! stops during a commit.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -47,7 +47,7 @@ async fn answer(writer: &WriterHandle, number: u64) -> Outcome {
     writer.carry_out(ask(number)).await.map(|answer| written(&answer.reply))
 }
 
-/// Counts the grants of each job in the journal.
+/// Counts the grants in the journal per job.
 fn granted(disk: &Simulated) -> HashMap<u64, u32> {
     let (store, _) = JournalStore::open(Arc::new(disk.clone())).expect("it is sound");
     let mut jobs = HashMap::new();
@@ -63,7 +63,7 @@ fn granted(disk: &Simulated) -> HashMap<u64, u32> {
     jobs
 }
 
-/// Returns true if a request was sent twice, and one of the two was or may have been carried out.
+/// Returns true if a request was sent twice, and either copy was or may have been carried out.
 fn twice(outcomes: &[(u64, Outcome)], number: u64) -> bool {
     let same = outcomes.iter().filter(|(other, _)| *other == number);
     same.into_iter().any(|(_, outcome)| matches!(outcome, Ok(_) | Err(Unavailable::Unknown(_))))
@@ -82,7 +82,7 @@ fn a_failing_disk_says_what_is_known() {
             let mut outcomes: Vec<(u64, Outcome)> = Vec::new();
             for group in 0..8 {
                 let numbers: Vec<u64> = (group * 4..group * 4 + 4).collect();
-                // Two of them are sent twice, with the same key in the same group.
+                // Two of the requests are sent twice, with the same key and in the same group.
                 let sent = numbers.iter().chain(&numbers[..2]);
                 let all = sent.map(|&number| async move { (number, answer(writer, number).await) });
                 outcomes.extend(join_all(all).await);
@@ -104,11 +104,11 @@ fn a_failing_disk_says_what_is_known() {
                     carried_out += there;
                     there > 1
                 }
-                // The same key, sent at the same time, may have been carried out.
+                // The other request with the same key may have been carried out.
                 Err(_) => there != 0 && !twice(&outcomes, *number),
             });
         }
-        // When they are sent again with their keys, all are carried out exactly once.
+        // When the requests are sent again with their keys, all are carried out exactly once.
         let again = with_writer(&after, async |writer| {
             let mut again = Vec::new();
             for (number, _) in &outcomes {
@@ -142,22 +142,22 @@ fn a_writer_that_panics_is_not_ready() {
     // Readers see the acknowledged records.
     assert_eq!(wait(writer.view()).unwrap().leases.len(), 1);
     running.stop().expect_err("it has panicked");
-    // It continues at the next start, and a client that asks again gets its answer.
+    // The service continues at the next start, and a client that retries gets its answer.
     let again = with_writer(&disk, async |writer| answer(writer, 2).await);
     assert!(again.is_some_and(|answer| answer.is_ok()));
     assert_eq!(granted(&disk), HashMap::from([(1, 1), (2, 1)]));
 }
 
-/// The outcomes of the requests of a client.
+/// The outcomes of a client's requests.
 #[derive(Default)]
 struct Notes {
     granted: HashMap<u64, u64>,
-    /// Jobs whose request was reported as not carried out, and was not sent again.
+    /// Jobs whose requests were reported as not carried out and were not sent again.
     not_done: HashSet<u64>,
     unknown: HashSet<u64>,
 }
 
-/// Sends requests with keys. Some that fail are abandoned; the others are repeated until answered.
+/// Sends requests with keys. Abandons some failed ones; repeats the others until answered.
 fn client(address: &str, number: u64, stop: &AtomicBool, notes: &Mutex<Notes>) {
     let mut random = Random(number);
     let mut client = Client::new(address);
@@ -220,7 +220,7 @@ fn a_database_that_ends_in_a_commit_says_what_is_known() {
     });
     until("an answer", || server.client().get("/v1/machine").status == 200);
     let seq = server.client().seq();
-    // One more record, at which the watch ends.
+    // One more record, to end the watch.
     let mut node = 0;
     until("a record", || {
         node += 1;

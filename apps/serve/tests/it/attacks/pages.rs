@@ -16,8 +16,8 @@ fn a_curve_has_the_least_and_the_greatest_of_every_point() {
     pavior_trials::attacked("pages", "random curves, column by column", tried, failed);
 }
 
-/// Checks that a job of one second within eleven days, between other jobs, is drawn as a line of at
-/// most two pixels.
+/// Checks that a one-second job within eleven days of other jobs is drawn as a line of at most two
+/// pixels.
 #[test]
 fn a_short_job_among_thousands_is_seen_and_stands_no_longer() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
@@ -40,7 +40,7 @@ fn a_short_job_among_thousands_is_seen_and_stands_no_longer() {
     pavior_trials::attacked("pages", "a job of a second in eleven days", 1, failed);
 }
 
-/// 2,000 jobs of 8 nodes, and one of 48 in the middle of them; times in seconds.
+/// Returns 2,000 jobs of 8 nodes with one job of 48 nodes in the middle; times in seconds.
 fn schedule() -> String {
     let mut points = Vec::new();
     let mut jobs = Vec::new();

@@ -1,4 +1,4 @@
-//! The rate of a tenant that uses many connections and batches.
+//! Tests the rate of a tenant that uses many connections and batches.
 
 use std::time::{Duration, Instant};
 
@@ -27,7 +27,7 @@ fn parallel_connections_have_one_rate_together() {
         let all: Vec<_> = (0..32).map(|_| scope.spawn(one)).collect();
         all.into_iter().map(|one| one.join().expect("no panic")).sum()
     });
-    // Two seconds' worth of requests may be sent at once.
+    // Two seconds' worth of requests may be sent in one burst.
     let most = (RATE * (2.0 + began.elapsed().as_secs_f64())).ceil() as usize;
     println!("{let_through} let through, {most} at most");
     attacked("tenants", "requests beyond the rate", let_through, let_through.saturating_sub(most));

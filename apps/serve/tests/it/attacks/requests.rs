@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::random::Random;
 use crate::server::fresh;
 
-/// Bodies that are carried out or answered as they are.
+/// Bodies that are accepted unchanged.
 const BODIES: [(&str, &str); 9] = [
     ("/v1/leases", r#"{"shape":[1,1],"ttl_s":60,"job":"a","wait":false}"#),
     ("/v1/hold", r#"{"parts":[{"base":[0,0],"sides":[1,1]}],"ttl_s":9,"job":7}"#),
@@ -23,7 +23,7 @@ const BODIES: [(&str, &str); 9] = [
     ),
 ];
 
-/// Returns the body as text with one member of an object repeated, in any form that JSON allows.
+/// Returns the body with one member of an object repeated, spelled in any way that JSON allows.
 fn twice(body: &str, random: &mut Random) -> String {
     let value: Value = serde_json::from_str(body).unwrap();
     let objects = count(&value);
@@ -33,7 +33,7 @@ fn twice(body: &str, random: &mut Random) -> String {
     text
 }
 
-/// Returns the objects of a value that have members.
+/// Counts the objects in a value.
 fn count(value: &Value) -> u64 {
     match value {
         Value::Array(list) => list.iter().map(count).sum(),
@@ -68,7 +68,7 @@ fn write(value: &Value, chosen: &mut u64, random: &mut Random, text: &mut String
                     written.push(format!("{}:{value}", spelled(name, random)));
                 }
             }
-            // The positions of the two do not matter.
+            // The positions of the two members do not matter.
             let turn = random.below(written.len() as u64) as usize;
             written.rotate_left(turn);
             text.push_str(&format!("{{{}}}", written.join(", ")));
@@ -86,8 +86,8 @@ fn spelled(name: &str, random: &mut Random) -> String {
     format!("\"{}\"", name.chars().map(letter).collect::<String>())
 }
 
-/// Sends requests that must be refused with a status. Counts those that were not, and changed
-/// states.
+/// Sends requests that must be refused with a given status. Counts those not refused or that
+/// changed the state.
 fn refused(
     attack: &str,
     status: u16,

@@ -1,4 +1,4 @@
-//! Holders of leases from the original service that contact a restored copy of its data.
+//! Tests lease holders of the original service that contact a restored copy of its data.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Requests leases, some of which wait. Returns their numbers and epochs.
+/// Requests leases, some of which must wait. Returns their numbers and epochs.
 fn ask(client: &mut Client, count: usize, random: &mut Random) -> Vec<(u64, u64)> {
     let mut got = Vec::new();
     for _ in 0..count {

@@ -1,4 +1,4 @@
-//! Rows of a database that are changed or removed behind the service's back.
+//! Tests database rows that are changed or removed behind the service's back.
 
 use pavior_serve::core::{ServiceRecord, ServiceState};
 use pavior_serve::storage::RecordStore;

@@ -1,5 +1,5 @@
-// Random step functions with random numbers of columns: compares what the page draws with all values.
-// Returns [tried, failed].
+// Random step functions with random numbers of columns: compares the page's drawing with all
+// values. Returns [tried, failed].
 (() => {
   let state = 88172645463325252n;
   const next = (most) => {

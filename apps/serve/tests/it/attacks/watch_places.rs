@@ -1,4 +1,4 @@
-//! Watchers that take all places, or do not read.
+//! Tests watchers that take all places or do not read.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpStream};

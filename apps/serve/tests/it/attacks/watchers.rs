@@ -1,4 +1,4 @@
-//! Watchers of tenants that come and go.
+//! Tests tenants' watchers that come and go.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::client::{Client, Events, holder, number, watch_as};
 use crate::random::Random;
 use crate::server::fresh;
 
-/// Watches with a token until `enough` events have arrived, or one with an id of at least `last`.
+/// Watches with a token until `enough` events have arrived, or one has an id of at least `last`.
 fn look(address: &str, token: &str, after: u64, enough: u64, last: &AtomicU64) -> Events {
     let headers = format!("Last-Event-ID: {after}\r\nAuthorization: Bearer {token}\r\n");
     let seen_all =
@@ -57,7 +57,7 @@ fn churn(address: &str, token: &str, rounds: usize, seed: u64) {
             let what = if random.one_in(3) { "renew" } else { "end" };
             let path = format!("/v1/leases/{id}/{what}");
             let reply = client.post(&path, json!({ "epoch": epoch }));
-            // By now, a request that waited has a lease with another epoch.
+            // By now, a request that was waiting may have a lease with another epoch.
             if reply.status == 409 || what == "end" {
                 own.swap_remove(index);
             }
@@ -65,7 +65,7 @@ fn churn(address: &str, token: &str, rounds: usize, seed: u64) {
     }
 }
 
-/// Returns the events up to a number with their tenants, as seen by the operator.
+/// Returns the events up to record `seq` with their tenants, as seen by the operator.
 fn owned(all: &Events, seq: u64) -> Vec<(u64, String, Option<String>)> {
     let mut owners: HashMap<u64, String> = HashMap::new();
     let mut whose = Vec::new();

@@ -45,11 +45,11 @@ fn a_view_can_be_sent_to_a_colleague() {
     browser.press("3");
     browser.until("window.pavior.page.series.busy.length >= 1");
     browser.press(",");
-    // The whole view is in the address. Parts are compared by name, since `sort=` ends with `t=`.
+    // The address has the whole view. Parts are compared by name, since `sort=` ends with `t=`.
     let part = "new URLSearchParams(location.hash.slice(1)).get";
     browser.until(&format!("!window.pavior.page.live && {part}('t') !== null"));
     browser.until(&format!("{part}('view') === '3d' && {part}('job') === '1'"));
-    // What is known only of the present is not counted in the past.
+    // Things known only for the present are not counted in the past.
     browser.until("document.getElementById('ahead-total').textContent === ''");
     let (seen, address) = (browser.value(SEEN), browser.value("location.href"));
     browser.picture("sent");
@@ -58,14 +58,14 @@ fn a_view_can_be_sent_to_a_colleague() {
     browser.open(address.as_str().unwrap());
     browser.until("window.pavior?.page.machine && !window.pavior.page.live");
     browser.until(&format!("{SEEN} === {seen}"));
-    // Another address in the same page, as if it were pasted.
+    // Another address on the same page, as if pasted.
     browser.value("location.hash = 'view=2d&plane=z3&by=age&sort=job&list=waiting'");
     browser.until("window.pavior.page.live && !window.pavior.stage.isDeep");
     browser.until("document.getElementById('plane').value === '3'");
     browser.until("document.getElementById('tab-waiting').ariaSelected === 'true'");
 }
 
-/// Checks that the page ignores parts of an address that are invalid.
+/// Checks that the page ignores invalid parts of an address.
 #[test]
 fn an_address_that_cannot_be_read_shows_what_is_usual() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };

@@ -1,4 +1,4 @@
-//! Start times, reservations, and slots after moves on the page.
+//! Tests start times, reservations, and slots after moves on the page.
 
 use pavior_trials::Browser;
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ fn planned() -> (Server, Client) {
     (server, client)
 }
 
-/// Checks the accessibility of the page, wide and narrow, in light and dark.
+/// Checks the accessibility of the page, on wide and narrow screens, in light and dark mode.
 fn look(browser: &mut Browser, name: &str) {
     for (width, dark) in [(1400, false), (1400, true), (400, false), (400, true)] {
         browser.size(width, 900);
@@ -101,7 +101,7 @@ fn reservations_are_listed_and_drawn_until_they_are_given_up() {
     browser.until("window.pavior.page.drawn.length === 1");
 }
 
-/// Checks slots after moves on the page, which are also part of its address.
+/// Checks that the page shows slots after moves, and that its address includes them.
 #[test]
 fn slots_after_moves_can_be_sent_to_a_colleague() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };

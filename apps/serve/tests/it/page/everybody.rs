@@ -1,4 +1,4 @@
-//! The page with a keyboard, with a screen reader, in light and dark, and with reduced motion.
+//! Tests the page with a keyboard, a screen reader, light and dark mode, and reduced motion.
 
 use pavior_trials::Browser;
 use serde_json::json;
@@ -25,8 +25,8 @@ fn busy() -> Server {
 }
 
 /// Checks accessibility in every state: each list, both views, each coloring, an answered question,
-/// an isolated job, the help, in light and dark, on a large screen and on a phone, an empty
-/// machine, and a schedule.
+/// an isolated job and the help, in light and dark mode, on a large screen and a phone; also an
+/// empty machine and a schedule.
 #[test]
 fn nothing_keeps_people_out() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
@@ -96,7 +96,7 @@ fn settle(browser: &mut Browser) {
     );
 }
 
-/// Checks that Tab reaches each control in page order, each with a name and a visible focus ring.
+/// Checks that Tab reaches all controls in page order, each named and with a visible focus ring.
 #[test]
 fn every_control_is_reached_by_the_keyboard_and_says_what_it_is() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
@@ -191,7 +191,7 @@ fn the_machine_is_walked_node_by_node() {
     browser.value("document.getElementById('single').click()");
 }
 
-/// Checks that with reduced motion Play advances in steps of a second, without transitions.
+/// Checks that with reduced motion Play advances in one-second steps, without transitions.
 #[test]
 fn nothing_moves_where_nothing_may() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };

@@ -23,7 +23,7 @@ fn names_are_text_in_every_place() {
     for (index, name) in names.iter().enumerate() {
         let lease = json!({ "shape": [8, 1], "job": name, "ttl_s": 3600 });
         let answer = client.post("/v1/leases", lease.to_string());
-        // Some are refused immediately; the others must be harmless on the page.
+        // Some texts are refused immediately; the others must be harmless on the page.
         tried += usize::from(answer.status == 201);
         let wait = json!({ "shape": [8, 8], "job": format!("{name}{index}"), "wait": true });
         client.post("/v1/leases", wait.to_string());

@@ -1,4 +1,4 @@
-//! The table of jobs, which can be sorted and searched, shows place, age and end, and supports
+//! Tests the job table, which can be sorted and searched, shows place, age and end, and supports
 //! 10,000 jobs.
 
 use pavior_trials::Browser;
@@ -7,12 +7,12 @@ use serde_json::json;
 use crate::client::batch;
 use crate::server::fresh;
 
-/// The visible names in the table of jobs, in order.
+/// The visible names in the job table, in order.
 const NAMES: &str =
     "JSON.stringify([...document.querySelectorAll('#jobs .name .text')].map((one) =>
     one.textContent))";
 
-/// Clicks the head of a column.
+/// Clicks a column header.
 fn sort(browser: &mut Browser, title: &str) {
     browser.value(&format!(
         "[...document.querySelectorAll('#jobs thead button')].find((one) =>
@@ -42,7 +42,7 @@ fn the_table_sorts_and_searches_and_shows_place_age_and_end() {
     browser.open(&server.address);
     browser.until("document.querySelectorAll('#jobs .name').length === 4");
     let is = |names: &[&str]| format!("{NAMES} === {}", json!(json!(names).to_string()));
-    // Sorting by name compares numbers as numbers.
+    // Sorting by name compares numbers numerically.
     sort(&mut browser, "Job");
     browser.until(&is(&["a", "b9", "b10", "open"]));
     sort(&mut browser, "Job");
@@ -97,7 +97,7 @@ fn the_table_sorts_and_searches_and_shows_place_age_and_end() {
     );
 }
 
-/// Checks a torus with 10,000 jobs: there are few elements, and every job can be reached.
+/// Checks on a torus with 10,000 jobs that there are few elements and every job can be reached.
 #[test]
 fn ten_thousand_jobs_are_listed_by_few_elements() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };

@@ -1,4 +1,4 @@
-//! Several machines of one service: each has its own jobs, curves, refusals and answers.
+//! Tests several machines in one service, each with its own jobs, curves, refusals and answers.
 
 use pavior_trials::Browser;
 use serde_json::json;
@@ -46,7 +46,7 @@ fn each_machine_has_its_own() {
     browser.shows("counts", "16 busy");
     assert_eq!(browser.value("document.getElementById('refused-total').textContent"), "0");
 
-    // A job is isolated here; the other machine does not look for it.
+    // A job is isolated here; the page does not look for it on the other machine.
     browser.value("document.querySelector('#jobs .name').click()");
     browser.until("!document.getElementById('chosen').hidden");
     browser.press("c");
@@ -60,7 +60,7 @@ fn each_machine_has_its_own() {
     browser.until("location.hash.includes('machine=cube')");
     browser.until("document.getElementById('status').textContent === 'connected'");
     browser.picture("machines-3d");
-    // Live: a question concerns the displayed machine.
+    // A live question concerns the displayed machine.
     client.lease(json!({ "machine": "cube", "shape": [1, 1, 1], "job": "live" }));
     browser.shows("counts", "51 busy");
     browser.value("document.getElementById('shape').value = '4x4x1'");
@@ -88,7 +88,7 @@ fn each_machine_has_its_own() {
     browser.shows("counts", "17 busy");
 }
 
-/// Checks that the address contains the machine and an instant of it.
+/// Checks that the address contains the machine and the instant shown.
 #[test]
 fn an_address_leads_to_a_machine() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };

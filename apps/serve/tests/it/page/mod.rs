@@ -1,4 +1,4 @@
-//! The page in a real browser: live updates, history, an explained refusal, and a replayed
+//! Tests the page in a real browser: live updates, history, an explained refusal, and a replayed
 //! schedule.
 //!
 //! Needs Debian's `chromium`. If it is not installed, the test is reported as skipped, unless
@@ -76,7 +76,7 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
     browser.until("document.getElementById('when').textContent === 'now'");
     browser.shows("counts", "64 busy");
 
-    // Keys: colors, layers, dark.
+    // Keys for colors, layers, and dark mode.
     browser.press("c");
     browser.until("document.getElementById('by').value === 'tenant'");
     browser.press("l");
@@ -88,7 +88,7 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
     browser.picture("dark-2d");
 }
 
-/// Checks moves that would make room, with the names of the jobs.
+/// Checks that moves that would make room are drawn with the job names.
 fn moves_are_drawn(browser: &mut Browser) {
     browser.value("document.getElementById('shape').value = '8x4x4'");
     browser.value("document.querySelector('#ask button').click()");
@@ -184,7 +184,7 @@ fn a_schedule_plays_without_a_server() {
     browser.shows("counts", "16 busy");
     browser.picture("schedule");
     browser.press(" ");
-    // To the end of the time axis, where nothing is held.
+    // Moves to the end of the time axis, where nothing is held.
     browser.value("document.getElementById('seconds').value = 1");
     browser.value("document.getElementById('play').click()");
     browser.shows("counts", "0 busy");
@@ -192,7 +192,7 @@ fn a_schedule_plays_without_a_server() {
 }
 
 /// Measures the drawing of a large machine. Times are printed but not checked: they depend on the
-/// load, and here the CPU draws. The page's own work per frame is the part that a GPU would not
+/// load, and the CPU draws here. The page's own work per frame is the part that a GPU would not
 /// take over. The rest is checked: only visible faces are drawn, and the picture is sharp at rest.
 #[test]
 fn a_large_machine_is_drawn() {
@@ -220,8 +220,7 @@ fn a_large_machine_is_drawn() {
     browser.picture("large");
 }
 
-/// Checks that tenants have their own colors with a legend, and that requests give their reasons
-/// for waiting.
+/// Checks that tenants have their own colors with a legend, and that reasons for waiting are shown.
 #[test]
 fn colours_are_told_and_waiting_is_explained() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
@@ -295,8 +294,8 @@ fn the_axis_ends_now() {
     browser.picture("past-phone");
 }
 
-/// Checks that a tenant's page is also correct for leases whose starts and ends the service does
-/// not report to it.
+/// Checks that a tenant's page also shows leases whose starts and ends are not reported to the
+/// tenant.
 #[test]
 fn a_tenants_page_keeps_up_with_the_others() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };

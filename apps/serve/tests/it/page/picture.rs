@@ -1,5 +1,5 @@
-//! The picture of the page in the README: `PAVIOR_SCREENSHOTS=$PWD/docs/img cargo test -p
-//! pavior-serve --test it page::picture` regenerates `docs/img/page.webp`.
+//! Regenerates the README's picture of the page: `PAVIOR_SCREENSHOTS=$PWD/docs/img cargo test -p
+//! pavior-serve --test it page::picture` writes `docs/img/page.webp`.
 
 use pavior_trials::Browser;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ const TENANTS: [(&str, &str); 6] = [
 const SHAPES: [[u64; 3]; 8] =
     [[4, 4, 2], [2, 2, 2], [4, 2, 2], [8, 2, 1], [2, 3, 2], [4, 4, 4], [1, 4, 4], [3, 3, 2]];
 
-/// Draws a torus on which jobs of six tenants came and went, some were refused, and three are
+/// Draws a torus on which six tenants' jobs have come and gone, some were refused, and three are
 /// waiting.
 #[test]
 fn a_busy_torus() {
@@ -43,7 +43,7 @@ fn a_busy_torus() {
     browser.shows("waiting-count", "3");
     browser.until("window.pavior.chart.drawn.refused.length > 0");
     browser.until("document.querySelectorAll('#jobs .name').length > 15");
-    // The picture is sharp when the machine rests.
+    // The picture becomes sharp once the machine stops turning.
     browser.value("new Promise((done) => setTimeout(done, 1500))");
     browser.screenshot("page.webp", &json!({ "format": "webp", "quality": 88 }));
     let used = browser.value("window.pavior.page.machine.counts().busy").as_u64().unwrap();

@@ -1,4 +1,4 @@
-//! Refusals and their reasons, as events on the timeline and as a list.
+//! Tests refusals and their reasons, as events on the timeline and as a list.
 
 use pavior_trials::Browser;
 use serde_json::json;
@@ -18,7 +18,7 @@ fn refusals_are_events_with_reasons() {
     a.post("/v1/leases", r#"{"shape":[5,8],"job":"tall"}"#);
     a.post("/v1/leases", r#"{"nodes":33,"job":"many"}"#);
     b.post("/v1/leases", r#"{"shape":[8,6],"job":"greedy"}"#);
-    // Waiting requests and unreadable ones are not listed as refused.
+    // Waiting and malformed requests are not listed as refused.
     b.post("/v1/leases", r#"{"shape":[1,1],"job":"granted"}"#);
     b.post("/v1/leases", r#"{"shape":[1]}"#);
     let refusals = |client: &mut crate::client::Client, path: &str| client.get(path).json();
@@ -29,7 +29,7 @@ fn refusals_are_events_with_reasons() {
     assert_eq!(all["refusals"][2]["reason"], "over-quota");
     assert_eq!(all["refusals"][0]["shape"], json!([5, 8]));
     assert_eq!(all["refusals"][1]["shape"], json!(null));
-    // A tenant sees its own refusals, and on request only later ones.
+    // A tenant sees its own refusals, and on request only those after a given number.
     let own = refusals(&mut b, "/v1/refusals?after=1");
     assert_eq!(own["refusals"].as_array().unwrap().len(), 1);
     let batch = r#"{"operations":[{"lease":{"shape":[8,8],"job":"batched"}}]}"#;

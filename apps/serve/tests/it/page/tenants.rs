@@ -1,4 +1,4 @@
-//! Many tenants: each has its own color, or its own pattern over one.
+//! Tests that each of many tenants has its own color or its own pattern.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ fn each_of_36_tenants_has_its_own() {
         browser.size(1400, 900);
         assert_eq!(browser.barriers().unwrap_or_default(), "", "dark: {dark}");
     }
-    // The nodes have the patterns of the legend: those of a striped tenant have two colors.
+    // The nodes have the patterns of the legend: a striped tenant's nodes have two colors.
     browser.press("2");
     let inks = "(() => { const { stage, page } = window.pavior, { flat } = stage;
         const pen = flat.canvas.getContext('2d');

@@ -44,7 +44,7 @@ fn constraints_are_those_of_slurm() {
         ("(c|d)&nvme", false),
         ("a&(b|c)&nvme", true),
         ("c&a|b", true),
-        // False when read from the left, true if `&` binds more tightly; both must hold.
+        // False when read from left to right, true if `&` binds more tightly; both must hold.
         ("a|b&c", false),
     ] {
         assert_eq!(meets(fields(constraint, "N/A", "0")), met, "{constraint}");

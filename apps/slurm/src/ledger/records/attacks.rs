@@ -1,4 +1,4 @@
-//! Arbitrary comments and arbitrary output.
+//! Tests with arbitrary comments and arbitrary output.
 
 use pavior_trials::{attacked, size};
 use proptest::collection::vec;
@@ -32,7 +32,7 @@ fn all_but_comments_stay_the_same(comments: &[Vec<u8>]) -> TestCaseResult {
     for (name, comment) in NAMES.iter().zip(comments) {
         let mut fields = WAITS;
         fields[0] = name;
-        // As Slurm prints it: bytes, not text.
+        // Slurm prints bytes, not text.
         let empty = line(&fields, "");
         let (before, behind) = empty.split_at(empty.len() - MARK.len() - 1);
         bytes.extend([before.as_bytes(), comment, behind.as_bytes()].concat());
@@ -45,8 +45,8 @@ fn all_but_comments_stay_the_same(comments: &[Vec<u8>]) -> TestCaseResult {
     Ok(())
 }
 
-/// Checks that output which is broken at one mark is refused, or read without text from it in a
-/// fault.
+/// Checks that output corrupted at one mark is either refused, or parsed without faults quoting its
+/// text.
 fn read_or_refused(noise: &[u8], at: usize) -> TestCaseResult {
     let noise = String::from_utf8_lossy(noise).into_owned();
     let whole = line(&WAITS, &noise);
@@ -60,7 +60,7 @@ fn read_or_refused(noise: &[u8], at: usize) -> TestCaseResult {
     Ok(())
 }
 
-/// Tests a property many times, and reports the attack.
+/// Tests a property many times and reports the attack.
 fn try_it<S: Strategy>(attack: &str, any: &S, property: impl Fn(S::Value) -> TestCaseResult) {
     let tried = size(1000, 1000, 100_000);
     let config = Config { failure_persistence: None, ..Config::with_cases(tried as u32) };

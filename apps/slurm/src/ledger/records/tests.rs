@@ -1,4 +1,4 @@
-//! Output of `squeue`, both recorded and constructed.
+//! Tests of `squeue` output, both recorded and constructed.
 
 use super::*;
 
@@ -33,7 +33,7 @@ pub(super) const WAITS: [&str; 25] = [
     "N/A",
 ];
 
-/// Returns the record of `squeue` for a job: the format with the fields in it.
+/// Returns the `squeue` record for a job: the format filled in with its fields.
 pub(super) fn line(fields: &[&str; 25], comment: &str) -> String {
     let mut text = MARK.to_string();
     for field in fields.iter().chain([&comment]) {
@@ -114,7 +114,7 @@ fn a_record_that_cannot_be_read_costs_itself_alone() {
         let [found] = &unreadable[..] else { panic!("{field}: {unreadable:?}") };
         assert!(found.fault.contains(fault), "{field}: {}", found.fault);
         assert_eq!((jobs.len(), found.job.is_some()), (2, job), "{field}");
-        // The nodes named for it are known nevertheless.
+        // The nodes that it names are known nevertheless.
         assert_eq!(found.nodes.len(), 2, "{field}");
     }
 }
@@ -152,8 +152,8 @@ fn an_answer_that_is_cut_short_is_none() {
     }
 }
 
-/// Checks the output of `squeue` for a cluster with jobs of every kind, recorded with this mark by
-/// `tests/it/recorded.rs`. Six of them have the comments of an attack.
+/// Checks `squeue` output for a cluster with jobs of every kind, recorded with this mark by
+/// `tests/it/recorded.rs`. Six of the jobs have comments from an attack.
 #[test]
 fn recorded_answers_are_read() {
     let answers: [(&[u8], &str); 3] = [
@@ -179,8 +179,8 @@ fn recorded_answers_are_read() {
     }
 }
 
-/// Checks the recorded jobs: 1 runs with a time limit of 300 s, 2 without one, 3 is suspended, and
-/// 4 was suspended for three or four seconds.
+/// Checks the recorded jobs: 1 runs with a time limit of 300 s, 2 runs without a limit, 3 is
+/// suspended, and 4 was suspended for three or four seconds.
 fn ends_are_read(jobs: &[SlurmJob]) {
     let job = |name: &str| jobs.iter().find(|job| job.name.to_string() == name).unwrap();
     let length = |name: &str| Some(job(name).until(0)? - job(name).start?);

@@ -1,7 +1,7 @@
 //! The grammar of `scontrol -o show assoc_mgr`, and of an array's throttle. Operators choose the
-//! names in it. The comment of an association comes last on its line and may contain any text.
-//! Therefore each kind of record is requested separately, and if there are two records for the same
-//! owner, both are ignored.
+//! names in it. An association's comment comes last on its line and may contain any text.
+//! Therefore, each kind of record is requested separately, and if two records have the same owner,
+//! both are ignored.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::names::number;
 
 /// Limits that count jobs, by Slurm's names.
 const JOBS: &[&str] = &["GrpJobs", "MaxJobs", "MaxJobsPA", "MaxJobsPU"];
-/// Limits of trackable resources.
+/// Limits on trackable resources.
 const RESOURCES: &[&str] = &[
     "GrpTRES",
     "GrpTRESMins",
@@ -22,15 +22,15 @@ const RESOURCES: &[&str] = &[
     "MaxTRESPJ",
     "MaxTRESMinsPJ",
 ];
-/// Wall clock limits, in minutes.
+/// Wall-clock limits, in minutes.
 const WALL: &[&str] = &["GrpWall", "MaxWallPJ"];
 
-/// Returns the QOS in the output and the number of unreadable records.
+/// Returns the QOS in the output and the number of malformed records.
 pub(super) fn qos(text: &str) -> (HashMap<String, QosLimits>, usize) {
     records(text, "QOS=", one_qos)
 }
 
-/// Returns the associations in the output and the number of unreadable records.
+/// Returns the associations in the output and the number of malformed records.
 pub(super) fn associations(text: &str) -> (HashMap<Member, Association>, usize) {
     records(text, "ClusterName=", one_association)
 }
@@ -55,7 +55,7 @@ fn records<K: std::hash::Hash + Eq, V>(
     (found.into_iter().filter_map(|(key, value)| Some((key, value?))).collect(), unreadable)
 }
 
-/// Reads `QOS=name(1) ... Account Limits= acc={...} User Limits= joe(1001)={...}`; without any,
+/// Reads `QOS=name(1) ... Account Limits= acc={...} User Limits= joe(1001)={...}`; if empty,
 /// `Account Limits=No Accounts`. 22.05 prints `1001={...}`.
 fn one_qos(line: &str) -> Option<(String, QosLimits)> {
     let (head, rest) = line.split_once("Account Limits=")?;
@@ -96,7 +96,7 @@ fn user_number(text: &str) -> Option<u32> {
 
 /// Reads `ClusterName=c Account=acc UserName=joe(1001) Partition= ... ParentAccount=root(1) ...`.
 fn one_association(line: &str) -> Option<(Member, Association)> {
-    // Everything after it is text written by an operator.
+    // Everything after this is text written by an operator.
     let line = line.split(" Comment=").next()?;
     let of = |key: &str| line.split(' ').find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
     let user = of("UserName")?;
@@ -110,7 +110,7 @@ fn one_association(line: &str) -> Option<(Member, Association)> {
     Some((member, Association { parent, limits: limits(line)? }))
 }
 
-/// Finds the limits among words `key=value` and skips other keys.
+/// Finds the limits among `key=value` words and skips other keys.
 fn limits(text: &str) -> Option<Vec<Limit>> {
     let mut found = Vec::new();
     let mut add = |name: &'static str, unit: Unit, value: &str| {
@@ -153,8 +153,8 @@ fn amount(text: &str) -> Option<Option<(Option<u64>, u64)>> {
     Some(Some((most, used)))
 }
 
-/// Finds the arrays with a throttle in `squeue` identifiers, one per line: `7_[1-10%2]`. Others may
-/// also have a throttle: 26.05 omits it if some tasks have their own records.
+/// Finds the arrays with a throttle in `squeue` identifiers, one per line: `7_[1-10%2]`. Other
+/// arrays may also have a throttle, which 26.05 omits if some tasks have their own records.
 pub(super) fn throttles(text: &str) -> HashMap<u32, u64> {
     text.lines().filter_map(throttle).collect()
 }

@@ -8,10 +8,10 @@ use crate::ledger::site::{Enforcement, Site};
 use crate::ledger::{Ledger, Phase};
 use crate::{Config, SlurmError};
 
-/// The time in seconds between two checks for association limits while there are none, and between
-/// two requests for the throttle of an array for which `squeue` does not print it.
+/// The time in seconds between checks for association limits while there are none, and between
+/// requests for the throttle of an array if `squeue` does not print it.
 const LOOK: u64 = 30;
-/// The maximum number of such arrays requested per cycle.
+/// The maximum number of arrays whose throttles are requested per cycle.
 const ARRAYS: usize = 8;
 
 /// State that is kept between cycles.
@@ -19,14 +19,14 @@ const ARRAYS: usize = 8;
 pub(crate) struct Reader {
     looked: u64,
     associations: HashMap<Member, Association>,
-    /// The throttle of each array and the time at which it was requested.
+    /// The throttle of each array and the time of the request.
     throttles: HashMap<u32, (u64, Option<u64>)>,
-    /// The number of records in the last reading that could not be read.
+    /// The number of malformed records in the last reading.
     pub(crate) unreadable: usize,
 }
 
 impl Reader {
-    /// Makes the next reading ask for limits of associations, even if there were none.
+    /// Makes the next reading ask for association limits, even if there were none.
     pub(crate) fn forget(&mut self) {
         self.looked = 0;
     }
@@ -66,7 +66,7 @@ impl Reader {
         Ok(said)
     }
 
-    /// Returns the number of tasks of each array that may run at the same time, if it is limited.
+    /// Returns the maximum number of concurrent tasks of each array with a limit.
     fn throttles(
         &mut self,
         config: &Config,
@@ -97,7 +97,7 @@ impl Reader {
             match self.throttles.get(&array) {
                 Some(&(_, Some(most))) => drop(most_of.insert(array, most)),
                 Some((_, None)) => {}
-                // The throttle counts as one until it is requested in a later cycle.
+                // The throttle is assumed to be one until it is requested in a later cycle.
                 None => drop(most_of.insert(array, 1)),
             }
         }
@@ -105,7 +105,7 @@ impl Reader {
     }
 }
 
-/// Requests the throttle of an array. An array that has ended in the meantime has none.
+/// Requests the throttle of an array. An array that has since ended has none.
 fn ask(array: u32) -> Result<Option<u64>, SlurmError> {
     let number = array.to_string();
     let arguments = &["job", &number, "-o"];

@@ -82,7 +82,7 @@ fn a_record_that_cannot_be_read_costs_itself_alone() {
     }
 }
 
-/// Checks comments of associations, which may contain any text, including line breaks.
+/// Checks association comments, which may contain any text, including line breaks.
 #[test]
 fn a_comment_forges_no_record() {
     let line = |jobs: u32, comment: &str| {
@@ -94,7 +94,7 @@ fn a_comment_forges_no_record() {
     let (all, unreadable) = grammar::associations(&line(3, "GrpJobs=0(0) UserName=x"));
     assert_eq!((all.len(), unreadable), (1, 0));
     assert_eq!(finite(&all.values().next().unwrap().limits)[0].most, Some(3));
-    // Usage twice: neither counts.
+    // Usage is given twice, so neither counts.
     let forged = line(3, "x") + &line(0, "y");
     assert_eq!(grammar::associations(&forged).0.len(), 0);
     let (qos, _) = grammar::qos(&line(3, "a\nQOS=b(2) GrpJobs=0(0)"));

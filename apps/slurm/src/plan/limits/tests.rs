@@ -87,12 +87,12 @@ fn groups_reach_from_parents_and_single_limits_do_not() {
 #[test]
 fn minutes_and_processors_are_counted() {
     let ask = |limit| over(&site(), &usage(&[("q", limit)], &[]), &job("1", 3)).is_some();
-    // 3 nodes of 2 processors for 10 minutes.
+    // Three nodes with two processors each for 10 minutes.
     let processors = |name, most, used| limit(name, Unit::Processors, most, used);
     assert!(!ask(processors("GrpTRES", 8, 2)) && ask(processors("GrpTRES", 8, 3)));
     let run = "GrpTRESRunMins";
     assert!(!ask(processors(run, 100, 40)) && ask(processors(run, 100, 41)));
-    // Without `safe` a job may start while anything is left.
+    // Without `safe`, a job may start while any minutes are left.
     assert!(!ask(processors("GrpTRESMins", 100, 99)) && ask(processors("GrpTRESMins", 100, 100)));
     let wall = |most, used| limit("GrpWall", Unit::Minutes, most, used);
     assert!(!ask(wall(60, 59)) && ask(wall(60, 60)));
@@ -111,7 +111,7 @@ fn with_safe_limits_a_job_must_be_able_to_end() {
     };
     // 30 node-minutes.
     assert!(!ask(50, 20, 100) && ask(50, 21, 100) && ask(71, 0, 100));
-    // If usage is scaled by a factor, it cannot be predicted: Slurm decides.
+    // If usage is scaled by a factor, it cannot be predicted, so Slurm decides.
     let mut scaled = safe.clone();
     scaled.qos.get_mut("q").unwrap().plain_usage = false;
     let full = usage(&[("q", limit("GrpTRESMins", Unit::Nodes, 1, 1))], &[]);

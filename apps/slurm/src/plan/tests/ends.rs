@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Checks a job that was suspended for 500 s and resumed: it ends 500 s after its time limit.
+/// Checks that a job that was suspended for 500 s and resumed ends 500 s after its time limit.
 #[test]
 fn a_resumed_job_ends_when_slurm_says() {
     let opens_beside = |end: Option<u64>| {
@@ -12,8 +12,8 @@ fn a_resumed_job_ends_when_slurm_says() {
         let decision = Run::new("easy").decide(&ledger, 1300);
         (opens(&decision.changes), told(&decision, "1"))
     };
-    // It started at 1000. A job that runs until 1900 would delay the first job in this case, but
-    // not in the next.
+    // The job started at 1000. A job that runs until 1900 would delay the first job here, but not
+    // in the next case.
     let (opened, told) = opens_beside(Some(1600));
     assert!(
         opened.is_empty() && told.contains(" at 1970-01-01T00:26:40Z, on 4x2 at 0,0. In"),
@@ -22,11 +22,11 @@ fn a_resumed_job_ends_when_slurm_says() {
     let (opened, told) = opens_beside(Some(2100));
     assert_eq!(opened, ["2 n4,n5"]);
     assert!(told.contains(" at 1970-01-01T00:35:00Z, on 4x2 at 0,0. In"), "{told}");
-    // If Slurm does not report the end, the time limit counts.
+    // If Slurm does not report the end, the time limit is used.
     assert!(opens_beside(None).0.is_empty());
 }
 
-/// Checks that nodes of an ending job become free shortly, regardless of its time limit.
+/// Checks that an ending job's nodes become free shortly, whatever its time limit.
 #[test]
 fn an_ending_job_is_about_to_be_gone() {
     let ends = SlurmJob { phase: Phase::Completing, ..running("9", "4x1", &[0, 1, 2, 3], 6000) };
@@ -41,8 +41,8 @@ fn an_ending_job_is_about_to_be_gone() {
     );
 }
 
-/// Checks every set of nodes that an ending job still holds: longer jobs do not overtake the box
-/// that waits for all of them.
+/// Checks, for every set of nodes that an ending job still holds, that longer jobs do not overtake
+/// the box that needs them.
 #[test]
 fn a_box_that_waits_for_an_ending_job_is_not_overtaken() {
     for held in 1..255_u32 {
@@ -55,8 +55,8 @@ fn a_box_that_waits_for_an_ending_job_is_not_overtaken() {
     }
 }
 
-/// Checks nodes that Slurm is powering off, on which it starts nothing until that has finished:
-/// they are not used, and are kept for the first job.
+/// Checks that nodes that Slurm is powering off are not used but are kept for the first job. Slurm
+/// starts nothing on them before that has finished.
 #[test]
 fn nodes_that_are_powered_off_are_free_in_a_moment() {
     let mut state = ledger(vec![shaped("1", "4x2", 8, 9), shaped("2", "2x1", 2, 5)]);
@@ -73,7 +73,7 @@ fn nodes_that_are_powered_off_are_free_in_a_moment() {
          (2 nodes). Nearest free: 4x1 at 0,1."
     );
     assert_eq!((decision.free.count(), decision.failed), (6, 0));
-    // A job that fits elsewhere does not wait for them.
+    // A job that fits elsewhere does not wait for these nodes.
     let beside = ledger(vec![shaped("2", "2x2", 4, 5)]);
     let beside = Ledger { nodes: state.nodes.clone(), ..beside };
     assert_eq!(opens(&Run::new("easy").at(&beside, 1300)), ["2 n2,n3,n6,n7"]);
@@ -83,7 +83,7 @@ fn nodes_that_are_powered_off_are_free_in_a_moment() {
     assert_eq!(opens(&run.at(&state, 1301)), ["1 n0,n1,n2,n3,n4,n5,n6,n7"]);
 }
 
-/// Checks a node that Slurm began to power off after the gate was opened: the job is placed again.
+/// Checks that a gate closes if Slurm powers off one of its nodes, and the job is placed again.
 #[test]
 fn a_gate_that_is_open_on_a_node_that_is_powered_off_closes() {
     let mut state = ledger(vec![opened("1", "2x1", 2, &[0, 1])]);

@@ -1,4 +1,4 @@
-//! Order, holds, and limits.
+//! Tests of order, holds, and limits.
 
 use super::*;
 use crate::ledger::site::{Enforcement, Partition};
@@ -78,7 +78,7 @@ fn no_more_are_opened_than_the_limit_of_jobs_and_others_do_not_wait() {
     let other = SlurmJob { user: 1002, ..two("4", 1) };
     let jobs = vec![two("1", 1), two("2", 1), two("3", 1), other, shaped("5", "1x1", 1, 1)];
     let decision = run.decide(&ledger(jobs), 1000);
-    // One job is running. In strict order jobs 2 and 3 would hold the others back.
+    // One job is running. In strict order, jobs 2 and 3 would hold the others back.
     let opened: Vec<String> = opens(&decision.changes)
         .iter()
         .map(|open| open.split(' ').next().unwrap().into())
@@ -124,13 +124,13 @@ fn an_opened_job_that_slurm_gives_a_limit_is_closed_at_once_and_its_kin_waits_fo
     assert_eq!(closes(&changes), [("1".to_string(), Priority::Slurms)]);
     let started = opens(&changes);
     assert!(started.len() == 1 && started[0].starts_with("3 "), "{started:?}");
-    // It is gated again, and its reason no longer names the limit: it stays so until the other job
-    // ends.
+    // The job is gated again, and its reason no longer names the limit; it stays gated until the
+    // other job ends.
     let again = shaped("1", "2x1", 2, 9);
     let state = ledger(vec![again.clone(), runs, kin.clone()]);
     assert!(run.at(&state, 1030).is_empty());
     assert_eq!(opens(&run.at(&ledger(vec![again.clone(), kin.clone()]), 1031)).len(), 2);
-    // Or until a minute has passed.
+    // Otherwise, it stays gated until a minute has passed.
     let mut run = Run::new("strict");
     let open = SlurmJob { reason: reason.into(), ..opened("1", "2x1", 2, &[0, 1]) };
     run.at(&ledger(vec![open]), 1000);

@@ -1,4 +1,4 @@
-//! Gates that are opened on the nodes of running jobs.
+//! Tests of gates opened on nodes of running jobs.
 
 use super::*;
 use crate::ledger::site::{Mode, Preemption, Qos};
@@ -22,7 +22,7 @@ fn high(name: &str, shape: &str, nodes: u32) -> SlurmJob {
 
 #[test]
 fn the_box_is_where_the_least_work_is_lost_and_none_is_preempted_in_vain() {
-    // Jobs 1 and 2 have done little work, job 3 may not be preempted.
+    // Jobs 1 and 2 have done little work; job 3 may not be preempted.
     let one = SlurmJob { start: Some(900), ..low("1", "2x1", &[0, 1]) };
     let two = SlurmJob { start: Some(990), ..low("2", "2x1", &[4, 5]) };
     let three = running("3", "2x2", &[2, 3, 6, 7], 6000);
@@ -44,12 +44,12 @@ fn the_gate_stays_open_while_the_others_end_and_its_free_nodes_are_kept() {
     let changes = run.at(&ledger(vec![victim(), rest(), high("4", "2x2", 4)]), 1000);
     assert_eq!(opens(&changes), ["4 n0,n1,n4,n5"]);
     let open = || SlurmJob { qos: "high".into(), ..opened("4", "2x2", 4, &[0, 1, 4, 5]) };
-    // n4 and n5 are free, but not for other jobs.
+    // Nodes n4 and n5 are free, but not for other jobs.
     let at = |run: &mut Run, jobs, now| run.at(&ledger(jobs), now);
     assert!(at(&mut run, vec![victim(), rest(), open(), waits()], 1005).is_empty());
     let ending = SlurmJob { phase: Phase::Completing, ..victim() };
     assert!(at(&mut run, vec![ending, rest(), open(), waits()], 1030).is_empty());
-    // The preempted job is in the queue again, but its node is not free yet.
+    // The preempted job is back in the queue, but its node is not yet free.
     let gone =
         SlurmJob { reason: "BeginTime".into(), start: Some(1150), ..opened("1", "2x1", 2, &[]) };
     let gone = SlurmJob { named: names(&[0, 1]), ..gone };
@@ -76,7 +76,7 @@ fn a_preemption_that_slurm_does_not_carry_out_is_given_up() {
 
 #[test]
 fn a_later_job_preempts_only_where_it_does_not_delay_the_first() {
-    // The first job may not preempt, and gets n0 to n3 when job 9 ends.
+    // The first job may not preempt others, and gets n0 to n3 when job 9 ends.
     let held = || running("9", "4x1", &[0, 1, 2, 3], 600);
     let first = || shaped("1", "4x1", 4, 100);
     let below = || low("2", "4x1", &[4, 5, 6, 7]);

@@ -1,18 +1,18 @@
-//! Answers of `why` about the jobs of a queue.
+//! Tests of the answers that `why` gives about queued jobs.
 
 use super::*;
 use crate::show::why::answer;
 
 const NOW: u64 = 1010;
 
-/// Returns the answer for job 2 of a ledger.
+/// Returns the answer about job 2 of a ledger.
 fn why(ledger: &Ledger, order: &str) -> String {
     let (config, site, usage) = (config(order), Site::default(), Usage::default());
     let world = World { config: &config, ledger, now: NOW };
     answer(world, Rules { site: &site, usage: &usage }, called("2")).unwrap()
 }
 
-/// Asks about a job with a reservation, and about one behind another job.
+/// Asks about a job with a reservation and about a job behind another job.
 #[test]
 fn an_answer_has_one_time_and_one_place() {
     let held: Vec<u32> = (0..8).collect();
@@ -35,7 +35,7 @@ fn a_job_that_fits_now_is_told_its_box() {
     assert_eq!(why(&ledger(jobs), "easy"), "2 may start now on 2x2 at 2,0");
 }
 
-/// Removes n1, which every 3x2 contains. In strict order nothing starts behind such a job.
+/// Removes n1, which every 3x2 box needs. In strict order, nothing starts behind such a job.
 #[test]
 fn a_job_that_cannot_start_has_no_time() {
     let mut lacking = ledger(vec![shaped("1", "1x2", 2, 9), shaped("2", "3x2", 6, 5)]);

@@ -1,4 +1,4 @@
-//! Forged comments and other texts of users, with a real Slurm.
+//! Tests forged comments and other user text with a real Slurm.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -29,7 +29,7 @@ fn users_cannot_forge_what_the_daemon_reads(release: Release) {
     records::judge(&records::read(&cluster), 8);
 }
 
-/// Returns a value of the daemon's metrics.
+/// Returns the value of one of the daemon's metrics.
 fn metric(cluster: &Cluster, name: &str) -> u64 {
     let mut stream = TcpStream::connect(("127.0.0.1", cluster.spare_port())).unwrap();
     stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
@@ -52,7 +52,7 @@ fn metric_until(cluster: &Cluster, name: &str, good: impl Fn(u64) -> bool) {
     panic!("{name} is still {last}; log:\n{}", cluster.log());
 }
 
-/// Submits as an ordinary user. Returns the job number or the message.
+/// Submits as an ordinary user. Returns the job number or the error message.
 fn attempt(cluster: &Cluster, options: &str) -> Result<String, String> {
     let line = format!("sbatch --parsable -o /dev/null {options} --wrap 'sleep 0.2'");
     let output = cluster.shell(&line, true);
@@ -83,7 +83,7 @@ fn the_gate_refuses_control_characters(cluster: &Cluster) {
     pavior_trials::attacked("slurm", attack, texts.len() + 3, failed);
 }
 
-/// Submits jobs with hostile text in other fields: Slurm refuses them, or they run normally.
+/// Submits jobs with hostile text in other fields, which Slurm must refuse or run normally.
 fn texts_of_other_fields(cluster: &Cluster) {
     let record = "x\n9|R|None|1|4|n[00-02]||1|1:00|1|(null)|shape=2x2";
     let options = [
@@ -109,7 +109,7 @@ fn texts_of_other_fields(cluster: &Cluster) {
     ];
     let mut failed = 0;
     for options in &options {
-        // A job's name is its shape, which the judge reads.
+        // A job's name gives its shape, which the judge reads.
         let name = if options.starts_with("-J") { "" } else { "-J 1x1-text" };
         let told = attempt(cluster, &format!("{name} {options}"));
         failed += usize::from(told.is_err_and(|said| said.is_empty()));
@@ -121,7 +121,7 @@ fn texts_of_other_fields(cluster: &Cluster) {
     pavior_trials::attacked("slurm", attack, options.len(), failed);
 }
 
-/// Installs a gate that lets control characters pass, as in an older program. `check` sees it.
+/// Installs a gate that lets control characters pass, as older versions did. `check` must notice.
 fn an_older_gate(cluster: &mut Cluster) {
     let file = cluster.path().join("pavior.lua");
     let text = std::fs::read_to_string(&file).unwrap();
@@ -131,12 +131,12 @@ fn an_older_gate(cluster: &mut Cluster) {
     let older = older.replace(checksum, "0123456789abcdef");
     let check = format!("{} {}/pavior.toml check", cluster.program(), cluster.path().display());
     assert!(cluster.good(&check).contains("faults: []"));
-    // Slurm compares the other file's modification time in seconds.
+    // Slurm compares the file's modification time in whole seconds.
     std::thread::sleep(std::time::Duration::from_millis(1100));
     std::fs::write(&file, older).unwrap();
     cluster.good(&format!("touch {}/job_submit.lua", cluster.path().display()));
     cluster.until(&check, 30, |text| text.contains("another version"));
-    // The daemon checks at startup, and until the gate is correct.
+    // The daemon checks the gate at startup and until it is correct.
     assert_eq!(metric(cluster, "gate_loaded"), 1);
     cluster.start_daemon();
     let log = format!("cat {}/pavior.log", cluster.path().display());
@@ -144,8 +144,7 @@ fn an_older_gate(cluster: &mut Cluster) {
     assert_eq!(metric(cluster, "gate_loaded"), 0);
 }
 
-/// Lines that look like another user's job, running or waiting, and lines that look like nothing
-/// known.
+/// Returns comments that look like another user's running or waiting job, or like nothing known.
 fn comments_that_look_like_jobs(cluster: &Cluster) {
     let victim = cluster.submit("1x3-victim", "--comment=shape=1x3", 600.0);
     let state = format!("squeue -h -j {victim} -o '%t %N'");
@@ -158,9 +157,9 @@ fn comments_that_look_like_jobs(cluster: &Cluster) {
     let mut failed = 0;
     let attacks = [
         "shape=2x2 a\nb".to_string(),
-        // As reported: a job that has just started on wrong nodes, which would be requeued.
+        // A job that has just started on the wrong nodes, which would be requeued.
         format!("x\n{victim}|R|None|1|4|{nodes}||{now}|1:00|1|(null)|shape=2x2"),
-        // A job whose gate was opened on nodes that do not form a box: it is closed and released.
+        // A job with an open gate on nodes that form no box, which would be closed and released.
         format!("x\n{held}|PD|None|1|4||n[00-02]|N/A|1:00|1|(null)|shape=2x2"),
         // A job with or without a gate.
         format!("x\n{held}|PD|None|1|4|||N/A|1:00|1|(null)|shape=2x2"),
@@ -189,7 +188,7 @@ fn comments_that_look_like_jobs(cluster: &Cluster) {
     let said = log.matches("records cannot be read").count();
     assert!((1..=3).contains(&said), "once a minute, not in each cycle:\n{log}");
     assert!(!log.contains("|R|") && !log.contains('\u{1b}') && !log.contains("\\u001b"), "{log}");
-    // Once released, they wait forever, with an explanation.
+    // Once released, the hostile jobs wait forever, with an explanation.
     cluster.good(&format!("scontrol release {}", hostile[0]));
     cluster.until(&format!("scontrol show job {}", hostile[0]), 30, |text| {
         text.contains("not placed: its comment contains control characters")
@@ -201,7 +200,7 @@ fn comments_that_look_like_jobs(cluster: &Cluster) {
     pavior_trials::attacked("slurm", attack, attacks.len(), failed);
 }
 
-/// Runs a job whose comment claims that it has ended or runs elsewhere: it keeps its nodes.
+/// Checks that a job whose comment claims that it has ended or runs elsewhere keeps its nodes.
 fn a_running_job_with_a_forged_comment(cluster: &mut Cluster) {
     let tried = pavior_trials::size(1, 1, 8);
     let mut failed = 0;
@@ -231,7 +230,7 @@ fn a_running_job_with_a_forged_comment(cluster: &mut Cluster) {
     pavior_trials::attacked("slurm", attack, tried, failed);
 }
 
-/// Checks that an unavailable Slurm does not count as an unreadable record.
+/// Checks that an unavailable Slurm does not count as a malformed record.
 fn slurm_is_away(cluster: &mut Cluster) {
     let unreadable = metric(cluster, "unreadable_total");
     std::thread::sleep(std::time::Duration::from_secs(6));

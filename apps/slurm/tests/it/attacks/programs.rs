@@ -9,7 +9,7 @@ use tempfile::TempDir;
 /// A folder with `sinfo`, `squeue` and `scontrol`, and a machine of 4x2 nodes.
 pub(crate) struct Programs(TempDir);
 
-/// Prints a record of `squeue` with the mark that it was given.
+/// A script that prints a `squeue` record with the mark that it was given.
 const RECORD: &str = r#"
 M=${SQUEUE_FORMAT%%%*}
 record() { printf '%s' "$M"; for field in "$@"; do printf '%s%s' "$field" "$M"; done; echo; }
@@ -39,7 +39,7 @@ impl Programs {
         programs
     }
 
-    /// Sets another machine, with nodes `n0`, `n1` and so on.
+    /// Configures another machine, with nodes `n0`, `n1` and so on.
     pub(crate) fn lie_on(&self, machine: &str) {
         let text = format!("machine = \"{machine}\"\nnodes = \"n{{}}\"\npartition = \"p\"\n");
         std::fs::write(self.path().join("pavior.toml"), text).unwrap();
@@ -68,12 +68,12 @@ impl Programs {
             .args(rest)
             .env("PATH", path)
             .env("FOLDER", self.path())
-            // A user's own settings do not change the output that is read.
+            // The user's own settings must not change the output that is read.
             .envs([("SQUEUE_USERS", "me"), ("SQUEUE_FORMAT2", "jobid"), ("SINFO_FORMAT", "%t")]);
         command
     }
 
-    /// Makes each program record its arguments and input in the file `calls`.
+    /// Makes each program record its arguments and input in the `calls` file.
     pub(crate) fn note_calls(&self) {
         for name in ["sinfo", "squeue", "scontrol", "sbatch"] {
             let text = std::fs::read_to_string(self.path().join(name)).unwrap();
@@ -83,7 +83,7 @@ impl Programs {
         }
     }
 
-    /// Returns the log of one cycle that changes nothing, and true if it succeeded.
+    /// Returns the log of one cycle of a dry run, and true if it succeeded.
     fn try_cycle(&self) -> (String, bool) {
         let output = self.run(&["--dry-run"]);
         (String::from_utf8(output.stderr).unwrap(), output.status.success())
@@ -97,7 +97,7 @@ impl Programs {
     }
 }
 
-/// Returns the nodes of the gate that would open, by a log.
+/// Returns the nodes on which a job's gate would open, according to a log.
 fn opened(log: &str, job: &str) -> Option<String> {
     let line = log.lines().find(|line| {
         line.contains("\"event\":\"open\"") && line.contains(&format!("\"job\":\"{job}\""))
@@ -108,7 +108,7 @@ fn opened(log: &str, job: &str) -> Option<String> {
 
 #[test]
 fn every_reading_has_a_mark_of_its_own_that_other_users_cannot_see() {
-    // Everyone can read the arguments of a process, but not its environment.
+    // Everyone can read a process's arguments, but not its environment.
     let squeue = "echo \"$@\" >>$FOLDER/arguments; echo $SQUEUE_FORMAT >>$FOLDER/formats
                   env | grep -c 'SQUEUE_USERS\\|SQUEUE_FORMAT2\\|SINFO_' >>$FOLDER/wishes
                   waits 7 4 shape=2x2";
@@ -196,7 +196,7 @@ fn nodes_of_a_running_job_that_cannot_be_read_are_not_free() {
                    echo \"n$node|idle|(null)|(null)|100|1|1:1:1|0\"
                  done";
     let attacks = [
-        // Either its nodes can be read, or Slurm's second answer shows them.
+        // The job's nodes are either readable or shown by Slurm's second answer.
         "job 9 R None 9 2 'n[0-1]' '' 1 1:00 1 'a|b' x",
         "job 9 R None x 2 'n[0-1' '' 1 1:00 1 '' x",
         "job 9+0 R None 9 2 'n[0-1]' '' 1 1:00 1 '' x",

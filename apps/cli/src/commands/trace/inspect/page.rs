@@ -33,7 +33,7 @@ fn table(header: &[&str], rows: Vec<Vec<String>>) -> Option<SectionTable> {
     Some(SectionTable { header, rows, words: 1 })
 }
 
-/// Creates the section of the counts, with an example of each reason for skipping.
+/// Creates the section of counts, with an example of each reason for skipping lines.
 fn jobs(inspection: &Inspection<'_>) -> Section {
     let facts = facts(inspection.summary).into_iter();
     let examples = inspection.examples.iter();
@@ -89,7 +89,7 @@ fn sizes_and_runs(summary: &LogSummary) -> Vec<Section> {
     }]
 }
 
-/// Draws the load and the number of jobs in each week.
+/// Draws the load and the number of jobs per week.
 fn weeks(summary: &LogSummary) -> Option<Section> {
     if summary.weeks.len() < 2 {
         return None;

@@ -1,4 +1,4 @@
-//! The command that replays a log, and lines of the log as examples.
+//! The command that replays a log, and example lines from the log.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::files;
 
-/// The first line that was skipped for a reason.
+/// The first line skipped for a given reason.
 #[derive(Serialize)]
 pub(super) struct Example {
     pub(super) reason: &'static str,
@@ -18,11 +18,11 @@ pub(super) struct Example {
     pub(super) text: String,
 }
 
-/// The maximum number of characters of an example.
+/// The maximum number of characters in an example.
 const LONGEST: usize = 120;
 
-/// Reads the first line for each reason for skipping from a log with one job per line. Standard
-/// input cannot be read again, so it has no examples.
+/// Reads the first line skipped for each reason from a log with one job per line. Standard input
+/// cannot be reread, so it has no examples.
 pub(super) fn examples(path: &Path, summary: &LogSummary) -> Result<Vec<Example>, Failure> {
     let first = |(reason, found): (&'static str, &[u64])| Some((*found.first()?, reason));
     let skipped = summary.skipped.iter().map(|one| (one.reason, one.found.lines.as_slice()));
@@ -37,7 +37,7 @@ pub(super) fn examples(path: &Path, summary: &LogSummary) -> Result<Vec<Example>
     let text = pavior::files::open(path, files::lines().without_lines())?;
     let (mut lines, mut wanted) =
         (Lines::new(text).with_long_lines(), wanted.into_iter().peekable());
-    // The file was read before, so errors are not expected.
+    // The file has been read before, so errors are not expected.
     while lines.number < last && lines.advance().is_ok_and(|found| found) {
         while let Some((line, reason)) = wanted.next_if(|&(line, _)| line == lines.number) {
             let text = String::from_utf8_lossy(lines.line());
@@ -48,8 +48,8 @@ pub(super) fn examples(path: &Path, summary: &LogSummary) -> Result<Vec<Example>
     Ok(examples)
 }
 
-/// Returns the command that replays a log, on the given grid or on the most compact mesh of the
-/// size in the header. `None` if the size is unknown.
+/// Returns the command that replays a log, on the given grid or the most compact mesh of the size
+/// in the header; `None` if the size is unknown.
 pub(super) fn command(path: &Path, grid: Option<&Grid>, summary: &LogSummary) -> Option<String> {
     let machine = match grid {
         Some(grid) => grid.to_string(),
@@ -69,7 +69,7 @@ pub(super) fn command(path: &Path, grid: Option<&Grid>, summary: &LogSummary) ->
     ))
 }
 
-/// Returns the mesh of up to three axes with the smallest surface.
+/// Returns the mesh with up to three axes that has the smallest surface.
 fn compact(nodes: u64) -> Option<String> {
     let divisors = |of: u64| (1..=65_535).take_while(move |side| side * side <= of && of > 0);
     let mut best: Option<(u64, [u64; 3])> = None;
