@@ -134,7 +134,7 @@ def test_what_each_attribute_allows() -> None:
     assert "is not on the machine" in str(outside.counterexample)
     assert "<svg" in outside._repr_html_()
     refused = judge(Turned, "mesh:3x3")
-    assert "it may grant 1x2 at 0,0 alone, moved to any base" in str(refused.counterexample)
+    assert "it may only grant 1x2 at 0,0, at any base" in str(refused.counterexample)
     allowed = type("Allowed", (Turned,), {"name": "turns-it", "turns": True})
     assert judge(allowed, "mesh:3x3")
     assert judge(Scattered, "mesh:3x3") and judge(Scattered, "torus:3x2x2")

@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(refused("afterr=1"), "unknown parameter `afterr`; did you mean `after`?");
         let others = "unknown parameter `tenant`; choose from after, limit, machine";
         assert_eq!(refused("tenant=a"), others);
-        assert_eq!(refused("after=1&%61fter=1"), "the parameter `after` appears twice");
+        assert_eq!(refused("after=1&%61fter=1"), "the `after` parameter appears twice");
         assert!(refused("%1b[31m=1").starts_with(r"unknown parameter `\u{1b}[31m`;"));
         assert!(refused(&"x".repeat(60_000)).len() < 400);
         let none = parameters(&"/healthz?a=1".parse().unwrap(), &[]).unwrap_err();

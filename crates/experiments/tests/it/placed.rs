@@ -135,7 +135,7 @@ fn names_and_settings_that_do_not_fit_are_refused() {
     let settings = specification.points[1].settings();
     let scenario = Scenario::new(settings, false, &files, &Histories::default());
     let error = scenario.err().unwrap().to_string();
-    assert!(error.starts_with("no job has its place: 1 jobs without"), "{error}");
+    assert!(error.starts_with("no job can be placed as in the log: 1 jobs without"), "{error}");
 }
 
 #[test]

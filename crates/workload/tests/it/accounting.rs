@@ -160,7 +160,7 @@ fn names_may_be_in_filters() {
     for (filter, reason) in [
         ("partition=gpus", "`gpus` is not a partition of the log: gpu, 2, cpu"),
         ("status=DEADLINE", "`DEADLINE` is not a status of the log: COMPLETED, TIMEOUT, FAILED"),
-        ("app=x", "`x`: the log has no names of app, only numbers"),
+        ("app=x", "`x`: the log has no app names, only numbers"),
     ] {
         let options = ReadOptions { filter: filter.parse().unwrap(), ..ReadOptions::default() };
         assert_eq!(with(log, &options).unwrap_err().to_string(), reason);
@@ -510,7 +510,7 @@ fn lists_of_kubernetes_have_many_forms() {
         assert_eq!(seen(&read(&text)), [(0, 0, 3600, Some(7200), 2)], "{text}");
     }
     for (text, reason) in [
-        (list(&[kind(&one)]), "must have a kind, or its list one such as JobList"),
+        (list(&[kind(&one)]), "must have a kind, or follow the kind of its list"),
         (kind(&one), "must have a kind"),
         (shaped.replace("\"status\"", "\"kind\""), "the member `kind` appears twice"),
         (shaped.replace("09:10:00Z", "09:10:00"), "completionTime (byte 0): not a valid date"),

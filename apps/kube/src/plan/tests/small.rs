@@ -262,7 +262,7 @@ fn a_machine_without_boxes_of_the_shape_has_a_fault_and_its_jobs_are_left_alone(
     assert!(fault.starts_with("kind: `slices`: the only kind is boxes"), "{fault}");
     // Ranks form a box of the shape, so a strategy must grant one.
     for strategy in ["2db", "mbs"] {
-        let model = Model::new("torus:4x4", &json!({ "strategy": strategy }));
+        let model = Model::new("mesh:4x4", &json!({ "strategy": strategy }));
         let index = Index::of(&model.world);
         let fault = plan(&index, "m", &mut Memory::default(), 10_000, Detail::DAEMON).unwrap_err();
         assert!(fault.contains("does not give every Job one box of its shape"), "{fault}");
