@@ -313,7 +313,6 @@ def test_help_lists_every_parameter_with_its_type_and_default() -> None:
     table = re.findall(r"^\| `([a-z-]+)`.*\| ([a-z ]+) \|$", listed.read_text(), re.MULTILINE)
     names = {name.replace("-", "_") for name, what in table if what not in ("snapshots", "the whole")}
     signature = inspect.signature(simulate)
-    # Jobs on their places in the log are an experiment.
     names = names - {"placed"} | {"metrics", "timing", "replication", "progress"}
     assert names == set(signature.parameters)
     assert signature.parameters["load"].default == 1.5
