@@ -84,7 +84,7 @@ build() {
   [ -n "$mirror" ] || mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' \
     'Origin: Debian' 'Label: Debian' 2>/dev/null | head -n 1)
   [ -n "$mirror" ] || { echo "apt has no mirror of Debian: set MIRROR"; return 1; }
-  echo "creating a chroot of Debian $suite in $cache: this takes some minutes, once"
+  echo "creating a chroot of Debian $suite in $cache: this takes a few minutes, once"
   rm -rf --one-file-system "$half"
   # All mounts and processes from here on end with this command, even if it is killed.
   setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child \

@@ -250,7 +250,7 @@ fn problem(root: &Path, ended: &Ended) -> Option<String> {
     }
 }
 
-/// Returns the number of cores that a step takes from computing steps.
+/// Returns the number of cores that a step makes unavailable to computing steps.
 fn cores(step: &Step) -> usize {
     match step.uses {
         Uses::Both => CORES,

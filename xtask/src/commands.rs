@@ -77,7 +77,7 @@ const COMMANDS: &[Command] = &[
     command("attack", "", "Run long attacks on every promise, and print a table of the attacks",
         "ten minutes", "the same tools as the checks", long::attack),
     command("tries", "", "Try hostile values for every option, and full or closed outputs",
-        "some minutes", RUST, long::tries),
+        "a few minutes", RUST, long::tries),
     command("fuzz", "[MINUTES]", "Run every parser on mutated inputs", "one minute by default",
         RUST, long::fuzz),
     command("service", "",

@@ -1,5 +1,5 @@
-//! The first words of doc comments, by crate: the share of clauses such as What and How in place of
-//! nouns, and of third-person verbs for functions.
+//! The first words of doc comments, by crate: the share that begin with What, How and the like, and
+//! the share of functions' comments that begin with a third-person verb.
 
 use std::path::{Path, PathBuf};
 

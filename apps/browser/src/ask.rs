@@ -14,11 +14,11 @@ use crate::session::Session;
 
 /// The maximum number of jobs that a plan moves.
 const MOVED: usize = 3;
-/// The maximum number of nodes up to which moves and counts are computed interactively.
+/// The maximum number of nodes for which moves and counts are computed interactively.
 const SEARCHED: u32 = 40_000;
 
-/// Reports if a shape fits now. If not, also reports the jobs in the place that becomes free first,
-/// the jobs that would have to move, and the number of free boxes of the shape.
+/// Reports whether a shape fits now. If not, also reports the jobs in the place that becomes free
+/// first, the jobs that would have to move, and the number of free boxes of the shape.
 pub(crate) fn shape(session: &Session, shape: &str) -> Result<Value, Fault> {
     let (run, grid) = (session.run(), session.grid());
     let ask = Ask::typed(Some(shape), None, grid).map_err(Fault::of)?;
@@ -62,7 +62,7 @@ pub(crate) fn shape(session: &Session, shape: &str) -> Result<Value, Fault> {
     }))
 }
 
-/// Converts a question to a request. A number of nodes gets the most compact box.
+/// Converts a question to a request. If only a node count is given, requests the most compact box.
 fn request(ask: Ask, grid: &Grid) -> Result<Request, Fault> {
     let rule: Selection<ShapeRule> = "compact".parse().map_err(Fault::of)?;
     Ok(ask.request(&mut Shaper::new(&rule, grid, 1, 0)))

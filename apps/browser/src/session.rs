@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::engine::Fault;
 
-/// The maximum number of nodes up to which the largest free box is searched for after every step.
+/// The maximum number of nodes for which the largest free box is found after every step.
 const SEARCHED: u32 = 40_000;
 /// The minimum number of jobs for an interval: ten in each batch.
 const FEWEST_JOBS: usize = 10 * BATCHES;

@@ -4,7 +4,7 @@
 //! API server --read--> World --plan--> actions --write with uid and version--> API server
 //! ```
 //!
-//! A plan depends only on the world, so a new replica continues where another stopped.
+//! A plan depends only on the world, so a new replica picks up where another left off.
 
 mod client;
 mod daemon;

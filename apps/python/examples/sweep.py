@@ -1,4 +1,4 @@
-"""Runs a sweep on a process pool. The results have the same bytes as on threads or the command line."""
+"""Runs a sweep on a process pool. The results are the same, byte for byte, as on threads."""
 
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context

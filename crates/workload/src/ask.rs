@@ -111,7 +111,7 @@ impl Ask {
         Ok(Ask::Shape(sides))
     }
 
-    /// Converts this to a request. A number of nodes gets its box from `shaper`'s rule.
+    /// Converts this to a request. If only a node count is given, `shaper`'s rule chooses the box.
     pub fn request(self, shaper: &mut Shaper) -> Request {
         match self {
             Ask::Shape(sides) => Request::shape(sides),

@@ -1,5 +1,5 @@
-//! Plans, which contain actions for the cluster as it was read. This module does not communicate
-//! with the API server, and decisions do not depend on state from earlier plans.
+//! Plans: the actions to take, given the cluster's state when last read. This module does not
+//! communicate with the API server, and decisions do not depend on state from earlier plans.
 
 mod action;
 mod admission;

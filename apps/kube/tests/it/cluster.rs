@@ -240,7 +240,7 @@ impl Cluster {
         self.good(User::Admin, "GET", path, &Value::Null)
     }
 
-    /// Creates a Job for Alice whose pods run for some seconds. Returns its name.
+    /// Creates a Job for Alice whose pods run for a few seconds. Returns its name.
     pub(crate) fn job(&self, name: &str, shape: &str, run_s: u32) {
         let made = self.ask(User::Alice, "POST", JOBS, &job(name, shape, run_s));
         made.unwrap_or_else(|why| panic!("{name}: {why:?}"));

@@ -201,8 +201,8 @@ pub(crate) fn is_basic(config: &str) -> bool {
 }
 
 /// Returns the longest interval between two runs of Slurm's schedulers, in seconds, plus a third
-/// for the run itself. The schedulers often run earlier, such as after a submission, a job's end or
-/// a change.
+/// for the run itself. The schedulers often run earlier, for example after a submission, a job's
+/// end or a change.
 fn looks(scheduler: &str, parameters: &str) -> u64 {
     let interval = |key: &str, usual: u64| {
         let mut all = parameters.split(',').filter_map(|one| one.trim().split_once('='));

@@ -136,7 +136,7 @@ fn judge_partition(config: &Config, name: &str, partition: Option<&str>) -> Vec<
     };
     let word = |text: &str| partition.split_whitespace().any(|word| word == text);
     let mut faults = Vec::new();
-    // The first form is used up to 25.11, the second since 26.05.
+    // The first form is used up to 25.11, the second from 26.05 on.
     if !word("OverSubscribe=EXCLUSIVE") && !word("Exclusive=NODE") {
         faults.push(format!("slurm.conf: add OverSubscribe=EXCLUSIVE to PartitionName={name}"));
     }

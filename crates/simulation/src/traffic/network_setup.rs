@@ -31,7 +31,7 @@ pub enum Contention {
     Simulated,
     /// The messages of running jobs are not simulated. Each job's pace is derived from the time of
     /// an iteration alone and from other jobs' use of its links (`traffic/estimate.rs` describes
-    /// the model). Metrics of messages do not apply.
+    /// the model). Message metrics do not apply.
     Estimated,
 }
 

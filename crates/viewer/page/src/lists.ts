@@ -29,7 +29,7 @@ function found<Row>(rows: Row[], columns: Column<Row>[], search: string): Row[] 
   });
 }
 
-/** The default order of each list: the youngest jobs or the oldest requests first. */
+/** The default order: newest jobs first, latest refusals first, the others as received. */
 const USUAL: Record<List, Sort | null> = {
   jobs: { column: "age", down: false }, waiting: null, refused: { column: "when", down: true },
   ahead: null,

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::files;
 
 /// The limit on events times nodes. Beyond this limit, the largest free box is computed only where
-/// it lasts from one column to the next, which takes some seconds.
+/// it lasts from one column to the next, which takes a few seconds.
 const MOST_LOOKS: u64 = 200_000_000;
 /// The number of columns in the schedule, more than a screen has pixels.
 const COLUMNS: f64 = 8192.0;

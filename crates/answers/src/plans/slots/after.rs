@@ -2,9 +2,9 @@
 //!
 //! Moves do not change the number of free nodes. So there are never more boxes than fit in the free
 //! nodes, nor more than the lattices of all healthy nodes allow (`bound.rs`). In addition, let k
-//! jobs move. A box that overlaps at most one of them is free once that job is gone, so such boxes
-//! are at most as many as removing the best single job allows. Every other box overlaps one of the
-//! other k - 1 jobs, and the number of disjoint boxes that overlap a job is limited.
+//! jobs move. A box that overlaps at most one of them is free once that job is gone, so there are
+//! at most as many such boxes as removing the best single job would allow. Every other box overlaps
+//! one of the other k - 1 jobs, and the number of disjoint boxes that overlap a job is limited.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Sides, volume};
 
