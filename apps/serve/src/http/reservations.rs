@@ -132,9 +132,7 @@ impl ReservationBody {
     fn request(self, grid: &Grid) -> Result<ReservationRequest, Problem> {
         let bad = |detail: String| Problem::new(Reason::BadValue, detail);
         if self.parts.len() + self.nodes.len() > PARTS {
-            return Err(bad(format!(
-                "\"parts\" and \"nodes\" may have at most {PARTS} elements in total"
-            )));
+            return Err(bad(format!("parts and nodes may have at most {PARTS} elements in total")));
         }
         if self.name.as_ref().is_some_and(|name| name.is_empty() || name.len() > NAME) {
             return Err(bad(format!("\"name\" must have 1 to {NAME} bytes")));
