@@ -91,7 +91,7 @@ fn mistakes_are_refused() {
     for (more, words) in [
         (&["--strategy", "ff,tff"][..], "one strategy, one scheduler"),
         (&["--strategy", "tlb"], "did you mean `tbl`"),
-        (&["--slots", "4y4"], "write a shape, such as 4x4x4"),
+        (&["--slots", "4y4"], "must be a shape, such as 4x4x4"),
         (&["--threads", "0"], "at least one thread"),
         (&["--mttf", "5"], "--mttf needs --mttr"),
     ] {

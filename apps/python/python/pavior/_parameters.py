@@ -110,9 +110,9 @@ class Parameters(TypedDict, total=False):
         lanes: virtual channels of links on axes that wrap
             ('1' (one, which can deadlock), '2' (two, each with the full bandwidth), 'shared' (two
             that share the bandwidth); default '2')
-        link_energy: the energy of a flit on a link
+        link_energy: the energy used to move one flit over a link
             (float, in units of energy; default 1)
-        router_energy: the energy of a flit in a router
+        router_energy: the energy used to move one flit through a router
             (float, in units of energy; default 1)
 
     Parameters: Job log

@@ -462,7 +462,7 @@ impl History for Rows {
     fn save(&self, snapshot: &StateSnapshot) -> Result<(), StoreError> {
         let body = serde_json::to_string(snapshot).expect("a snapshot can be written");
         let chain = self.chain_at(snapshot.seq)?.ok_or_else(|| {
-            damaged("pavior_journal", snapshot.seq, "the row of the snapshot is gone".to_string())
+            damaged("pavior_journal", snapshot.seq, "the snapshot's row is missing".to_string())
         })?;
         let sum = chain.then(snapshot.seq, &body).0;
         let query = "INSERT INTO pavior_snapshot (seq, body, chain, sum) VALUES ($1, $2, $3, $4)

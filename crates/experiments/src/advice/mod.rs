@@ -166,7 +166,7 @@ pub fn advise_among(
     let trace = trace(&point, environment)?;
     let slots = slots.map_or_else(|| usual_slots(&point), str::to_string);
     let measures = Measures::new(&trace, &slots).map_err(|_| {
-        AdviceError::Input(format!("--slots {slots}: write a shape, such as 4x4x4").into())
+        AdviceError::Input(format!("--slots {slots}: must be a shape, such as 4x4x4").into())
     })?;
     let (mut tried, mut left_out) = tried(present, &point, placed.first());
     if let Some((names, most)) = some {

@@ -207,14 +207,14 @@ pub(super) const LANES: Parameter = Parameter {
 
 pub(super) const LINK_ENERGY: Parameter = Parameter {
     name: "link-energy",
-    meaning: "the energy of a flit on a link",
+    meaning: "the energy used to move one flit over a link",
     read: |text, _| energy(text, |given| &mut given.link_energy),
     ..ENERGY
 };
 
 pub(super) const ROUTER_ENERGY: Parameter = Parameter {
     name: "router-energy",
-    meaning: "the energy of a flit in a router",
+    meaning: "the energy used to move one flit through a router",
     read: |text, _| energy(text, |given| &mut given.router_energy),
     ..ENERGY
 };

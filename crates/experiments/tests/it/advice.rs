@@ -195,5 +195,5 @@ fn what_is_no_log_on_one_machine_is_refused() {
     let folder = Folder::new("", Limits::LINES);
     let environment = Environment { files: &folder, ..Environment::PLAIN };
     let slots = advise(&settings(&log, &[]), Some("4y4"), environment);
-    assert!(slots.unwrap_err().to_string().contains("write a shape, such as 4x4x4"));
+    assert!(slots.unwrap_err().to_string().contains("must be a shape, such as 4x4x4"));
 }

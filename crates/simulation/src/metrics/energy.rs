@@ -6,7 +6,7 @@ use super::{MetricSpec, Unit};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "energy",
-    meaning: "flit-hops and router traversals, each times its energy, mean over messages",
+    meaning: "energy of all flit-hops and router traversals, mean over messages",
     unit: Unit::Energy,
     standard: true,
     build: |context| Carried::boxed(context, |context, totals| totals.mean_energy(context.energy)),

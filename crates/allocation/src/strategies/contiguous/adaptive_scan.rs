@@ -51,7 +51,8 @@ const ROWS: OptionSpec = OptionSpec {
     key: "rows",
     values: Values::OneOf(&["step", "jump"]),
     default: "step",
-    meaning: "the row after one without a base: the next one, or the next one covered differently",
+    meaning: "which row is tried after one without a base: the next, or the next that is covered \
+              differently",
     bare: false,
 };
 

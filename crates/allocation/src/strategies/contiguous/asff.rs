@@ -48,7 +48,8 @@ const PLACE: OptionSpec = OptionSpec {
     key: "place",
     values: Values::OneOf(&["first", "peripheral"]),
     default: "first",
-    meaning: "the first base of the first shape that fits, or the one with the most border nodes",
+    meaning: "which base is chosen: the first one of the first shape that fits, or the one with \
+              the most border nodes",
     bare: true,
 };
 

@@ -49,8 +49,8 @@ const WALK: OptionSpec = OptionSpec {
     key: "walk",
     values: Values::OneOf(&["forward", "snake", "clamp"]),
     default: "forward",
-    meaning: "all rows of frames run forward, every second one runs backward, or the last frame \
-              of a row or column is pushed back to the border",
+    meaning: "how rows of frames are walked: all forward, every second one backward, or the last \
+              frame of a row or column is pushed back to the border",
     bare: false,
 };
 

@@ -44,7 +44,7 @@ const BY: OptionSpec = OptionSpec {
     key: "by",
     values: Values::OneOf(&["share", "count"]),
     default: "share",
-    meaning: "destroyed places count as a share of the shape's places, or one each",
+    meaning: "how destroyed places are counted: as a share of the shape's places, or as one each",
     bare: false,
 };
 

@@ -49,7 +49,8 @@ const RULE: OptionSpec = OptionSpec {
     key: "rule",
     values: Values::OneOf(&["contact", "prism"]),
     default: "contact",
-    meaning: "least contact, or inside the largest free prism",
+    meaning: "which base is best: the one with the least contact, or one inside the largest free \
+              prism",
     bare: true,
 };
 

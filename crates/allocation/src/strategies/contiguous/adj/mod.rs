@@ -61,7 +61,8 @@ const OVER: OptionSpec = OptionSpec {
     key: "over",
     values: Values::OneOf(&["first", "all"]),
     default: "first",
-    meaning: "the best of the first orientation that has a free base, or of all orientations",
+    meaning: "which bases compete: those of the first orientation that has a free one, or those \
+              of all",
     bare: false,
 };
 

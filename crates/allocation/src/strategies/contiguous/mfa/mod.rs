@@ -91,7 +91,8 @@ const RULE: OptionSpec = OptionSpec {
     key: "rule",
     values: Values::OneOf(&["intended", "printed"]),
     default: "intended",
-    meaning: "the algorithm as intended, or with the printed threshold and loop over orientations",
+    meaning: "which version of the algorithm is used: as intended, or with the threshold and the \
+              loop over orientations as printed",
     bare: true,
 };
 

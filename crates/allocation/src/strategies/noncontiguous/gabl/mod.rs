@@ -87,7 +87,8 @@ const SHAPE: OptionSpec = OptionSpec {
     key: "shape",
     values: Values::OneOf(&["chain", "largest"]),
     default: "chain",
-    meaning: "pieces of one shrinking shape, or each time the largest free box within the shape",
+    meaning: "how pieces are chosen: from one shrinking shape, or as the largest free box within \
+              the shape each time",
     bare: false,
 };
 

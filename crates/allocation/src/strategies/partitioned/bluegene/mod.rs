@@ -64,7 +64,8 @@ const WIRING: OptionSpec = OptionSpec {
     key: "wiring",
     values: Values::OneOf(&["plain", "multi"]),
     default: "plain",
-    meaning: "one cable between neighbors, or additional loops on each line (multi-toroidal)",
+    meaning: "how lines are wired: with one cable between neighbors, or with additional loops on \
+              each line (multi-toroidal)",
     bare: true,
 };
 
@@ -72,7 +73,8 @@ const PLACE: OptionSpec = OptionSpec {
     key: "place",
     values: Values::OneOf(&["first", "mfp"]),
     default: "first",
-    meaning: "the first possible partition, or the one that leaves the largest free box",
+    meaning: "which partition is chosen: the first possible one, or the one that leaves the \
+              largest free box",
     bare: true,
 };
 
