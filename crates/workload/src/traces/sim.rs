@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The number of columns determines the form of each line. Times are in seconds and may have
-//! decimals. A triple always has three sides; on a machine with fewer axes, the trailing ones are
-//! 1. If `mesh` gives a box with more nodes than processors, the rest is internal fragmentation; a
+//! decimals. A triple always has three sides; on a machine with fewer axes, trailing sides are one.
+//! If `mesh` gives a box with more nodes than processors, the rest is internal fragmentation; a
 //! box with fewer is an error. `mesh` may be in capitals. A column that begins with `#`, `;`, `%`
 //! or `//` starts a comment. Jobs are numbered from 0.
 //!

@@ -44,7 +44,7 @@ fn each_machine_has_its_own() {
     client.lease(json!({ "machine": "cube", "shape": [2, 1, 1], "job": "unseen" }));
     client.lease(json!({ "shape": [1, 1], "job": "seen" }));
     browser.shows("counts", "16 busy");
-    assert_eq!(browser.value("document.getElementById('refused-total').textContent"), "0");
+    browser.until("document.getElementById('refused-total').textContent === '0'");
 
     // A job is isolated here; the page does not look for it on the other machine.
     browser.value("document.querySelector('#jobs .name').click()");
