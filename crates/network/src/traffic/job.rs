@@ -38,7 +38,8 @@ pub struct TrafficPlan {
 /// messages. Whenever the network reports that a message has *entered*, create the [`follower`] in
 /// the same instant. No message is stored: memory is O(ranks).
 ///
-/// [`create`]: JobTraffic::create [`follower`]: JobTraffic::follower
+/// [`create`]: JobTraffic::create
+/// [`follower`]: JobTraffic::follower
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network;
