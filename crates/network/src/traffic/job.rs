@@ -34,12 +34,10 @@ pub struct TrafficPlan {
 /// A job's messages: a state machine between the job and the network.
 ///
 /// Within an instant, first report each job's [`delivered`](JobTraffic::delivered) messages to it.
-/// Then, in order of job id, let every job with a report, and every job that starts, [`create`] its
-/// messages. Whenever the network reports that a message has *entered*, create the [`follower`] in
-/// the same instant. No message is stored: memory is O(ranks).
-///
-/// [`create`]: JobTraffic::create
-/// [`follower`]: JobTraffic::follower
+/// Then, in order of job id, let every job with a report, and every job that starts,
+/// [`create`](Self::create) its messages. Whenever the network reports that a message has
+/// *entered*, create the [`follower`](Self::follower) in the same instant. No message is stored:
+/// memory is O(ranks).
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network;
