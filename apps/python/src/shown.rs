@@ -3,16 +3,17 @@
 use std::fmt::Write;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::UInt8Type;
-use arrow_array::types::{Float64Type, Int64Type, UInt16Type, UInt32Type, UInt64Type};
+use arrow_array::types::{Float64Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::DataType;
 use pavior::draw::escape;
 
 /// The maximum number of characters in a cell.
-const LONGEST: usize = 48;
+const MAX_CELL: usize = 48;
+/// The maximum number of list members in a cell.
+const MAX_MEMBERS: usize = 48;
 /// The maximum width of a table on a terminal.
-const WIDE: usize = 110;
+const MAX_WIDTH: usize = 110;
 
 /// Formats a number with six significant digits.
 pub(crate) fn number(value: f64) -> String {
@@ -37,7 +38,7 @@ fn value(column: &ArrayRef, row: usize) -> String {
         return String::new();
     }
     let members = |list: ArrayRef| {
-        let all = (0..list.len().min(LONGEST)).map(|row| value(&list, row));
+        let all = (0..list.len().min(MAX_MEMBERS)).map(|row| value(&list, row));
         format!("[{}]", all.collect::<Vec<_>>().join(", "))
     };
     match column.data_type() {
@@ -55,17 +56,18 @@ fn value(column: &ArrayRef, row: usize) -> String {
         }
         DataType::List(_) => members(column.as_list::<i32>().value(row)),
         DataType::FixedSizeList(..) => members(column.as_fixed_size_list().value(row)),
-        other => other.to_string(),
+        // Tables contain no other types.
+        other => format!("({other})"),
     }
 }
 
 /// Formats a text as a cell: one line, bounded, and escaped.
 pub(crate) fn cell(text: &str) -> String {
     let text = pavior::text::cell(text);
-    if text.chars().count() <= LONGEST {
+    if text.chars().count() <= MAX_CELL {
         return text;
     }
-    text.chars().take(LONGEST - 1).chain(['…']).collect()
+    text.chars().take(MAX_CELL - 1).chain(['…']).collect()
 }
 
 /// Some rows of a table as text, with headings.
@@ -75,7 +77,7 @@ pub(crate) struct Excerpt {
     numeric: Vec<bool>,
     rows: Vec<Vec<String>>,
     /// The number of rows before the omitted rows.
-    before: usize,
+    head: usize,
     /// The total number of rows.
     total: usize,
 }
@@ -84,31 +86,33 @@ impl Excerpt {
     /// Takes the first and last rows of a table, at most `most` in total.
     pub(crate) fn of(batch: &RecordBatch, most: usize) -> Excerpt {
         let total = batch.num_rows();
-        let (before, after) = if total <= most { (total, 0) } else { (most - most / 2, most / 2) };
-        let shown = (0..before).chain(total - after..total);
+        let (head, tail) = if total <= most { (total, 0) } else { (most - most / 2, most / 2) };
+        let shown = (0..head).chain(total - tail..total);
         let row = |row| batch.columns().iter().map(|column| cell(&value(column, row))).collect();
         let schema = batch.schema();
         Excerpt {
             heads: schema.fields().iter().map(|field| cell(field.name())).collect(),
             numeric: schema.fields().iter().map(|field| field.data_type().is_numeric()).collect(),
             rows: shown.map(row).collect(),
-            before,
+            head,
             total,
         }
     }
 
     /// Creates an excerpt with all rows of a text table.
     pub(crate) fn of_texts(heads: &[&str], numeric: &[bool], rows: Vec<Vec<String>>) -> Excerpt {
-        let (before, total) = (rows.len(), rows.len());
+        let (head, total) = (rows.len(), rows.len());
         let harmless =
             |row: &Vec<String>| row.iter().map(|text| pavior::text::cell(text)).collect();
         let rows = rows.iter().map(harmless).collect();
         let heads = heads.iter().map(|&head| head.to_string()).collect();
-        Excerpt { heads, numeric: numeric.to_vec(), rows, before, total }
+        Excerpt { heads, numeric: numeric.to_vec(), rows, head, total }
     }
 
-    fn left_out(&self) -> usize {
-        self.total - self.rows.len()
+    /// Returns the number of rows omitted before a row; `None` if none are.
+    fn omitted_before(&self, row: usize) -> Option<usize> {
+        let omitted = self.total - self.rows.len();
+        (row == self.head && omitted > 0).then_some(omitted)
     }
 
     /// Formats the rows for a terminal. Columns that do not fit are counted.
@@ -118,12 +122,11 @@ impl Excerpt {
             cells.chain([self.heads[at].chars().count()]).max().unwrap_or(0)
         };
         let widths: Vec<usize> = (0..self.heads.len()).map(width).collect();
-        let mut used = 0;
-        let fits = |width: &&usize| {
-            used += **width + 2;
-            used <= WIDE
-        };
-        let count = widths.iter().take_while(fits).count().max(1).min(widths.len());
+        let ends = widths.iter().scan(0, |end, width| {
+            *end += width + 2;
+            Some(*end)
+        });
+        let count = ends.take_while(|&end| end <= MAX_WIDTH).count().max(1).min(widths.len());
         let line = |cells: &[String]| {
             let mut line = String::new();
             for (at, cell) in cells.iter().enumerate().take(count) {
@@ -135,8 +138,8 @@ impl Excerpt {
         };
         let mut lines = vec![line(&self.heads)];
         for (number, row) in self.rows.iter().enumerate() {
-            if number == self.before && self.left_out() > 0 {
-                lines.push(format!("  … {} more rows", self.left_out()));
+            if let Some(omitted) = self.omitted_before(number) {
+                lines.push(format!("  … {omitted} more rows"));
             }
             lines.push(line(row));
         }
@@ -165,12 +168,12 @@ impl Excerpt {
         };
         let mut body = String::new();
         for (number, row) in self.rows.iter().enumerate() {
-            if number == self.before && self.left_out() > 0 {
+            if let Some(omitted) = self.omitted_before(number) {
+                let columns = self.heads.len();
                 let _ = write!(
                     body,
-                    "<tr><td colspan=\"{}\" style=\"text-align:left\">… {} more rows</td></tr>",
-                    self.heads.len(),
-                    self.left_out()
+                    "<tr><td colspan=\"{columns}\" style=\"text-align:left\">… {omitted} more \
+                     rows</td></tr>"
                 );
             }
             body += &cells("td", row);

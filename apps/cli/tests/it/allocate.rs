@@ -129,6 +129,9 @@ fn malformed_lines_are_answered_and_change_nothing() {
         assert!(answer["error"].is_string(), "{}: {answer}", lines[index + 1]);
         assert_eq!(answer["line"], json!(index + 2));
     }
+    let misspelled = lines.iter().position(|line| line.contains("dryrun")).unwrap();
+    let error = r#"unknown key "dryrun"; did you mean "dry_run"?"#;
+    assert_eq!(given[misspelled]["error"], error);
     let show = json!({"free":12,"busy":4,"failed":0,"jobs":1,"largest_free":[4,2]});
     assert_eq!(given.last(), Some(&show));
 }

@@ -24,7 +24,7 @@ impl Allocating {
     }
 
     /// Runs until the next job has to be placed.
-    pub(super) fn settle(&mut self) -> Result<(), RunError> {
+    pub(super) fn run_to_decision(&mut self) -> Result<(), RunError> {
         self.chosen = None;
         while !self.steps.over {
             let simulation = &mut self.steps.simulation;
@@ -47,21 +47,19 @@ impl Allocating {
         Ok(())
     }
 
-    /// Places the job at the base with this number or, if it does not fit there, at the first base
+    /// Places the job at the base with this node number or, if it does not fit there, at the first base
     /// where it fits. Returns true if the mask allows the action.
     pub(super) fn act(&mut self, action: usize) -> Result<bool, RunError> {
         let Some((index, shape)) = self.chosen else { return Ok(false) };
         let grid = *self.steps.simulation.machine().grid();
         let node = u32::try_from(action).ok().filter(|&node| node < grid.nodes()).map(NodeId);
         let base = node.map(|node| grid.point(node)).filter(|&base| self.bases.contains(base));
-        let valid = base.is_some();
-        let start = match base.or_else(|| self.bases.first()) {
-            Some(base) => Start::on(index, Placement::Whole(Cuboid::new(base, shape))),
-            None => Start::at(index),
-        };
+        let is_allowed = base.is_some();
+        let base = base.or_else(|| self.bases.first()).expect("a chosen job fits at some base");
+        let start = Start::on(index, Placement::Whole(Cuboid::new(base, shape)));
         self.steps.simulation.start(start)?;
-        self.settle()?;
-        Ok(valid)
+        self.run_to_decision()?;
+        Ok(is_allowed)
     }
 
     /// Returns the free nodes, the remaining times, the job, and the mask.

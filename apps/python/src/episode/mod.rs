@@ -125,8 +125,8 @@ impl Episode {
     fn begin(py: Python<'_>, kind: Kind, unit: TimeUnit) -> PyResult<Episode> {
         let episode = Episode { kind: Mutex::new(kind), unit };
         episode.with(py, |kind| match kind {
-            Kind::Scheduling(one) => one.settle(),
-            Kind::Allocating(one) => one.settle(),
+            Kind::Scheduling(one) => one.run_to_decision(),
+            Kind::Allocating(one) => one.run_to_decision(),
         })?;
         Ok(episode)
     }

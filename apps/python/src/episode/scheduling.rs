@@ -33,7 +33,7 @@ impl Scheduling {
     }
 
     /// Runs to the next instant when a job could start, or to the end.
-    pub(super) fn settle(&mut self) -> Result<(), RunError> {
+    pub(super) fn run_to_decision(&mut self) -> Result<(), RunError> {
         self.find_fits();
         while !self.steps.over && !self.fits.contains(&true) {
             self.steps.advance()?;
@@ -60,7 +60,7 @@ impl Scheduling {
             }
             _ => self.steps.advance()?,
         }
-        self.settle()?;
+        self.run_to_decision()?;
         Ok(valid)
     }
 

@@ -79,11 +79,11 @@ impl SavedMachine {
 }
 
 impl ServiceState {
-    /// Returns the state as a single value.
+    /// Returns a snapshot, from which [`restore`](ServiceState::restore) makes an equal state.
     pub fn snapshot(&self) -> StateSnapshot {
         let machines = self.boards.iter().map(|board| {
-            let bad = board.failed.iter().chain(&board.drained);
-            let nodes = bad.map(|&node| (node.0, board.node(node))).collect();
+            let out_of_service = board.failed.iter().chain(&board.drained);
+            let nodes = out_of_service.map(|&node| (node.0, board.node(node))).collect();
             SavedMachine::of(board.spec.clone(), nodes)
         });
         let leases = self.leases.by_grant(None).into_iter().map(|lease| Lease::clone(lease));
@@ -116,25 +116,27 @@ impl ServiceState {
         let mut state = ServiceState::new(limits, seed);
         let specs: Vec<MachineSpec> = snapshot.machines.iter().map(SavedMachine::spec).collect();
         state.configure(&specs).map_err(|error| error.to_string())?;
+        // Leases begin before nodes fail: a lease may hold a failed node, and only free nodes can be
+        // allocated. The numbers of requests and reservations are compared with those of leases.
         for lease in &snapshot.leases {
-            let begun = state.begin(&Arc::new(lease.clone()));
-            begun.map_err(|reason| format!("lease {}: {reason}", lease.id))?;
+            let begin = state.begin(&Arc::new(lease.clone()));
+            begin.map_err(|reason| format!("lease {}: {reason}", lease.id))?;
         }
         for (board, machine) in state.boards.iter_mut().zip(&snapshot.machines) {
-            for &(node, what) in &machine.nodes {
+            for &(node, node_state) in &machine.nodes {
                 if node >= board.grid.nodes() {
                     return Err(format!("node {node} is outside {}", board.grid));
                 }
-                board.set_node(pavior::NodeId(node), what);
+                board.set_node(pavior::NodeId(node), node_state);
             }
         }
         for waiting in &snapshot.waiting {
-            let waits = state.enqueue(&Arc::new(waiting.clone()));
-            waits.map_err(|reason| format!("request {}: {reason}", waiting.id))?;
+            let enqueue = state.enqueue(&Arc::new(waiting.clone()));
+            enqueue.map_err(|reason| format!("request {}: {reason}", waiting.id))?;
         }
         for reservation in &snapshot.reservations {
-            let reserved = state.reserve(&Arc::new(reservation.clone()));
-            reserved.map_err(|reason| format!("reservation {}: {reason}", reservation.id))?;
+            let reserve = state.reserve(&Arc::new(reservation.clone()));
+            reserve.map_err(|reason| format!("reservation {}: {reason}", reservation.id))?;
         }
         for (at, kept) in &snapshot.kept {
             state.keys.keep(*at, kept, &state.limits);

@@ -16,7 +16,7 @@ use crate::core::{
 
 /// The supported operations.
 const OPS: &str = "allocate, release, fail, repair, show, hold, list, drain and unblock";
-/// The keys allowed in messages.
+/// The keys of all operations. A key that nearly equals one of them is an error.
 const KEYS: [&str; 10] =
     ["op", "job", "shape", "nodes", "freedom", "dry_run", "node", "parts", "max_jobs", "turn"];
 /// The one machine of a session.
@@ -52,12 +52,12 @@ impl LineSession {
         let Value::Object(message) = message else {
             return Err("not a JSON object".to_string());
         };
-        known_keys(&message)?;
+        reject_misspelled_keys(&message)?;
         match message.get("op").and_then(Value::as_str) {
             Some("allocate") => self.allocate(&message),
             Some("release") => self.release(&message),
-            Some("fail") => self.change(&message, NodeChange::Fail),
-            Some("repair") => self.change(&message, NodeChange::Repair),
+            Some("fail") => self.change_node(&message, NodeChange::Fail),
+            Some("repair") => self.change_node(&message, NodeChange::Repair),
             Some("show") => Ok(self.show()),
             Some("hold") => self.hold(&message),
             Some("list") => Ok(self.list()),
@@ -68,7 +68,7 @@ impl LineSession {
         }
     }
 
-    /// Carries out a command.
+    /// Carries out a command. A refusal is a reply; any other problem is an error in the line.
     fn carry_out(&mut self, command: Command) -> Result<Reply, String> {
         let mut records = Vec::new();
         let decision = self.state.decide(0, &Caller::OPERATOR, None, command, &mut records);
@@ -81,7 +81,7 @@ impl LineSession {
 
     fn allocate(&mut self, message: &Map<String, Value>) -> Result<Value, String> {
         let job = self.free_name(message)?;
-        let dry_run = flag(message, "dry_run")?;
+        let dry_run = flag(message, "dry_run", false)?;
         let (ask, freedom) = (self.ask(message)?, freedom(message)?);
         if dry_run {
             let request = self.state.request(MACHINE, ask).with_freedom(freedom);
@@ -93,20 +93,21 @@ impl LineSession {
                     "requested": request.nodes,
                     "parts": Place::all(self.grid(), choice.parts()),
                 }),
-                Err(refusal) => refused(&job, refusal.word()),
+                Err(refusal) => refusal(&job, refusal.word()),
             });
         }
-        let command = Command::Lease(LeaseRequest { freedom, ..request(ask, job.clone()) });
-        Ok(answered(&job, &self.carry_out(command)?))
+        let command = Command::Lease(LeaseRequest { freedom, ..lease_request(ask, job.clone()) });
+        Ok(answer_to(&job, &self.carry_out(command)?))
     }
 
     /// Reads the nodes that a message requests: either a shape, or a number of nodes that the shape
     /// rule converts to a shape.
     fn ask(&self, message: &Map<String, Value>) -> Result<Ask, String> {
-        let sides = |shape: &Value| -> Option<Vec<u64>> {
-            shape.as_array()?.iter().map(positive).collect()
+        let sides = |shape: &Value| {
+            let sides: Option<Vec<u64>> =
+                shape.as_array().and_then(|sides| sides.iter().map(positive).collect());
+            sides.ok_or("\"shape\" must be a list of positive integers")
         };
-        let sides = |shape| sides(shape).ok_or("\"shape\" must be a list of positive integers");
         let nodes = |nodes| positive(nodes).ok_or("\"nodes\" must be a positive integer");
         let shape = message.get("shape").map(sides).transpose()?;
         let nodes = message.get("nodes").map(nodes).transpose()?;
@@ -118,12 +119,13 @@ impl LineSession {
         let held = self.state.lease_of("", &job);
         let held = held.ok_or_else(|| format!("job {} holds no nodes", json!(job)))?;
         let (id, epoch) = (held.id, Some(held.epoch));
-        let reply = self.carry_out(Command::End { id, epoch })?;
-        let nodes = if let Reply::Ended(ended) = &reply { ended.nodes } else { 0 };
-        Ok(json!({ "job": job, "released": true, "nodes": nodes }))
+        let Reply::Ended(ended) = self.carry_out(Command::End { id, epoch })? else {
+            unreachable!("the reply to an end is the ended lease")
+        };
+        Ok(json!({ "job": job, "released": true, "nodes": ended.nodes }))
     }
 
-    fn change(
+    fn change_node(
         &mut self,
         message: &Map<String, Value>,
         change: NodeChange,
@@ -182,7 +184,7 @@ impl LineSession {
     }
 
     /// Returns the caller's name for a job. Every job in a session has such a name.
-    fn name(&self, JobId(id): JobId) -> JobName {
+    fn name_of(&self, JobId(id): JobId) -> JobName {
         let named = self.state.lease(id).and_then(|lease| lease.job.clone());
         named.unwrap_or(JobName::Large(id))
     }
@@ -190,7 +192,7 @@ impl LineSession {
 
 /// Rejects a key that looks like a typo of a known one, because `dryrun` would allocate. Other
 /// unknown keys are ignored.
-fn known_keys(message: &Map<String, Value>) -> Result<(), String> {
+fn reject_misspelled_keys(message: &Map<String, Value>) -> Result<(), String> {
     let unknown = message.keys().filter(|key| !KEYS.contains(&key.as_str()));
     let mut meant = unknown.filter_map(|key| {
         let plain = key.to_lowercase().replace(['_', '-', ' '], "");
@@ -199,12 +201,12 @@ fn known_keys(message: &Map<String, Value>) -> Result<(), String> {
             let most = usize::from(known.len() > 4);
             strsim::damerau_levenshtein(&plain, &known.replace('_', "")) <= most
         })?;
-        Some(format!("missing \"{}\"; did you mean \"{known}\"?", key.escape_default()))
+        Some(format!("unknown key \"{}\"; did you mean \"{known}\"?", key.escape_default()))
     });
     meant.next().map_or(Ok(()), Err)
 }
 
-fn request(ask: Ask, job: JobName) -> LeaseRequest {
+fn lease_request(ask: Ask, job: JobName) -> LeaseRequest {
     LeaseRequest { job: Some(job), ..LeaseRequest::of(ask) }
 }
 
@@ -220,9 +222,9 @@ fn positive(value: &Value) -> Option<u64> {
     value.as_u64().or_else(beyond).filter(|&number| number > 0)
 }
 
-fn flag(message: &Map<String, Value>, key: &str) -> Result<bool, String> {
+fn flag(message: &Map<String, Value>, key: &str, default: bool) -> Result<bool, String> {
     match message.get(key) {
-        None => Ok(false),
+        None => Ok(default),
         Some(value) => value.as_bool().ok_or_else(|| format!("\"{key}\" must be true or false")),
     }
 }
@@ -235,7 +237,7 @@ fn freedom(message: &Map<String, Value>) -> Result<Option<Freedom>, String> {
 }
 
 /// Returns the answer to a request for nodes.
-fn answered(job: &JobName, reply: &Reply) -> Value {
+fn answer_to(job: &JobName, reply: &Reply) -> Value {
     match reply {
         Reply::Granted(lease) => json!({
             "job": job,
@@ -244,11 +246,11 @@ fn answered(job: &JobName, reply: &Reply) -> Value {
             "requested": lease.requested,
             "parts": lease.parts,
         }),
-        Reply::Problem(problem) => refused(job, problem.reason.word()),
+        Reply::Problem(problem) => refusal(job, problem.reason.word()),
         _ => unreachable!("a request for nodes is granted or refused"),
     }
 }
 
-fn refused(job: &JobName, word: &str) -> Value {
+fn refusal(job: &JobName, word: &str) -> Value {
     json!({ "job": job, "granted": false, "reason": word })
 }

@@ -5,7 +5,7 @@ use pavior::answers::{SearchLimits, Snapshot, Weights, drain};
 use pavior::{Cuboid, NodeId};
 use serde_json::{Map, Value, json};
 
-use super::{LineSession, MACHINE, answered, flag, freedom, request};
+use super::{LineSession, MACHINE, answer_to, flag, freedom, lease_request};
 use crate::core::{Ask, Command, NodeChange};
 use crate::plan::{self, Plan};
 
@@ -18,8 +18,8 @@ impl LineSession {
         let list = list.ok_or("\"parts\" must be a list of at least one box")?;
         let parts: Vec<Cuboid> =
             list.iter().map(|part| self.cuboid(part)).collect::<Result<_, _>>()?;
-        let request = request(Ask::Nodes(1), job.clone());
-        Ok(answered(&job, &self.carry_out(Command::Hold { request, parts })?))
+        let request = lease_request(Ask::Nodes(1), job.clone());
+        Ok(answer_to(&job, &self.carry_out(Command::Hold { request, parts })?))
     }
 
     /// Returns every job with its nodes, and every failed node, whether held by a job or not.
@@ -27,7 +27,7 @@ impl LineSession {
         let (machine, grid) = (self.state.machine(MACHINE), self.grid());
         let held = machine.held();
         let jobs = held.iter().map(|&(job, placement)| {
-            json!({ "job": self.name(job), "parts": Place::all(grid, placement.parts()) })
+            json!({ "job": self.name_of(job), "parts": Place::all(grid, placement.parts()) })
         });
         let failed = (0..grid.nodes()).map(NodeId);
         let failed = failed.filter(|&node| !machine.healthy().is_node_free(node));
@@ -43,7 +43,7 @@ impl LineSession {
         let nodes = list.iter().map(|node| self.node(Some(node)));
         let nodes = nodes.collect::<Result<Vec<_>, _>>()?;
         let limits = limits(message)?;
-        if !flag(message, "dry_run")? {
+        if !flag(message, "dry_run", false)? {
             for &node in &nodes {
                 let command = Command::Node { machine: None, node, change: NodeChange::Drain };
                 self.carry_out(command)?;
@@ -54,7 +54,8 @@ impl LineSession {
         let snapshot = Snapshot::of(self.state.machine(MACHINE));
         let answer = drain(&snapshot, &numbers, &Weights::nodes(&snapshot), &limits);
         let drained: Vec<_> = nodes.iter().map(|&node| Point::of(grid, node)).collect();
-        let Plan { proven, cost, jobs, moves, .. } = Plan::of(grid, &answer, |job| self.name(job));
+        let Plan { proven, cost, jobs, moves, .. } =
+            Plan::of(grid, &answer, |job| self.name_of(job));
         Ok(json!({
             "drained": drained, "proven": proven, "cost": cost, "jobs": jobs, "moves": moves,
         }))
@@ -66,7 +67,7 @@ impl LineSession {
         let limits = limits(message)?;
         let request = self.state.request(MACHINE, ask).with_freedom(freedom);
         let answer = plan::unblocked(self.state.machine(MACHINE), &request, &limits)?;
-        Ok(json!(Plan::of(self.grid(), &answer, |job| self.name(job))))
+        Ok(json!(Plan::of(self.grid(), &answer, |job| self.name_of(job))))
     }
 
     fn cuboid(&self, part: &Value) -> Result<Cuboid, String> {
@@ -96,9 +97,6 @@ fn limits(message: &Map<String, Value>) -> Result<SearchLimits, String> {
         None => 3,
         Some(most) => most.as_u64().ok_or("\"max_jobs\" must be a non-negative integer")?,
     };
-    let turn = match message.get("turn") {
-        None => true,
-        Some(turn) => turn.as_bool().ok_or("\"turn\" must be true or false")?,
-    };
+    let turn = flag(message, "turn", true)?;
     Ok(SearchLimits { turn, ..SearchLimits::jobs(usize::try_from(most).unwrap_or(usize::MAX)) })
 }

@@ -111,7 +111,7 @@ impl Files {
         if stored != format!("{:016x}\n", frame::sum(body)).as_bytes() {
             return Err(damaged("its checksum is wrong"));
         }
-        read::snapshot(&file, 0, seq, body)
+        read::parse_snapshot(&file, 0, seq, body)
     }
 }
 

@@ -349,7 +349,7 @@ impl Rows {
             let oldest = self.oldest()?;
             let found = match self.chain_at(oldest)? {
                 Some(_) => self.rows(oldest, &mut |seq, text| {
-                    read::record("pavior_journal", seq, text.as_bytes()).map(|_| true)
+                    read::parse_record("pavior_journal", seq, text.as_bytes()).map(|_| true)
                 }),
                 None => Err(damaged(
                     "pavior_snapshot",
@@ -426,7 +426,7 @@ impl History for Rows {
         let (found, body): (i64, String) = (row.get(0), row.get(1));
         whole(&row)?;
         let found = found as u64;
-        read::snapshot("pavior_snapshot", found, found, body.as_bytes()).map(Some)
+        read::parse_snapshot("pavior_snapshot", found, found, body.as_bytes()).map(Some)
     }
 
     fn scan(&self, after: u64, each: Each<'_>) -> Result<(), StoreError> {
@@ -435,7 +435,7 @@ impl History for Rows {
             return Err(StoreError::Compacted(oldest));
         }
         self.rows(after, &mut |seq, text| {
-            let record = read::record("pavior_journal", seq, text.as_bytes())?;
+            let record = read::parse_record("pavior_journal", seq, text.as_bytes())?;
             if record.seq != seq {
                 return Err(damaged("pavior_journal", seq, format!("it is record {}", record.seq)));
             }

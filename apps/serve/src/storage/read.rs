@@ -6,57 +6,65 @@ use serde_json::Value;
 use super::StoreError;
 use crate::core::{ServiceRecord, StateSnapshot};
 
-/// The kinds of records that [`check_kind`] accepts without parsing.
-const KINDS: [&[u8]; 10] = [
-    b"configured",
-    b"granted",
-    b"queued",
-    b"renewed",
-    b"ended",
-    b"node",
-    b"reserved",
-    b"unreserved",
-    b"clock",
-    b"kept",
+/// The kinds of records that [`check_kind`] accepts without parsing. A missing kind only costs time.
+const KNOWN_KINDS: [&str; 10] = [
+    "configured",
+    "granted",
+    "queued",
+    "renewed",
+    "ended",
+    "node",
+    "reserved",
+    "unreserved",
+    "clock",
+    "kept",
 ];
 /// The kinds of records about plans, which earlier versions carried out.
-const KINDS_OF_PLANS: [&str; 3] = ["planned", "moved", "plan-over"];
-/// The number of bytes at the start of a record that are searched for the name of its event.
-const HEAD: usize = 64;
+const PLAN_KINDS: [&str; 3] = ["planned", "moved", "plan-over"];
+/// The number of bytes at the start of a record that are searched for [`EVENT_KEY`]. Records are
+/// written with their number and time before the event.
+const HEAD_BYTES: usize = 64;
+const EVENT_KEY: &[u8] = b"\"event\":";
 
 /// Parses the record at an offset in a file, or in a table row.
 ///
 /// # Errors
 /// Returns an error if it is about a plan, was written by another version, or is not JSON.
-pub(super) fn record(file: &str, offset: u64, text: &[u8]) -> Result<ServiceRecord, StoreError> {
-    serde_json::from_slice(text).map_err(|error| {
-        let found: Value = serde_json::from_slice(text).unwrap_or_default();
-        let event = &found["event"];
-        let named = event.as_object().and_then(|event| event.keys().next()).map(String::as_str);
-        let kind = event.as_str().or(named).unwrap_or("?");
-        let what = format!("record {} of kind {kind:?}", found["seq"]);
-        if KINDS_OF_PLANS.contains(&kind) || event["ended"]["why"] == "requeued" {
-            return StoreError::Plan { file: file.to_string(), offset, what };
-        }
-        unread(file, offset, &what, &error)
-    })
+pub(super) fn parse_record(
+    source: &str,
+    offset: u64,
+    text: &[u8],
+) -> Result<ServiceRecord, StoreError> {
+    serde_json::from_slice(text).map_err(|error| record_error(source, offset, text, &error))
+}
+
+fn record_error(source: &str, offset: u64, text: &[u8], error: &serde_json::Error) -> StoreError {
+    let found: Value = serde_json::from_slice(text).unwrap_or_default();
+    let event = &found["event"];
+    let first_key = || event.as_object()?.keys().next().map(String::as_str);
+    let kind = event.as_str().or_else(first_key).unwrap_or("?");
+    let what = format!("record {} of kind {kind:?}", found["seq"]);
+    if PLAN_KINDS.contains(&kind) || event["ended"]["why"] == "requeued" {
+        return StoreError::Plan { file: source.to_string(), offset, what };
+    }
+    parse_error(source, offset, &what, error)
 }
 
 /// Checks the kind of a record. If it is not recognized immediately, the record is parsed.
 ///
 /// # Errors
-/// Fails like [`record`].
-pub(super) fn check_kind(file: &str, offset: u64, text: &[u8]) -> Result<(), StoreError> {
-    let name = b"\"event\":";
-    let at = text.windows(name.len()).take(HEAD).position(|bytes| bytes == name);
-    let event = at.map(|at| &text[at + name.len()..]);
+/// Fails like [`parse_record`].
+pub(super) fn check_kind(source: &str, offset: u64, text: &[u8]) -> Result<(), StoreError> {
+    let mut starts = text.windows(EVENT_KEY.len()).take(HEAD_BYTES);
+    let at = starts.position(|bytes| bytes == EVENT_KEY);
+    let event = at.map(|at| &text[at + EVENT_KEY.len()..]);
     let quoted =
         event.and_then(|event| event.strip_prefix(b"{").unwrap_or(event).strip_prefix(b"\""));
     let kind = quoted.and_then(|quoted| quoted.split(|&byte| byte == b'"').next());
-    if kind.is_some_and(|kind| KINDS.contains(&kind)) {
+    if kind.is_some_and(|kind| KNOWN_KINDS.iter().any(|known| known.as_bytes() == kind)) {
         return Ok(());
     }
-    record(file, offset, text).map(drop)
+    parse_record(source, offset, text).map(drop)
 }
 
 /// Parses the snapshot of record `seq`, located at an offset in a file, or in a table row. Plans
@@ -65,22 +73,22 @@ pub(super) fn check_kind(file: &str, offset: u64, text: &[u8]) -> Result<(), Sto
 /// # Errors
 /// Returns an error if it contains a plan in progress, was written by another version, is not JSON,
 /// or belongs to another record.
-pub(super) fn snapshot(
-    file: &str,
+pub(super) fn parse_snapshot(
+    source: &str,
     offset: u64,
     seq: u64,
     text: &[u8],
 ) -> Result<StateSnapshot, StoreError> {
     let read: Result<StateSnapshot, _> = serde_json::from_slice(text);
-    let snapshot = read.map_err(|error| unread(file, offset, "a snapshot", &error))?;
-    let file = file.to_string();
+    let snapshot = read.map_err(|error| parse_error(source, offset, "a snapshot", &error))?;
+    let file = source.to_string();
     if snapshot.seq != seq {
         return Err(StoreError::Damaged { file, offset, reason: "a different snapshot".into() });
     }
     match snapshot.plan_under_way() {
         None => Ok(snapshot),
         Some(plan) => {
-            let what = format!("plan {plan}, which is under way,");
+            let what = format!("plan {plan} (under way)");
             Err(StoreError::Plan { file, offset, what })
         }
     }
@@ -88,8 +96,8 @@ pub(super) fn snapshot(
 
 /// Returns the error for text that cannot be parsed. Since its checksum is correct, valid JSON must
 /// have been written by another version.
-fn unread(file: &str, offset: u64, what: &str, error: &serde_json::Error) -> StoreError {
-    let file = file.to_string();
+fn parse_error(source: &str, offset: u64, what: &str, error: &serde_json::Error) -> StoreError {
+    let file = source.to_string();
     if error.is_data() {
         return StoreError::OtherVersion { file, offset, what: format!("{what} ({error})") };
     }

@@ -127,7 +127,7 @@ impl Segment<'_> {
     ) -> Result<bool, StoreError> {
         let mut expected = frame.first;
         for line in frame.body.split_inclusive(|&byte| byte == b'\n') {
-            let record = read::record(self.name, offset as u64, line)?;
+            let record = read::parse_record(self.name, offset as u64, line)?;
             if record.seq != expected {
                 let reason = format!("record {} is out of place", record.seq);
                 return Err(self.damaged(offset, &reason));

@@ -105,7 +105,7 @@ fn each_kind_of_record_about_plans_is_named() {
 fn a_snapshot_with_a_plan_under_way_is_refused_and_one_with_plans_that_are_over_is_read() {
     let error = refused(&after_snapshot(UNDER_WAY.0, UNDER_WAY.1));
     let name = format!("snapshot-{:020}.json", UNDER_WAY.0);
-    is_of_plan(&error, &name, "plan 3, which is under way, at offset ");
+    is_of_plan(&error, &name, "plan 3 (under way) at offset ");
 
     assert!(String::from_utf8_lossy(OVER.1).contains("\"plans\":[{\"id\":3,"));
     let disk = after_snapshot(OVER.0, OVER.1);
@@ -182,7 +182,7 @@ fn rows_of_plans_and_of_unknown_kinds_are_refused_and_stay() {
     let error = refused("records", &lines, None);
     is_of_plan(&error, "pavior_journal", "record 4 of kind \"planned\" at offset ");
     let error = refused("state", &lines, Some(UNDER_WAY));
-    is_of_plan(&error, "pavior_snapshot", "plan 3, which is under way, at offset ");
+    is_of_plan(&error, "pavior_snapshot", "plan 3 (under way) at offset ");
     lines[3] = lines[3].replace("planned", "novel");
     let error = refused("novel", &lines, None).to_string();
     let place = "pavior_journal: found record 4 of kind \"novel\"";

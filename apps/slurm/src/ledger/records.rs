@@ -7,7 +7,7 @@
 use crate::SlurmError;
 use crate::ledger::demands::DemandFields;
 use crate::ledger::jobs::{Phase, SlurmJob};
-use crate::ledger::times::{is_word, time, time_limit};
+use crate::ledger::times::{is_word, time_limit, timestamp};
 use crate::names::{JobName, NodeName, hosts, is_several, number};
 
 /// The fields, with the letters that `squeue` uses: identifier, state, reason, priority, number of
@@ -161,7 +161,7 @@ fn job(fields: &[&str; 26]) -> Result<SlurmJob, &'static str> {
         DemandFields { features, gres, memory, least_cpus, cpus, nodes, layout, disk, excluded };
     Ok(SlurmJob {
         name,
-        submitted: time(submitted)?.ok_or("its submission time cannot be parsed")?,
+        submitted: timestamp(submitted)?.ok_or("its submission time cannot be parsed")?,
         phase,
         reason: reason.to_string(),
         priority: number::<u32>(priority).ok_or("its priority cannot be parsed")?.into(),
@@ -169,10 +169,10 @@ fn job(fields: &[&str; 26]) -> Result<SlurmJob, &'static str> {
         held: list(held).ok_or("its nodes cannot be parsed")?,
         named: list(named).ok_or("the nodes that it requests cannot be parsed")?,
         licences: licences.parse().map_err(|_| "its licenses cannot be parsed")?,
-        start: time(start)?,
+        start: timestamp(start)?,
         // It is unknown when a suspended job will be resumed.
         limit: if state == "S" { None } else { time_limit(limit)? },
-        end: if state == "S" { None } else { time(end)? },
+        end: if state == "S" { None } else { timestamp(end)? },
         partition: partition.to_string(),
         qos: word_or_none(qos),
         account: word_or_none(account),

@@ -2,17 +2,18 @@
 
 use crate::names::number;
 
-/// An upper bound on time limits in seconds, more than Slurm can express.
-const LONGEST: u64 = 1 << 40;
+/// A bound on time limits in seconds. Slurm stores them as 32 bits of minutes, which is less; a
+/// longer one is damaged output.
+const MAX_LIMIT_S: u64 = 1 << 40;
 
-/// Returns true if the text is one of Slurm's special words, such as N/A or UNLIMITED.
+/// Returns true for a word such as N/A or UNLIMITED, which Slurm prints in place of a value.
 pub(super) fn is_word(text: &str) -> bool {
     let letter = |byte: u8| byte.is_ascii_alphabetic() || b"/_".contains(&byte);
     !text.is_empty() && text.bytes().all(letter)
 }
 
 /// Reads seconds since 1970, which Slurm stores in 32 bits; `None` for a word such as N/A.
-pub(super) fn time(text: &str) -> Result<Option<u64>, &'static str> {
+pub(super) fn timestamp(text: &str) -> Result<Option<u64>, &'static str> {
     match number::<u32>(text) {
         Some(seconds) => Ok(Some(seconds.into())),
         None if is_word(text) => Ok(None),
@@ -25,26 +26,26 @@ pub(crate) fn time_limit(text: &str) -> Result<Option<u64>, &'static str> {
     if is_word(text) {
         return Ok(None);
     }
-    seconds(text)
-        .filter(|seconds| *seconds < LONGEST)
+    duration(text)
+        .filter(|seconds| *seconds < MAX_LIMIT_S)
         .map(Some)
         .ok_or("its time limit cannot be parsed")
 }
 
-fn seconds(text: &str) -> Option<u64> {
+fn duration(text: &str) -> Option<u64> {
+    let part = |text: &str| number::<u32>(text).map(u64::from);
     let (days, rest) = match text.split_once('-') {
-        Some((days, rest)) => (number::<u32>(days)?, rest),
-        None => (0, text),
+        Some((days, rest)) => (Some(part(days)?), rest),
+        None => (None, text),
     };
-    let parts = rest.split(':').map(number::<u32>).collect::<Option<Vec<u32>>>()?;
-    let parts: Vec<u64> = parts.into_iter().map(u64::from).collect();
-    let of_a_day = match (parts[..].len(), text.contains('-')) {
-        (1, false) => parts[0] * 60,
-        (1, true) => parts[0] * 3600,
-        (2, true) => parts[0] * 3600 + parts[1] * 60,
-        (2, false) => parts[0] * 60 + parts[1],
-        (3, _) => parts[0] * 3600 + parts[1] * 60 + parts[2],
+    let parts: Vec<u64> = rest.split(':').map(part).collect::<Option<_>>()?;
+    let (hours, minutes, seconds) = match (days, parts.as_slice()) {
+        (None, &[minutes]) => (0, minutes, 0),
+        (None, &[minutes, seconds]) => (0, minutes, seconds),
+        (Some(_), &[hours]) => (hours, 0, 0),
+        (Some(_), &[hours, minutes]) => (hours, minutes, 0),
+        (_, &[hours, minutes, seconds]) => (hours, minutes, seconds),
         _ => return None,
     };
-    Some(u64::from(days) * 86_400 + of_a_day)
+    Some(days.unwrap_or(0) * 86_400 + hours * 3600 + minutes * 60 + seconds)
 }

@@ -1,4 +1,4 @@
-//! A site's files that slurmctld reads.
+//! Reading and writing the files of an installation.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -6,7 +6,8 @@ use std::path::Path;
 
 use crate::SlurmError;
 
-/// Returns the text of a file, if it exists.
+/// Returns the text of a file, if it exists. Text that is not UTF-8 is compared but never written
+/// back, so replacement characters do no harm.
 ///
 /// # Errors
 /// Returns an error if the file exists but cannot be read.
@@ -14,11 +15,12 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, SlurmError> {
     match std::fs::read(path) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(fault(path, error)),
+        Err(error) => Err(io_error(path, error)),
     }
 }
 
-/// Writes a file atomically: slurmctld may read it at any moment, as another user.
+/// Writes a file that everyone may read, atomically, because slurmctld may read it at any moment as
+/// another user. It is not synchronized to disk: after a power failure the command is repeated.
 ///
 /// # Errors
 /// Returns an error if the file cannot be written.
@@ -29,10 +31,10 @@ pub(super) fn write(path: &Path, text: &str) -> Result<(), SlurmError> {
         std::fs::set_permissions(&new, std::fs::Permissions::from_mode(0o644))?;
         std::fs::rename(&new, path)
     };
-    write().map_err(|error| fault(path, error))
+    write().map_err(|error| io_error(path, error))
 }
 
 /// Returns an error that names a file.
-pub(super) fn fault(path: &Path, error: io::Error) -> SlurmError {
+pub(super) fn io_error(path: &Path, error: io::Error) -> SlurmError {
     SlurmError::Io { what: path.display().to_string(), error }
 }

@@ -49,7 +49,7 @@ pub fn install(
     program: &Path,
     folder: &Path,
 ) -> Result<String, SlurmError> {
-    let error = |error| SlurmError::Io { what: folder.display().to_string(), error };
+    let error = |error| files::io_error(folder, error);
     std::fs::create_dir_all(folder).map_err(error)?;
     let folder = std::path::absolute(folder).map_err(error)?;
     let open = permissions::changed_by_others(program, 0);

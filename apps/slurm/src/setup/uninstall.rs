@@ -85,7 +85,7 @@ fn remove_gate(config: &Config, folder: &Path) -> Result<Removal, SlurmError> {
         if is_older {
             // The file has no checksum, so it may have been edited.
             let old = script.with_added_extension("old");
-            std::fs::rename(&script, &old).map_err(|error| files::fault(&script, error))?;
+            std::fs::rename(&script, &old).map_err(|error| files::io_error(&script, error))?;
         }
         // Slurm reloads the file for the next job.
         files::write(&script, &gate::job_submit(&others))?;
@@ -100,7 +100,7 @@ fn remove_gate(config: &Config, folder: &Path) -> Result<Removal, SlurmError> {
     }
     match files::read(&module)? {
         Some(text) if gate::is_sealed(&text) => {
-            std::fs::remove_file(&module).map_err(|error| files::fault(&module, error))?;
+            std::fs::remove_file(&module).map_err(|error| files::io_error(&module, error))?;
             removal.done.push(format!("{} is removed", module.display()));
         }
         Some(_) => removal.left.push(format!(
