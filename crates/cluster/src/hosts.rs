@@ -55,8 +55,8 @@ fn refusal(
     if is_address || is_own("localhost") || names.iter().any(|own| is_own(own)) {
         return None;
     }
-    let detail = "this page is served only under an address or this machine's name; a proxy must \
-                  send one of these as Host";
+    let detail = "this page is served only under an IP address or this machine's name; a proxy \
+                  must send one of these as Host";
     Some((StatusCode::MISDIRECTED_REQUEST, detail))
 }
 

@@ -21,7 +21,7 @@ pub fn counterexample(example: &Counterexample) -> String {
     let grid = free.grid();
     let view = View::of(grid);
     let mut panel = String::new();
-    text("name", [AXIS, 12.0], 14.0).text(&format!("{} asked for", example.asked()), &mut panel);
+    text("name", [AXIS, 12.0], 14.0).text(&format!("{} requested", example.asked()), &mut panel);
     text("quiet", [AXIS, 29.0], 12.0).text(&example.strategy, &mut panel);
     for z in 0..grid.side(2) {
         plane(&view, z, &mut panel);

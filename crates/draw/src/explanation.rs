@@ -73,7 +73,7 @@ pub fn explanation(
         Some(shape) => sides_in_words(state.grid(), shape),
         None => format!("{} nodes", request.nodes),
     };
-    let title = format!("Where {asked} would go on {}, and why not", state.grid());
+    let title = format!("Where strategies would place {asked} on {}", state.grid());
     let mut shared = patterns(&key);
     Element::new("g").with("id", format_args!("busy-{key}")).around(&busy, &mut shared);
     let mut defs = String::new();

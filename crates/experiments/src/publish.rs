@@ -269,9 +269,9 @@ impl Specification {
             return None;
         }
         let mut text = vec![format!(
-            "Paired differences and ratios to {baseline}, replication by replication over the same \
-             jobs, with the half-widths of their own 95 % confidence intervals. An interval of the \
-             difference that excludes 0 shows an order."
+            "Differences and ratios to {baseline}, paired by replication over the same jobs, with \
+             the half-widths of their 95 % confidence intervals. If the interval of a difference \
+             excludes 0, the order is significant."
         )];
         if differences.iter().any(|one| !one.same_jobs) {
             text.push(

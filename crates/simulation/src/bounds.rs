@@ -100,10 +100,10 @@ pub enum Endless {
     },
     /// Far more jobs are interrupted than complete, and the run cannot be expected to finish.
     #[error(
-        "running jobs have lost nodes {times} times, and with them all their work, while \
-         {completed} completed: at this pace the run will not finish, because nodes fail faster \
-         than jobs run (a longer --mttf, shorter or smaller jobs, or --checkpoint, which preserves \
-         the work of jobs, let more complete; --max-interruptions does not)"
+        "node failures have cost running jobs all their work {times} times, while {completed} \
+         completed: at this pace the run will not finish. More jobs complete with a longer --mttf, \
+         shorter or smaller jobs, or --checkpoint, which preserves the work of jobs; \
+         --max-interruptions does not help"
     )]
     FewComplete {
         /// The number of times that jobs lost their nodes and all their work since such events
@@ -137,8 +137,8 @@ pub enum Endless {
     /// The machine is idle, and no waiting job can start.
     #[error(
         "no more jobs complete: {waiting} jobs are waiting, the first is job {job}, and none is \
-         running. The scheduler starts none on the idle machine, or failures let none complete (if \
-         jobs keep losing nodes, --checkpoint preserves their work)"
+         running. Either the scheduler starts none on the idle machine, or failures prevent jobs \
+         from completing (--checkpoint preserves the work of jobs that lose nodes)"
     )]
     Stuck {
         /// The number of waiting jobs.

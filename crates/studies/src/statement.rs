@@ -11,15 +11,15 @@ const PAPERS_OWN: f64 = 0.05;
 const CLOSE: f64 = 0.10;
 
 /// The rules in words, for reports.
-pub(super) const RULES: &str = "A stated value or bound holds if it lies within our 95 % \
-    interval, and holds within tolerance if it lies within that interval widened by 5 % of it, \
-    the papers' own precision (a ratio also if it is within 10 % of ours). \"Close\" or \"equal\" \
-    holds if the interval of the ratio contains 1, and within tolerance if the ratio is within 10 \
-    % of it. An order holds if the paired difference excludes zero. Counts have no interval, and \
-    hold if they are as stated. Everything else differs, and stays in the table. A statement \
-    holds if all rows that the paper states hold, holds within tolerance if some of them hold \
-    only within tolerance, and differs if one of them differs; rows that we add are counted \
-    separately.";
+pub(super) const RULES: &str = "A stated value or bound holds if it is in our 95 % interval. It \
+    holds within tolerance if it is in that interval widened by 5 % of the value, the papers' own \
+    precision. A ratio also holds within tolerance if it is within 10 % of ours. \"Close\" or \
+    \"equal\" holds if the interval of the ratio contains 1, and within tolerance if the ratio is \
+    within 10 % of it. An order holds if the paired difference excludes zero. Counts have no \
+    interval, and hold if they are equal to the stated ones. Everything else differs, and remains \
+    in the table. A statement differs if any row that the paper states differs; otherwise it holds \
+    within tolerance if any of these rows holds only within tolerance; otherwise it holds. Rows \
+    that we added are counted separately.";
 
 /// The verdict on a paper's claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

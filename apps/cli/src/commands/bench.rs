@@ -203,8 +203,8 @@ impl Report {
     /// Returns notes needed to read the table correctly.
     fn notes(&self, cut: usize) -> Vec<String> {
         let mut notes = vec![format!(
-            "m: parts held; work: units examined; whole: including grants and releases; ratio: of \
-             means, to {}.",
+            "m: boxes held; work: units examined; whole: including grants and releases; ratio: \
+             relative to {}.",
             self.results.rows[0].strategy
         )];
         let rejected: Vec<String> = self

@@ -260,9 +260,9 @@ impl Story {
         let shape = self.request.shape.map_or("no shape".into(), |shape| sides(grid, shape));
         let perfect = self
             .perfect()
-            .map_or(String::new(), |index| format!(", index at most {index} as one box"));
+            .map_or(String::new(), |index| format!(" (maximum index as one box: {index})"));
         format!(
-            "{grid}: {} hold{} {}{failed}, {} free; asked for {} as {shape}{perfect}",
+            "{grid}: {} hold{} {}{failed}, {} free; request: {} as {shape}{perfect}",
             count(state.held().len() as u64, "job"),
             if state.held().len() == 1 { "s" } else { "" },
             count(state.busy_nodes().into(), "node"),

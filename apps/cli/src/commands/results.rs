@@ -68,8 +68,8 @@ pub(crate) fn check_stuck_jobs(
     }
     if any && specification.points.len() > 1 {
         return Err(Failure::Other(
-            "some results omit jobs that never started, so they cover different jobs and cannot be \
-             compared"
+            "some results omit jobs that never started; these results cover different jobs and \
+             cannot be compared"
                 .into(),
         ));
     }

@@ -128,8 +128,8 @@ fn read_spans(path: &Path, specification: &Specification) -> Result<Vec<Replicat
     match spans.iter().find(is_impossible) {
         None => Ok(spans),
         Some(Replications { point, first, last }) => Err(Failure::usage(format!(
-            "{name}: the experiment has {} points of at most {most} replications; point {point} \
-             has no replications from {first} to {last}",
+            "{name}: the experiment has {} points with at most {most} replications each; point \
+             {point} has no replications from {first} to {last}",
             specification.points.len()
         ))),
     }

@@ -156,7 +156,7 @@ impl Story {
             _ if !shapes.iter().any(|shape| shape.fits(self.snapshot.grid())) => {
                 format!("never: {} has no such box", self.snapshot.grid())
             }
-            _ if answer.proven => format!("no plan within {}", jobs(limits.max_jobs)),
+            _ if answer.proven => format!("no plan moves at most {}", jobs(limits.max_jobs)),
             _ => format!("no plan found within {} and the budget", jobs(limits.max_jobs)),
         };
         self.tell(&value, &sentence, plan)
@@ -175,9 +175,9 @@ impl Story {
             Some(plan) if plan.moves.is_empty() => "no job holds these nodes".to_string(),
             Some(plan) => format!("empty after these moves (weight {})", self.number(plan.cost)),
             None if answer.proven => {
-                format!("no plan with {} beyond those that must move", jobs(limits.max_jobs))
+                format!("no plan moves at most {} on other nodes", jobs(limits.max_jobs))
             }
-            None => "no plan found within the budget".to_string(),
+            None => "no plan found within the search budget".to_string(),
         };
         self.tell(&value, &sentence, plan)
     }
@@ -204,9 +204,9 @@ impl Story {
             let names = self.shown_names(&found.jobs);
             match names.len() {
                 0 if lost.is_empty() => format!("free: {at}"),
-                0 => format!("held by no job: {at}{lost}"),
+                0 => format!("no job holds {at}{lost}"),
                 count => format!(
-                    "least blocked: {at}, by {} (weight {}): {}{lost}",
+                    "least blocked: {at}, held by {} (weight {}): {}{lost}",
                     jobs(count),
                     self.number(found.weight),
                     names.join(", ")
@@ -238,7 +238,7 @@ impl Story {
                 format!("free now: {}", self.words(&found.place))
             }
             (Some(found), Some(at)) => format!("free at {at}: {}", self.words(&found.place)),
-            _ => "never free, according to the known ends".to_string(),
+            _ => "never free, according to the known job ends".to_string(),
         };
         self.tell_places(&value, &sentence, &["at", "place"], row.as_slice())
     }

@@ -89,7 +89,7 @@ fn a_log_is_known_by_its_header() {
 #[test]
 fn mistakes_are_refused() {
     for (more, words) in [
-        (&["--strategy", "ff,tff"][..], "one strategy, one scheduler"),
+        (&["--strategy", "ff,tff"][..], "one strategy and one scheduler"),
         (&["--strategy", "tlb"], "did you mean `tbl`"),
         (&["--slots", "4y4"], "must be a shape, such as 4x4x4"),
         (&["--threads", "0"], "at least one thread"),

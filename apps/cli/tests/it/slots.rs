@@ -56,9 +56,9 @@ fn boxes_after_moves_and_when_there_are_more() {
         pavior(&[&["slots"], &busy[..], &["--moves", "1", "--format", "table"]].concat(), &ends);
     let text = stdout(&table);
     let lines: Vec<&str> = text.lines().take(3).collect();
-    let after = "After the moves, 2 boxes of 3x1 fit side by side.";
-    let next = "At 12.5, 4 boxes of 3x1 fit side by side.";
-    assert_eq!(lines, ["Now no box of 3x1 is free.", after, next]);
+    let after = "After the moves: 2 boxes of size 3x1 fit together.";
+    let next = "At 12.5: 4 boxes of size 3x1 fit together.";
+    assert_eq!(lines, ["Now: no box of size 3x1 is free.", after, next]);
 }
 
 #[test]

@@ -47,8 +47,8 @@ fn room_by_a_time_is_made_by_who_ends_who_moves_and_who_is_requeued() {
     assert_eq!((&plan["requeued"], &plan["lost"]), (&json!(["a", "b"]), &json!(17.0)));
     assert_eq!(told(&[&four[..], &["json"]].concat())["requeued"], json!(null));
     let table = ask(&[&four[..], &["table", "--now", "5", "--max-jobs", "2"]].concat());
-    assert!(table.contains("free by 7 after 2 jobs requeued"), "{table}");
-    assert!(table.contains("work lost: 17 nodes x time"), "{table}");
+    assert!(table.contains("free by 7 after requeueing 2 jobs"), "{table}");
+    assert!(table.contains("lost work: 17 nodes x time"), "{table}");
     for wrong in
         [&["--by", "x"][..], &["--now", "5"], &["--by", "nan"], &["--by", "7", "--earliest"]]
     {

@@ -704,9 +704,9 @@ def simulate(
         machine: the machine: 'mesh:16x16', 'torus:8x8x8', 'grid:8wx4x4w' (w: a side that wraps),
             or (16, 16)
             (str, or sides of a mesh as an int or a sequence of ints; default 'mesh:16x16')
-        strategy: which nodes a job gets; `pavior strategies` lists the names
+        strategy: the rule that chooses the nodes of a job; `pavior strategies` lists the names
             (str, or a subclass of `Strategy`; default 'tff')
-        scheduler: which job starts next; `pavior schedulers` lists the names
+        scheduler: the rule that chooses the next job; `pavior schedulers` lists the names
             (str, a subclass of `Scheduler` or `Priority`, or a function that gives a job its key;
             default 'fcfs')
         reservations: a list of advance reservations of nodes, which no job may overlap: JSON lines
@@ -725,9 +725,9 @@ def simulate(
     Parameters: Synthetic workload
         sides: the distribution of request sides
             (str: 'uniform', 'uniform-decreasing', 'exponential', 'pods'; default 'uniform')
-        service: what jobs do while they hold their nodes
+        service: the work of jobs while they hold their nodes
             (str: 'exponential', 'constant', 'messages', 'iterations'; default 'exponential')
-        arrivals: when jobs arrive
+        arrivals: the arrival process of jobs
             (str: 'exponential', 'bursts'; default 'exponential')
         jobs: the number of completed jobs after which a run ends
             (int, in jobs; default 1000)
@@ -738,12 +738,12 @@ def simulate(
         communication: the share of a logged job's run time that is communication, 0 to 1; the
             network lengthens it
             (float; default None)
-        contention: how contention between jobs of a log that share links is treated
+        contention: the treatment of contention between jobs of a log that share links
             ('estimated' (a model of queues at links), 'simulated' (a simulation of their messages,
             which is slow); default 'estimated')
         cycles_per_second: network cycles per second of the log
             (int, in cycles; default 1000000)
-        pattern: what jobs send; see `pavior patterns`
+        pattern: the messages that jobs send; see `pavior patterns`
             (str: 'one-to-all', 'all-to-all', 'near-neighbour', 'random', 'ring', 'all-reduce',
             'recursive-doubling', 'binomial-tree', 'n-body', 'multigrid', 'stencil',
             'axis-all-to-all'; default 'one-to-all')
@@ -752,10 +752,10 @@ def simulate(
         sending: messages in flight; default: sequential for messages, blocking for iterations
             ('sequential' (one message per job), 'blocking' (one message per rank), 'pipelined'
             (all messages of each rank); default None)
-        rounds: how two rounds of a pattern are separated; default: as the pattern specifies
+        rounds: the separation of the rounds of a pattern; default: as the pattern specifies
             ('barrier' (a round starts when the previous one is delivered), 'free' (ranks continue
             without waiting); default None)
-        ranks: how the ranks of a job are numbered
+        ranks: the numbering of the ranks of a job
             ('coordinates' (row-major over the whole allocation), 'parts' (part by part), 'snake'
             (row by row, with every second row of the job reversed), 'hilbert' (along the Hilbert
             curve through the machine), 'greedy' (a free neighbor of the previous rank, or else the
@@ -769,7 +769,7 @@ def simulate(
             (int, in flits; default 1)
         engine: the network engine; the results are the same
             ('worm' (header events only), 'flit' (flit by flit); default 'worm')
-        release: when a channel is free for the next message
+        release: the moment at which a channel is free for the next message
             ('drained' (when its buffer has drained), 'passed' (when the tail has passed); default
             'drained')
         lanes: virtual channels of links on axes that wrap
@@ -858,9 +858,9 @@ def simulate(
         slowdown_bound: the minimum run time in the bounded slowdown; default: 10 s (logs) or 1
             unit
             (float or timedelta, in units of time; default None)
-        metrics: the metrics to observe; +NAME adds one to the default ones. See `pavior metrics`
+        metrics: the metrics to observe; +NAME adds one to the defaults. See `pavior metrics`
             (str or a sequence of str; default None)
-        timing: whether allocation attempts are timed
+        timing: true if allocation attempts are timed
             (bool; default True)
     """
 # End of the generated declaration.

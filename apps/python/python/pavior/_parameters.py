@@ -37,13 +37,13 @@ class Parameters(TypedDict, total=False):
         movable: the running jobs that may be moved: up to a number of nodes, with a value in a
             column, or a share: 64; queue=1; 25%; several mean any of them; default: all
             (str; default None)
-        scheduler: which job starts next; `pavior schedulers` lists the names
+        scheduler: the rule that chooses the next job; `pavior schedulers` lists the names
             (str, a subclass of `Scheduler` or `Priority`, or a function that gives a job its key;
             default 'fcfs')
         schedulers: another name of `scheduler`
             (str, a subclass of `Scheduler` or `Priority`, or a function that gives a job its key;
             default 'fcfs')
-        strategy: which nodes a job gets; `pavior strategies` lists the names
+        strategy: the rule that chooses the nodes of a job; `pavior strategies` lists the names
             (str, or a subclass of `Strategy`; default 'ff', 'tff', 'tbl', 'gabl', 'mbs')
         strategies: another name of `strategy`
             (str, or a subclass of `Strategy`; default 'ff', 'tff', 'tbl', 'gabl', 'mbs')
@@ -54,9 +54,9 @@ class Parameters(TypedDict, total=False):
     Parameters: Synthetic workload
         sides: the distribution of request sides
             (str: 'uniform', 'uniform-decreasing', 'exponential', 'pods'; default 'uniform')
-        service: what jobs do while they hold their nodes
+        service: the work of jobs while they hold their nodes
             (str: 'exponential', 'constant', 'messages', 'iterations'; default 'exponential')
-        arrivals: when jobs arrive
+        arrivals: the arrival process of jobs
             (str: 'exponential', 'bursts'; default 'exponential')
         jobs: the number of completed jobs after which a run ends
             (int, in jobs; default 1000)
@@ -69,12 +69,12 @@ class Parameters(TypedDict, total=False):
         communication: the share of a logged job's run time that is communication, 0 to 1; the
             network lengthens it
             (float; default None)
-        contention: how contention between jobs of a log that share links is treated
+        contention: the treatment of contention between jobs of a log that share links
             ('estimated' (a model of queues at links), 'simulated' (a simulation of their messages,
             which is slow); default 'estimated')
         cycles_per_second: network cycles per second of the log
             (int, in cycles; default 1000000)
-        pattern: what jobs send; see `pavior patterns`
+        pattern: the messages that jobs send; see `pavior patterns`
             (str: 'one-to-all', 'all-to-all', 'near-neighbour', 'random', 'ring', 'all-reduce',
             'recursive-doubling', 'binomial-tree', 'n-body', 'multigrid', 'stencil',
             'axis-all-to-all'; default 'one-to-all')
@@ -87,10 +87,10 @@ class Parameters(TypedDict, total=False):
         sending: messages in flight; default: sequential for messages, blocking for iterations
             ('sequential' (one message per job), 'blocking' (one message per rank), 'pipelined'
             (all messages of each rank); default None)
-        rounds: how two rounds of a pattern are separated; default: as the pattern specifies
+        rounds: the separation of the rounds of a pattern; default: as the pattern specifies
             ('barrier' (a round starts when the previous one is delivered), 'free' (ranks continue
             without waiting); default None)
-        ranks: how the ranks of a job are numbered
+        ranks: the numbering of the ranks of a job
             ('coordinates' (row-major over the whole allocation), 'parts' (part by part), 'snake'
             (row by row, with every second row of the job reversed), 'hilbert' (along the Hilbert
             curve through the machine), 'greedy' (a free neighbor of the previous rank, or else the
@@ -104,7 +104,7 @@ class Parameters(TypedDict, total=False):
             (int, in flits; default 1)
         engine: the network engine; the results are the same
             ('worm' (header events only), 'flit' (flit by flit); default 'worm')
-        release: when a channel is free for the next message
+        release: the moment at which a channel is free for the next message
             ('drained' (when its buffer has drained), 'passed' (when the tail has passed); default
             'drained')
         lanes: virtual channels of links on axes that wrap
@@ -213,9 +213,9 @@ class Parameters(TypedDict, total=False):
             (float or timedelta, in units of time; default None)
         title: the heading of the report
             (str; default None)
-        metrics: the metrics to observe; +NAME adds one to the default ones. See `pavior metrics`
+        metrics: the metrics to observe; +NAME adds one to the defaults. See `pavior metrics`
             (str or a sequence of str; default None)
-        timing: whether allocation attempts are timed
+        timing: true if allocation attempts are timed
             (bool; default True)
         baseline: the strategy that others are compared with; default: the first
             (str; default None)

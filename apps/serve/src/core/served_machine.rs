@@ -38,8 +38,8 @@ impl ServedMachine {
         let scheduler: pavior::scheduling::Selection =
             scheduler.parse().map_err(|error: pavior::BadName| bad(error.reason))?;
         if pavior::scheduling::weighs_messages(&scheduler) {
-            let reason = "the scheduler considers the messages of jobs, which the service does \
-                          not know: let requests give their freedom";
+            let reason = "this scheduler considers the messages of jobs, which the service does \
+                          not know: specify a freedom in each request instead";
             return Err(bad(reason.into()));
         }
         let scheduler = scheduler.build(()).map_err(|error| bad(error.to_string()))?;

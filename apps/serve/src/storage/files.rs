@@ -213,7 +213,7 @@ impl History for Files {
 
 /// Returns the error for a file that does not begin where the previous one ends.
 pub(super) fn misplaced(start: u64, next: u64) -> StoreError {
-    let reason = format!("it begins at record {start}, but record {next} is next");
+    let reason = format!("it begins at record {start}, but record {next} was expected");
     StoreError::Damaged { file: journal_name(start), offset: 0, reason }
 }
 

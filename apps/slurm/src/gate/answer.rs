@@ -73,9 +73,9 @@ impl LoadedGate {
                     .into()
             }
             LoadedGate::Absent => format!(
-                "it is missing or does not call the gate; run pavior slurm install DIR, DIR next \
-                 to slurm.conf; your own job_submit.lua needs these lines at its end, before it \
-                 returns:\n{}",
+                "it is missing or does not call the gate; run pavior slurm install DIR, where DIR \
+                 is next to slurm.conf; your own job_submit.lua needs these lines at its end, \
+                 before it returns:\n{}",
                 gate::calls(config, Path::new("DIR"))
             ),
             LoadedGate::Unknown(message) => format!(

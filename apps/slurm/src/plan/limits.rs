@@ -311,7 +311,7 @@ impl Meter {
             Unit::Minutes => "minutes",
         };
         let minutes = if kind.name.contains("Mins") { " minutes" } else { "" };
-        format!("{} of {of}: {most} {unit}{minutes}, {used} used or about to be", kind.name)
+        format!("{} of {of}: {most} {unit}{minutes}, {used} used or reserved", kind.name)
     }
 }
 

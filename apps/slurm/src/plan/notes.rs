@@ -53,7 +53,7 @@ pub(crate) fn reserved(world: World<'_>) -> Note {
 
 /// Formats the note for a job that runs and stays on nodes that form no box of its shape.
 pub(crate) fn elsewhere() -> Note {
-    Note::new("pavior: runs on nodes that are not a box of its shape, and stays there")
+    Note::new("pavior: runs on nodes that are not a box of its shape, and is left there")
 }
 
 /// Formats the note for a job that cannot start because of a limit, which is given in Slurm's words

@@ -417,7 +417,7 @@ fn jobs_without_a_box_are_told_so() {
     let told =
         |name: &str, text: &str| Change::Comment { job: called(name), comment: Note::new(text) };
     let never = "pavior: not placed: no box of the machine has 5 nodes; submit it again";
-    let elsewhere = "pavior: runs on nodes that are not a box of its shape, and stays there";
+    let elsewhere = "pavior: runs on nodes that are not a box of its shape, and is left there";
     assert_eq!(decision.changes, [told("2", elsewhere), told("1", never)]);
     assert_eq!(decision.boxless.len(), 2);
 }

@@ -205,8 +205,8 @@ fn preemption_advice(config: &Config, shown: &str, site: &Site) -> Vec<String> {
     }
     if shown.lines().any(|line| line.starts_with("PreemptMode") && line.contains("WITHIN")) {
         advice.push(
-            "slurm.conf: PreemptMode=WITHIN compares priorities of running jobs, which are all the \
-             highest: no job is preempted within its QOS"
+            "slurm.conf: PreemptMode=WITHIN compares priorities, but all running jobs have the \
+             highest priority: no job is preempted within its QOS"
                 .into(),
         );
     }

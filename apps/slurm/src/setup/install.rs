@@ -140,7 +140,7 @@ fn job_submit(
     modules.sort_unstable();
     modules.dedup();
     // Written even if unchanged, because only then does Slurm reload the module.
-    let told = "  job_submit.lua        calls the gate; goes there too\n";
+    let told = "  job_submit.lua        calls the gate; also belongs there\n";
     Ok((told.into(), Some(gate::job_submit(&modules))))
 }
 

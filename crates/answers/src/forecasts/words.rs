@@ -28,7 +28,7 @@ impl QueueForecast {
             Some(obstacle) => obstacle.words(words.grid),
             None if learned.calibrated => self.range(start, words.date),
             None => format!(
-                "A range requires 30 {} that had to wait; only {} of the {} that {} had to.",
+                "A range is given once 30 {} have had to wait; so far, {} of the {} that {} have.",
                 words.jobs,
                 learned.judged(),
                 learned.runs,
@@ -42,8 +42,8 @@ impl QueueForecast {
         let end = self.now.saturating_add(HORIZON);
         let at = |time: Option<Time>| time.map_or_else(|| format!("after {}", date(end)), date);
         format!(
-            "It probably starts between {} and {}, as likely before {} as after it. Of the last {} \
-             jobs that had to wait, {} started within their range.",
+            "It will probably start between {} and {}, with even odds of starting before {}. Of \
+             the last {} jobs that had to wait, {} started within their range.",
             at(start.earliest),
             at(start.latest),
             at(start.median),

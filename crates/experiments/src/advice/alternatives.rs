@@ -42,7 +42,7 @@ pub(super) struct Change {
 
 /// Contiguous placement without and with turning, the tightest place, and boxes that may be split.
 const STRATEGIES: [(&str, &str); 4] =
-    [("ff", ""), ("tff", ""), ("bf:turn=all", ""), ("gabl", " (several boxes a job)")];
+    [("ff", ""), ("tff", ""), ("bf:turn=all", ""), ("gabl", " (several boxes per job)")];
 const SCHEDULERS: [(&str, &str); 3] = [("fcfs", ""), ("easy", ""), ("conservative", "")];
 const FREEDOMS: [(&str, &str); 4] = [
     ("box", " (never turned)"),
@@ -134,7 +134,7 @@ fn failures(present: &Point, grid: &Grid) -> Vec<Change> {
     let fails = ["mttf", "fail-classes", "failures"].iter().any(|key| present.get(key).is_some());
     let mut all = Vec::new();
     if !fails {
-        let words = "nodes that fail every 5 years, for a day";
+        let words = "nodes that each fail once in 5 years, for a day";
         all.push(change("failures", words, given(&FAILING)));
         all.extend(spare.map(|(key, value)| {
             let settings = [&given(&FAILING)[..], &[(key, Some(value))]].concat();

@@ -40,7 +40,7 @@ pub enum AdviceError {
     #[error("{0}")]
     Setting(SettingError),
     /// The settings do not describe a single log on a single machine.
-    #[error("advice is about the jobs of one log on one machine: one strategy, one scheduler")]
+    #[error("advice requires one log, one machine, one strategy and one scheduler")]
     NotALog,
     /// The log cannot be read.
     #[error(transparent)]

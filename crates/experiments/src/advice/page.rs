@@ -59,8 +59,8 @@ fn differences(advice: &Advice) -> Section {
         title: "Differences from the current configuration".to_string(),
         text: vec![
             "The current values, then the difference for each alternative, with the half-width of \
-             its interval. ~ marks an interval that contains zero: the difference is not \
-             significant. The wait is also listed for each third of the jobs by size."
+             its interval. ~ marks an interval that contains zero, so the difference is not \
+             significant. Wait times are also listed for each third of the jobs by size."
                 .to_string(),
         ],
         drawings: drawings(advice),
@@ -97,7 +97,7 @@ fn drawing(advice: &Advice, at: usize) -> Drawing {
     };
     let drawn = Differences {
         title: format!("Waiting of {jobs}"),
-        sides: ["they wait less than now".to_string(), "they wait longer".to_string()],
+        sides: ["shorter wait than now".to_string(), "longer wait".to_string()],
         ticks: ticks.map(|(tick, label)| (tick, label.to_string())).to_vec(),
         rows: advice.alternatives.iter().filter_map(row).collect(),
     };
@@ -106,12 +106,12 @@ fn drawing(advice: &Advice, at: usize) -> Drawing {
 
 fn commands(advice: &Advice) -> Section {
     let row = |name: &str, command: &str| vec![name.to_string(), command.to_string()];
-    let mut rows = vec![row("the present", &advice.present.command)];
+    let mut rows = vec![row("current configuration", &advice.present.command)];
     rows.extend(advice.alternatives.iter().map(|one| row(&one.name, &one.run.command)));
     Section {
         title: "The commands behind the numbers".to_string(),
         text: vec![
-            "Times are printed in seconds, losses in nodes times seconds, utilization as a share."
+            "Commands print times in seconds, losses in node-seconds, utilization as a fraction."
                 .to_string(),
         ],
         table: Some(SectionTable {
@@ -134,15 +134,15 @@ fn method(advice: &Advice) -> Section {
         })
         .collect();
     text.push(format!(
-        "Both runs are cut into {BATCHES} pieces at the same jobs (batch means, Schmeiser 1982). \
-         The interval is Student's t of the paired differences between pieces."
+        "Both runs are divided into {BATCHES} batches at the same jobs (batch means, Schmeiser \
+         1982). Student's t gives the interval of the paired differences between batches."
     ));
     text.push(
-        "Lost: nodes times the time they were held without useful work, such as runs cut short by \
-         failures and nodes beyond the request."
+        "Lost: nodes times the time that they were held without useful work, for example in runs \
+         that a failure ended, or beyond the request."
             .to_string(),
     );
-    text.push("With other wait times, users would have submitted other jobs.".to_string());
+    text.push("With other wait times, users would have submitted different jobs.".to_string());
     text.extend(notes(advice).into_iter().filter(|note| note != MESSAGES));
     Section { title: "How to read this".to_string(), text, folded: true, ..Section::default() }
 }

@@ -10,8 +10,8 @@ const WAITING: usize = 0;
 pub fn recommendations(advice: &Advice) -> Vec<String> {
     if advice.jobs < FEWEST_JOBS as u64 {
         return vec![format!(
-            "No difference is significant: {} jobs are too few for intervals, which need \
-             {FEWEST_JOBS}.",
+            "No difference is significant: confidence intervals require {FEWEST_JOBS} jobs, but \
+             only {} were compared.",
             advice.jobs
         )];
     }
@@ -48,7 +48,7 @@ fn of_settings(advice: &Advice) -> Vec<String> {
             };
             let range = times(low, high);
             paragraph +=
-                &format!(" But jobs of {} would have waited {range} longer.", measure.title);
+                &format!(" However, jobs of {} would have waited {range} longer.", measure.title);
         }
         all.push(paragraph);
     }
@@ -56,7 +56,7 @@ fn of_settings(advice: &Advice) -> Vec<String> {
         let Advice { strategy, scheduler, .. } = advice;
         all.push(format!(
             "Keep strategy {strategy} and scheduler {scheduler}: no other setting significantly \
-             shortens waiting."
+             shortens wait times."
         ));
     }
     let worse = own().filter(|one| shown(one) == Shown::More);
@@ -125,7 +125,7 @@ fn of_lost(advice: &Advice, one: &Alternative) -> Option<String> {
         Shown::More => (low, high, "more"),
     };
     let words = &one.words;
-    Some(format!("With {words}, {low:.0} to {high:.0} node-hours {word} would have been lost."))
+    Some(format!("With {words}, {low:.0} to {high:.0} {word} node-hours would have been lost."))
 }
 
 /// Lists the alternatives without a significant difference for jobs of any size.
@@ -141,7 +141,7 @@ fn undecided<'a>(advice: &Advice, all: impl Iterator<Item = &'a Alternative>) ->
         (last, []) => (*last).to_string(),
         (last, rest) => format!("{} and {last}", rest.join(", ")),
     };
-    Some(format!("No significant difference in waiting for {list}."))
+    Some(format!("Wait times do not change significantly with {list}."))
 }
 
 /// Formats a range of positive times, in the unit that suits the longer one.
@@ -200,8 +200,8 @@ fn decimals(value: f64) -> usize {
 }
 
 /// A note on an effect that none of the numbers include.
-pub(super) const MESSAGES: &str = "None of these numbers include the effect of the distances \
-     between a job's nodes on its messages.";
+pub(super) const MESSAGES: &str = "These numbers ignore that messages take longer when a job's \
+                                   nodes are farther apart.";
 
 /// Returns notes that accompany the numbers, one sentence each.
 pub fn notes(advice: &Advice) -> Vec<String> {
@@ -209,9 +209,9 @@ pub fn notes(advice: &Advice) -> Vec<String> {
     let (alternatives, measures) = (advice.alternatives.len(), advice.measures.len());
     if alternatives > 1 {
         all.push(format!(
-            "{alternatives} alternatives by {measures} measures are {} comparisons. The level of \
-             each interval is {:.2} %, so all intervals for one measure are correct at once with \
-             probability 95 % (Bonferroni); for several measures, it is lower.",
+            "Comparing {alternatives} alternatives on {measures} measures gives {} intervals. Each \
+             has a confidence level of {:.2} %, so all intervals of one measure are correct with \
+             at least 95 % probability (Bonferroni); for several measures, it is lower.",
             alternatives * measures,
             100.0 * advice.level,
         ));
@@ -232,7 +232,7 @@ pub fn notes(advice: &Advice) -> Vec<String> {
         let own = |run: &super::Run| run.rejected + run.stuck;
         if own(&one.run) != own(present) {
             all.push(format!(
-                "With {}, {} never started (now {}): differences cover only the jobs that run in \
+                "With {}, {} never started (now {}): the differences cover only jobs that run in \
                  both.",
                 one.words,
                 jobs(own(&one.run)),

@@ -107,14 +107,14 @@ pub static CONTROLS: &[Control] = &[
     },
     Control {
         name: "metrics",
-        meaning: "the metrics to observe; +NAME adds one to the default ones. See `pavior metrics`",
+        meaning: "the metrics to observe; +NAME adds one to the defaults. See `pavior metrics`",
         kind: ControlKind::Metrics,
         default: "",
         heading: Some(Heading::Results),
     },
     Control {
         name: "timing",
-        meaning: "whether allocation attempts are timed",
+        meaning: "true if allocation attempts are timed",
         kind: ControlKind::Switch,
         default: "true",
         heading: None,

@@ -88,7 +88,7 @@ const OF_PYTHON: [OfPython; 6] = [
         "str | type[Strategy]",
         "str, or a subclass of `Strategy`",
         "'tff'",
-        "which nodes a job gets; `pavior strategies` lists the names",
+        "the rule that chooses the nodes of a job; `pavior strategies` lists the names",
         Heading::General,
     ),
     (
@@ -96,7 +96,7 @@ const OF_PYTHON: [OfPython; 6] = [
         "str | type[Scheduler] | KeyFunction",
         "str, a subclass of `Scheduler` or `Priority`, or a function that gives a job its key",
         "'fcfs'",
-        "which job starts next; `pavior schedulers` lists the names",
+        "the rule that chooses the next job; `pavior schedulers` lists the names",
         Heading::General,
     ),
     (

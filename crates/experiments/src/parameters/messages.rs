@@ -40,7 +40,7 @@ pub const COMMUNICATION: Parameter = Parameter {
 
 pub(super) const CONTENTION: Parameter = Parameter {
     name: "contention",
-    meaning: "how contention between jobs of a log that share links is treated",
+    meaning: "the treatment of contention between jobs of a log that share links",
     kind: ValueType::Choice(&[
         ("estimated", "a model of queues at links"),
         ("simulated", "a simulation of their messages, which is slow"),
@@ -66,7 +66,7 @@ pub(super) const CYCLES_PER_SECOND: Parameter = Parameter {
 pub(super) const PATTERN: Parameter = Parameter {
     name: "pattern",
     alias: Some("patterns"),
-    meaning: "what jobs send; see `pavior patterns`",
+    meaning: "the messages that jobs send; see `pavior patterns`",
     default: &["one-to-all"],
     read: |text, catalogue| selected(catalogue.patterns.select(text), |given| &mut given.pattern),
     ..MESSAGE
@@ -100,7 +100,7 @@ pub(super) const SENDING: Parameter = Parameter {
 
 pub(super) const ROUNDS: Parameter = Parameter {
     name: "rounds",
-    meaning: "how two rounds of a pattern are separated; default: as the pattern specifies",
+    meaning: "the separation of the rounds of a pattern; default: as the pattern specifies",
     kind: ValueType::Choice(&[
         ("barrier", "a round starts when the previous one is delivered"),
         ("free", "ranks continue without waiting"),
@@ -114,7 +114,7 @@ pub(super) const ROUNDS: Parameter = Parameter {
 
 pub(super) const RANKS: Parameter = Parameter {
     name: "ranks",
-    meaning: "how the ranks of a job are numbered",
+    meaning: "the numbering of the ranks of a job",
     kind: ValueType::Choice(&[
         ("coordinates", "row-major over the whole allocation"),
         ("parts", "part by part"),
@@ -172,7 +172,7 @@ pub(super) const ENGINE: Parameter = Parameter {
 
 pub(super) const RELEASE: Parameter = Parameter {
     name: "release",
-    meaning: "when a channel is free for the next message",
+    meaning: "the moment at which a channel is free for the next message",
     kind: ValueType::Choice(&[
         ("drained", "when its buffer has drained"),
         ("passed", "when the tail has passed"),

@@ -24,7 +24,7 @@ pub const MACHINE: Parameter = Parameter {
 pub const STRATEGY: Parameter = Parameter {
     name: "strategy",
     alias: Some("strategies"),
-    meaning: "which nodes a job gets; see `pavior strategies`",
+    meaning: "the rule that chooses the nodes of a job; see `pavior strategies`",
     default: &["ff", "tff", "tbl", "gabl", "mbs"],
     read: |text, catalogue| {
         selected(catalogue.strategies.select(text), |given| &mut given.strategy)
@@ -36,7 +36,7 @@ pub const STRATEGY: Parameter = Parameter {
 pub const SCHEDULER: Parameter = Parameter {
     name: "scheduler",
     alias: Some("schedulers"),
-    meaning: "which job starts next; see `pavior schedulers`",
+    meaning: "the rule that chooses the next job; see `pavior schedulers`",
     applies: Applies::Runs,
     default: &["fcfs"],
     read: |text, catalogue| {

@@ -17,7 +17,7 @@ pub(super) const SIDES: Parameter = Parameter {
 /// The activity of synthetic jobs on their nodes.
 pub const SERVICE: Parameter = Parameter {
     name: "service",
-    meaning: "what jobs do while they hold their nodes",
+    meaning: "the work of jobs while they hold their nodes",
     default: &["exponential"],
     read: |text, _| parsed(text, |given| &mut given.service),
     ..SYNTHETIC
@@ -25,7 +25,7 @@ pub const SERVICE: Parameter = Parameter {
 
 pub(super) const ARRIVALS: Parameter = Parameter {
     name: "arrivals",
-    meaning: "when jobs arrive",
+    meaning: "the arrival process of jobs",
     default: &["exponential"],
     read: |text, _| parsed(text, |given| &mut given.arrivals),
     ..SYNTHETIC

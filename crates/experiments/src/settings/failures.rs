@@ -44,7 +44,7 @@ impl FailureSettings {
         let restart = match given.checkpoint.map(|units| unit.time(units)) {
             None => Restart::Scratch,
             Some(Time::ZERO) => {
-                return Err(("checkpoint", "this is less than a tick of time".into()));
+                return Err(("checkpoint", "this is shorter than a tick".into()));
             }
             Some(interval) => Restart::Checkpoint(interval),
         };

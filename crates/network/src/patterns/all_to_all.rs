@@ -44,7 +44,7 @@ pub(super) static ENTRY: Entry = Entry {
             key: "quota",
             values: Values::OneOf(&["job", "rank"]),
             default: "job",
-            meaning: "whether a number of messages is for the whole job or for each rank",
+            meaning: "the meaning of a number of messages: for the whole job, or for each rank",
             bare: false,
         },
     ],

@@ -36,7 +36,7 @@ pub(crate) static ENTRY: Entry = Entry {
         key: "order",
         values: Values::OneOf(&["up", "down"]),
         default: "up",
-        meaning: "which class follows: the next larger or the next smaller one",
+        meaning: "the class to serve next: the next larger or the next smaller one",
         bare: true,
     }],
     variants: &["", "down"],

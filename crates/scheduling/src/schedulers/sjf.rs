@@ -31,7 +31,7 @@ pub(super) const BY: OptionSpec = OptionSpec {
     key: "by",
     values: Values::OneOf(&["size", "area", "time"]),
     default: "size",
-    meaning: "what makes a job small: nodes, nodes x estimate, or the estimate",
+    meaning: "the size of a job: nodes, nodes x estimate, or the estimate",
     bare: true,
 };
 

@@ -10,8 +10,8 @@ pub(crate) const OPTION: OptionSpec = OptionSpec {
     key: "promise",
     values: Values::OneOf(&["moves", "holds"]),
     default: "moves",
-    meaning: "whether a promised start is postponed when a job that overtook the waiting one \
-              exceeds its estimate; use holds if users may underestimate",
+    meaning: "the promised start if a job that overtook the waiting one exceeds its estimate: it \
+              is postponed (moves) or kept (holds); use holds if users may underestimate",
     bare: false,
 };
 

@@ -7,7 +7,7 @@ use crate::{Fact, Interest};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "attempts",
-    meaning: "questions a scheduler asked (can this start now?)",
+    meaning: "queries by the scheduler: can this job start now?",
     unit: Unit::Count,
     standard: true,
     build: |_| CountOf::boxed(Interest::ATTEMPTS, |fact| matches!(fact, Fact::Attempted(_))),

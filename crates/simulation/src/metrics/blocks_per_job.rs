@@ -6,7 +6,7 @@ use crate::{Fact, Interest};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "blocks_per_job",
-    meaning: "parts per job started",
+    meaning: "boxes per job started",
     unit: Unit::Count,
     standard: true,
     build: |context| {

@@ -7,7 +7,7 @@ use crate::{Fact, Interest};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "job_hops",
-    meaning: "links that a message of an iteration crosses, mean over jobs started",
+    meaning: "links crossed per message of one iteration, mean over jobs started",
     unit: Unit::Count,
     standard: false,
     build: |context| {

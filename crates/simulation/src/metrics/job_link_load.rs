@@ -7,7 +7,7 @@ use crate::{Fact, Interest};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "job_link_load",
-    meaning: "messages of an iteration over the job's most loaded link, mean over jobs started",
+    meaning: "messages of one iteration on the job's busiest link, mean over jobs started",
     unit: Unit::Count,
     standard: false,
     build: |context| {

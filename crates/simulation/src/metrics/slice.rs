@@ -12,7 +12,8 @@ use crate::{Fact, Interest, Observer};
 
 pub(super) const AVAILABILITY: MetricSpec = MetricSpec {
     name: "slice_availability",
-    meaning: "share of time in which the slice could be placed if no jobs ran (with a slice)",
+    meaning: "fraction of time in which the slice could be placed if no jobs were running (with a \
+              slice)",
     unit: Unit::Fraction,
     standard: false,
     build: |_| Box::new(SliceShare::of(|alone, _| alone)),
@@ -20,8 +21,7 @@ pub(super) const AVAILABILITY: MetricSpec = MetricSpec {
 
 pub(super) const FREE: MetricSpec = MetricSpec {
     name: "slice_free",
-    meaning: "share of time in which the slice could be placed next to the running jobs (with a \
-              slice)",
+    meaning: "fraction of time in which the slice fits next to the running jobs (with a slice)",
     unit: Unit::Fraction,
     standard: false,
     build: |_| Box::new(SliceShare::of(|_, beside| beside)),

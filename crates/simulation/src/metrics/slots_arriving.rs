@@ -17,8 +17,8 @@ const EVERY: u64 = 4;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "slots_arriving",
-    meaning: "slots that a job finds when it arrives, mean over every fourth job; \
-              slots_arriving:4x4x4 (only on request)",
+    meaning: "slots at the arrival of a job, mean over every fourth job; slots_arriving:4x4x4 \
+              (only on request)",
     build: |context| SlotsArriving::boxed(context),
     ..SLOTS
 };

@@ -5,7 +5,7 @@ use super::{MetricSpec, Unit};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "utilization",
-    meaning: "nodes requested and held / nodes, time average",
+    meaning: "requested nodes of running jobs / nodes, time average",
     unit: Unit::Fraction,
     standard: true,
     build: |context| {

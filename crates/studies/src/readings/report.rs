@@ -9,13 +9,12 @@ use pavior::draw::{Section, SectionTable};
 
 /// The definition of the distance, for reports.
 const DISTANCE: &str = "The distance of a reading is the root mean square of ln(our ratio / the \
-    paper's ratio): 0 is the paper, 0.69 a factor of 2 on average.";
+    paper's ratio). It is 0 if all are equal, and 0.69 for a factor of 2 on average.";
 
 /// The definition for a paper that states orders.
 const DISTANCE_OF_ORDERS: &str = "Every ratio should be below 1, the order that the paper states. \
-                                  The distance of a reading is the root mean square of ln(our \
-                                  ratio), 0 where the order is the paper's: 0 is the paper, 0.69 a \
-                                  factor of 2 on average.";
+    The distance of a reading is the root mean square of ln(our ratio), or 0 if the order is the \
+    paper's. It is 0.69 for a factor of 2 on average.";
 
 impl Readings {
     fn rule(&self) -> &'static str {
@@ -28,8 +27,8 @@ impl Readings {
         let (id, Some((other, _))) = (&goal.id, goal.others.first()) else { return String::new() };
         let (metric, strategy) = (&goal.metric, goal.strategy.to_uppercase());
         format!(
-            "{id}@{other} is the {metric} of {strategy} over that of {}, where {id} is stated; \
-             {id} is the distance of its ratios alone.",
+            "{id}@{other} is the {metric} of {strategy} divided by that of {}, at the points of \
+             {id}; {id} is the distance of its ratios alone.",
             other.to_uppercase()
         )
     }

@@ -18,8 +18,8 @@ use super::{LineError, ReadError};
 const LONGEST_ENTRY: u64 = 16 << 20;
 
 /// The error message for text that is not a JSON object.
-pub(crate) const NO_OBJECT: &str = "no JSON object, which begins with {: save the whole output of \
-                                    sacct --json or kubectl get jobs,pods -o json";
+pub(crate) const NO_OBJECT: &str = "no JSON object was found: save the whole output of sacct \
+                                    --json or kubectl get jobs,pods -o json";
 
 /// The number of bytes before a fault that are kept for display.
 const TAIL: usize = 200;
@@ -114,7 +114,7 @@ pub(crate) fn each(
             let at = line.len().saturating_sub(1);
             let is_behind = documents > 0 && tail.last() != Some(&b'{') && error.is_syntax();
             let reason = if is_behind && state.entry.get().is_none() {
-                "text after the JSON object, which is not another one: remove it".to_string()
+                "unexpected text after the JSON object: remove it".to_string()
             } else {
                 json::reason(&error)
             };

@@ -239,7 +239,7 @@ fn sacct_json_of_every_parser_is_read() {
         assert_eq!((trace.records[0].line, trace.report.notes[0].count), (4, 2));
         assert_eq!(fault(&format!("{warned}{{]")).line, job.lines().count() as u64 + 3);
         let behind = fault(&format!("{}\nsacct: done\n", sacct_json(&[job])));
-        assert!(behind.reason.starts_with("text after the JSON object"), "{behind}");
+        assert!(behind.reason.starts_with("unexpected text after the JSON object"), "{behind}");
         let other = job.replacen('7', "8", 1);
         assert_eq!(
             read(&format!("{}{}", sacct_json(&[job]), sacct_json(&[&other]))).report.kept,

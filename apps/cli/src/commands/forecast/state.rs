@@ -289,13 +289,13 @@ impl Story {
         if past.calibrated {
             let kept = past.promises.kept;
             format!(
-                "{title} Nine of ten jobs should start between earliest and latest; {kept} of \
-                 {promises} past jobs did. {runs} run times are known."
+                "{title} Nine out of ten jobs should start between the earliest and the latest \
+                 time; {kept} of {promises} past jobs did. {runs} run times are known."
             )
         } else {
             format!(
-                "{title} {runs} run times are known. Only {promises} past jobs had to wait, too \
-                 few to support the margin between earliest and latest."
+                "{title} {runs} run times are known. The range between the earliest and the latest \
+                 time is not yet calibrated, because only {promises} past jobs had to wait."
             )
         }
     }

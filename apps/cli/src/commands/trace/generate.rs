@@ -92,8 +92,8 @@ fn check_options(args: &GenerateArgs, is_sides: bool) -> Result<(), Failure> {
     let own = if is_sides { None } else { stream.settings().into_iter().next() };
     if let Some(Setting { key, .. }) = own {
         return Err(Failure::usage(format!(
-            "{model}: the model has its own arrivals and run times; --{key} applies to generated \
-             sides"
+            "{model}: the model generates arrivals and run times itself; --{key} applies only to \
+             distributions of sides"
         )));
     }
     match stream.typed("load").and_then(|typed| Some((typed, typed.find(',')?))) {

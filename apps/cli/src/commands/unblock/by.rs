@@ -109,9 +109,9 @@ impl Told<'_> {
         let Some(plan) = self.plan else {
             let most = jobs(limits.max_jobs);
             return if self.proven {
-                format!("no plan by {by} that moves or requeues at most {most}")
+                format!("no plan by {by} moves or requeues at most {most}")
             } else {
-                format!("no plan found by {by} within {most} and the budget")
+                format!("no plan by {by} found within {most} and the budget")
             };
         };
         let story = self.story;
@@ -122,20 +122,20 @@ impl Told<'_> {
             .map_or_else(String::new, |at| format!(": {}", story.words(at)));
         let changes = match (plan.moves.jobs.len(), plan.requeued.len()) {
             (0, 0) => "without moves".to_string(),
-            (moved, 0) => format!("after {} moved", jobs(moved)),
-            (0, requeued) => format!("after {} requeued", jobs(requeued)),
+            (moved, 0) => format!("after moving {}", jobs(moved)),
+            (0, requeued) => format!("after requeueing {}", jobs(requeued)),
             (moved, requeued) => {
-                format!("after {} moved and {} requeued", jobs(moved), jobs(requeued))
+                format!("after moving {} and requeueing {}", jobs(moved), jobs(requeued))
             }
         };
         let lost = if plan.lost > 0 {
-            format!("; work lost: {} nodes x time", plan.lost as f64 / PARTS)
+            format!("; lost work: {} nodes x time", plan.lost as f64 / PARTS)
         } else {
             String::new()
         };
         let awaited = match &story.shown_names(&plan.awaited)[..] {
             [] => String::new(),
-            names => format!("; these end before: {}", names.join(", ")),
+            names => format!("; jobs that end before then: {}", names.join(", ")),
         };
         let sure = if self.proven { "" } else { "; a better plan may exist" };
         format!("free by {by} {changes}{place}{lost}{awaited}{sure}")

@@ -75,7 +75,7 @@ fn before_enough_have_run_it_is_said_what_is_lacking() {
         let told = forecast(&model, &mut Memory::default());
         assert!(!told.queue.experience.calibrated);
         let waited = (past - 1).max(0);
-        let lacking = format!("only {waited} of the {past} that are known had to.");
+        let lacking = format!("so far, {waited} of the {past} that are known have.");
         assert!(words(&told, &second).ends_with(&lacking), "{}", words(&told, &second));
     }
 }
@@ -90,7 +90,7 @@ fn run_times_of_the_past_make_a_range() {
     assert!(calibrated && NOW <= low && low <= median && median <= high, "{told:?}");
     assert_eq!(plan, NOW - 10 + 600, "by what is said alone");
     assert!(median < plan, "such Jobs run for half a minute: {told:?}");
-    assert!(words(&told, &second).starts_with("It probably starts between"));
+    assert!(words(&told, &second).starts_with("It will probably start between"));
     assert_eq!(told.of(&Uid("none".into())), None);
 }
 

@@ -286,7 +286,7 @@ impl Deciding<'_> {
     fn enter(&self, request: &LeaseRequest) -> Result<(usize, String), Problem> {
         let board = self.board(request.machine.as_deref())?;
         if self.state.epoch + 1 >= epoch::MOST {
-            return Err(Problem::new(Reason::NoEpochs, "there is no epoch left below 2^53"));
+            return Err(Problem::new(Reason::NoEpochs, "no epochs are left below 2^53"));
         }
         let tenant = match (&self.caller.tenant, &request.tenant) {
             (None, named) => named.clone().unwrap_or_default(),
@@ -433,8 +433,8 @@ impl Deciding<'_> {
         let own = self.state.boards[board].waiting().filter(own).count();
         if own >= left {
             let detail = format!(
-                "{count} requests are waiting, {own} of them from tenant `{tenant}`, which may not \
-                 have more than the number of free places ({most} in total)"
+                "tenant `{tenant}` has {own} of the {count} waiting requests; it may not occupy \
+                 more of the {most} places than remain free"
             );
             return Err(Problem::new(Reason::QueueFull, detail));
         }

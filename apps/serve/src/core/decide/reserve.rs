@@ -19,7 +19,7 @@ impl Deciding<'_> {
         let from_ms = asked.from_ms.unwrap_or(self.now_ms);
         if asked.to_ms <= self.now_ms {
             let detail = format!(
-                "the reservation would already be over: the time is {}",
+                "the reservation would already have ended: the time is now {}",
                 Instant(self.now_ms)
             );
             return Err(Problem::new(Reason::BadValue, detail).into());

@@ -77,7 +77,7 @@ fn groups_reach_from_parents_and_single_limits_do_not() {
         )
     };
     let words = over(&site(), &tree(nodes("GrpTRES", 7)), &job("1", 2)).unwrap();
-    assert_eq!(words, "GrpTRES of account top: 8 nodes, 7 used or about to be");
+    assert_eq!(words, "GrpTRES of account top: 8 nodes, 7 used or reserved");
     assert_eq!(over(&site(), &tree(nodes("GrpTRES", 6)), &job("1", 2)), None);
     assert_eq!(over(&site(), &tree(nodes("MaxTRESPJ", 0)), &job("1", 9)), None);
     let own = usage(&[], &[("acc", Some(1001), None, nodes("MaxTRESPJ", 0))]);

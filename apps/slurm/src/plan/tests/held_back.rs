@@ -85,7 +85,7 @@ fn no_more_are_opened_than_the_limit_of_jobs_and_others_do_not_wait() {
         .collect();
     assert_eq!(opened, ["1", "4", "5"]);
     let expected = "pavior: not started yet: limit MaxJobsPU of QOS two, user 1001: 2 jobs, 2 used \
-                    or about to be";
+                    or reserved";
     assert_eq!(told(&decision, "2"), expected);
 }
 

@@ -51,8 +51,8 @@ const ROWS: OptionSpec = OptionSpec {
     key: "rows",
     values: Values::OneOf(&["step", "jump"]),
     default: "step",
-    meaning: "which row is tried after one without a base: the next, or the next that is covered \
-              differently",
+    meaning: "the row to try after one without a base: the next row, or the next one that is \
+              covered differently",
     bare: false,
 };
 

@@ -60,7 +60,8 @@ const LIST: OptionSpec = OptionSpec {
     key: "list",
     values: Values::OneOf(&["overlapping", "bounded", "linear"]),
     default: "overlapping",
-    meaning: "all maximal free submeshes, only one pass of joins, or the first that fits",
+    meaning: "the free list: all maximal free submeshes, a single pass of joins, or the first that \
+              fits",
     bare: true,
 };
 

@@ -45,7 +45,7 @@ const EVEN: OptionSpec = OptionSpec {
     key: "even",
     values: Values::OneOf(&["halved", "both"]),
     default: "halved",
-    meaning: "which sides must be even for a fold: the one that is halved, or both",
+    meaning: "the sides that must be even for a fold: only the one that is halved, or both",
     bare: false,
 };
 

@@ -49,8 +49,8 @@ const WALK: OptionSpec = OptionSpec {
     key: "walk",
     values: Values::OneOf(&["forward", "snake", "clamp"]),
     default: "forward",
-    meaning: "how rows of frames are walked: all forward, every second one backward, or the last \
-              frame of a row or column is pushed back to the border",
+    meaning: "the order of frames: all rows forward, every second row backward, or the last frame \
+              of a row or column pushed back to the border",
     bare: false,
 };
 

@@ -44,7 +44,7 @@ const BY: OptionSpec = OptionSpec {
     key: "by",
     values: Values::OneOf(&["share", "count"]),
     default: "share",
-    meaning: "how destroyed places are counted: as a share of the shape's places, or as one each",
+    meaning: "the weight of a destroyed place: a fraction of the shape's places, or 1",
     bare: false,
 };
 

@@ -49,8 +49,7 @@ const RULE: OptionSpec = OptionSpec {
     key: "rule",
     values: Values::OneOf(&["contact", "prism"]),
     default: "contact",
-    meaning: "which base is best: the one with the least contact, or one inside the largest free \
-              prism",
+    meaning: "the best base: the one with the least contact, or one inside the largest free prism",
     bare: true,
 };
 

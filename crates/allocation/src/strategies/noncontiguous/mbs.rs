@@ -55,8 +55,8 @@ pub(super) const ORDER: OptionSpec = OptionSpec {
     key: "order",
     values: Values::OneOf(&["large", "small"]),
     default: "large",
-    meaning: "which of a job's pieces are numbered first; it matters if ranks are assigned part \
-              by part",
+    meaning: "the pieces of a job that are numbered first; this matters only if ranks are assigned \
+              part by part",
     bare: false,
 };
 

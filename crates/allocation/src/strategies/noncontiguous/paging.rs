@@ -84,8 +84,8 @@ const SHUFFLE: OptionSpec = OptionSpec {
     key: "shuffle",
     values: Values::OneOf(&["index", "quadrant", "hilbert"]),
     default: "index",
-    meaning: "what shuffled-snake is: the snake's index with its bits interleaved, a snake at each \
-              level of the quadtree, or a Hilbert curve",
+    meaning: "the definition of shuffled-snake: the snake's index with its bits interleaved, a \
+              snake at each level of the quadtree, or a Hilbert curve",
     bare: false,
 };
 
@@ -93,7 +93,7 @@ const BORDER: OptionSpec = OptionSpec {
     key: "border",
     values: Values::OneOf(&["ragged", "unused"]),
     default: "ragged",
-    meaning: "whether pages cut off by the border are granted",
+    meaning: "pages that are cut off by the border: granted (ragged), or never used",
     bare: false,
 };
 

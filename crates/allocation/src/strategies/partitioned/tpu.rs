@@ -64,7 +64,7 @@ const WIRING: OptionSpec = OptionSpec {
     key: "wiring",
     values: Values::OneOf(&["ocs", "static"]),
     default: "ocs",
-    meaning: "how cubes are joined: by optical circuit switches, or to their neighbors only",
+    meaning: "the links between cubes: optical circuit switches, or wires between neighbors only",
     bare: true,
 };
 
@@ -72,7 +72,7 @@ const ROUND: OptionSpec = OptionSpec {
     key: "round",
     values: Values::OneOf(&["none", "up"]),
     default: "none",
-    meaning: "whether shapes that are not slices are enlarged to slices, or never granted",
+    meaning: "shapes that are not slices: never granted (none), or enlarged to slices (up)",
     bare: false,
 };
 

@@ -57,12 +57,12 @@ impl SlotsAnswer {
     /// Describes the answer in sentences: the boxes that fit now, after the moves, and later.
     /// `shape` names the requested size, such as `4x2`.
     pub fn lines(&self, shape: &str, time: impl Fn(Time) -> String) -> Vec<String> {
-        let mut lines = vec![format!("Now {}.", self.now.clause(shape))];
+        let mut lines = vec![format!("Now: {}.", self.now.clause(shape))];
         let after = self.after.as_ref().map(Defragmented::slots);
-        lines.extend(after.map(|after| format!("After the moves, {}.", after.clause(shape))));
+        lines.extend(after.map(|after| format!("After the moves: {}.", after.clause(shape))));
         lines.extend(self.next.as_ref().map(|next| {
-            let latest = if next.proven { "" } else { " at the latest" };
-            format!("At {}{latest}, {}.", time(next.at), next.slots.clause(shape))
+            let latest = if next.proven { "" } else { " or earlier" };
+            format!("At {}{latest}: {}.", time(next.at), next.slots.clause(shape))
         }));
         lines
     }
@@ -72,12 +72,12 @@ impl Slots {
     /// Writes the number of boxes as a clause.
     fn clause(&self, shape: &str) -> String {
         match (self.boxes.len(), self.bound as usize) {
-            (0, 0) => format!("no box of {shape} is free"),
-            (1, 1) => format!("1 box of {shape} is free"),
+            (0, 0) => format!("no box of size {shape} is free"),
+            (1, 1) => format!("1 box of size {shape} is free"),
             (found, bound) if found == bound => {
-                format!("{found} boxes of {shape} fit side by side")
+                format!("{found} boxes of size {shape} fit together")
             }
-            (found, bound) => format!("{found} to {bound} boxes of {shape} fit side by side"),
+            (found, bound) => format!("{found} to {bound} boxes of size {shape} fit together"),
         }
     }
 }

@@ -76,8 +76,8 @@ pub(crate) static ENTRY: Entry = Entry {
             key: "reserve",
             values: Values::OneOf(&["geometry", "count", "plain"]),
             default: "geometry",
-            meaning: "whether the head's reservation is for specific nodes or only for a number of \
-                      nodes; plain is geometry without shortcuts, for comparison",
+            meaning: "the head's reservation: specific nodes, or only a number of nodes; plain is \
+                      geometry without shortcuts, for comparison",
             bare: true,
         },
         promise::OPTION,

@@ -27,7 +27,7 @@ pub(super) const ENTRY: Entry<ServiceDistribution> = Entry {
             key: "rounding",
             values: Values::OneOf(&["down", "nearest", "up"]),
             default: "down",
-            meaning: "how the number is rounded; it is at least 1",
+            meaning: "the rounding of the number, which is at least 1",
             bare: false,
         },
     ],

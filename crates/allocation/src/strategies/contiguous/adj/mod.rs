@@ -61,8 +61,8 @@ const OVER: OptionSpec = OptionSpec {
     key: "over",
     values: Values::OneOf(&["first", "all"]),
     default: "first",
-    meaning: "which bases compete: those of the first orientation that has a free one, or those \
-              of all",
+    meaning: "the bases that compete: those of the first orientation that has a free base, or \
+              those of all orientations",
     bare: false,
 };
 

@@ -55,8 +55,8 @@ const READING: OptionSpec = OptionSpec {
     key: "reading",
     values: Values::OneOf(&["frame", "base", "area"]),
     default: "frame",
-    meaning: "what decides: the busy neighbors of the placement, the neighbors of the base that \
-              are not bases, or the area of the bases (smallest first)",
+    meaning: "the score of a base: the number of busy neighbors of the placement, the number of \
+              neighbors of the base that are not bases, or the area of the bases (smallest first)",
     bare: true,
 };
 

@@ -91,8 +91,8 @@ const RULE: OptionSpec = OptionSpec {
     key: "rule",
     values: Values::OneOf(&["intended", "printed"]),
     default: "intended",
-    meaning: "which version of the algorithm is used: as intended, or with the threshold and the \
-              loop over orientations as printed",
+    meaning: "the version of the algorithm: as intended, or with the threshold and the loop over \
+              orientations as printed",
     bare: true,
 };
 
@@ -100,7 +100,7 @@ const CORNERS: OptionSpec = OptionSpec {
     key: "corners",
     values: Values::OneOf(&["origin", "all"]),
     default: "origin",
-    meaning: "which corners of the machine are scored in addition to the bases around busy \
+    meaning: "the corners of the machine that are scored in addition to the bases around busy \
               submeshes",
     bare: false,
 };
@@ -110,7 +110,7 @@ fn supports(grid: &Grid, options: &Options) -> Result<(), Unsupported> {
         return Ok(());
     }
     if grid.side(2) > 1 || grid.has_wrap() {
-        return Err(Unsupported("it is printed for two-dimensional meshes only".into()));
+        return Err(Unsupported("the paper describes it only for two-dimensional meshes".into()));
     }
     if options.get("corners") == "all" || options.get("turn") == "best" {
         return Err(Unsupported("the printed algorithm has neither corners nor turn=best".into()));

@@ -71,7 +71,7 @@ const TURN: OptionSpec = OptionSpec {
     key: "turn",
     values: Values::OneOf(&["all", "none", "first", "parts"]),
     default: "all",
-    meaning: "what is tried in every orientation: the first attempt, the pieces, both, or neither",
+    meaning: "steps that try every orientation: the first attempt, the pieces, both, or neither",
     bare: false,
 };
 
@@ -79,7 +79,7 @@ const TIE: OptionSpec = OptionSpec {
     key: "tie",
     values: Values::OneOf(&["first", "last"]),
     default: "first",
-    meaning: "which of equally long sides shrinks: the first of x, y, z, or the last",
+    meaning: "the side that shrinks if several are equally long: the first of x, y, z, or the last",
     bare: false,
 };
 
@@ -87,8 +87,8 @@ const SHAPE: OptionSpec = OptionSpec {
     key: "shape",
     values: Values::OneOf(&["chain", "largest"]),
     default: "chain",
-    meaning: "how pieces are chosen: from one shrinking shape, or as the largest free box within \
-              the shape each time",
+    meaning: "the pieces: taken from one shrinking shape, or each the largest free box within the \
+              shape",
     bare: false,
 };
 

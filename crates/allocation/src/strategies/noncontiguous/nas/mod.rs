@@ -76,8 +76,8 @@ const SUCCESS: OptionSpec = OptionSpec {
     key: "success",
     values: Values::OneOf(&["connected", "guarantee"]),
     default: "connected",
-    meaning: "whether only connected nodes are granted, or also the nearest ones if there are too \
-              few",
+    meaning: "the nodes that may be granted: only connected ones, or also the nearest ones if too \
+              few are connected",
     bare: true,
 };
 
@@ -85,8 +85,7 @@ const NEIGHBOURS: OptionSpec = OptionSpec {
     key: "neighbours",
     values: Values::OneOf(&["four-way", "right-up"]),
     default: "four-way",
-    meaning: "which nodes are neighbors of an allocated one: all four, or those at x + 1 and \
-              y + 1",
+    meaning: "the neighbors of an allocated node: all four, or those at x + 1 and y + 1",
     bare: false,
 };
 

@@ -64,8 +64,8 @@ const WIRING: OptionSpec = OptionSpec {
     key: "wiring",
     values: Values::OneOf(&["plain", "multi"]),
     default: "plain",
-    meaning: "how lines are wired: with one cable between neighbors, or with additional loops on \
-              each line (multi-toroidal)",
+    meaning: "the wiring of lines: one cable between neighbors, or additional loops on each line \
+              (multi-toroidal)",
     bare: true,
 };
 
@@ -73,8 +73,8 @@ const PLACE: OptionSpec = OptionSpec {
     key: "place",
     values: Values::OneOf(&["first", "mfp"]),
     default: "first",
-    meaning: "which partition is chosen: the first possible one, or the one that leaves the \
-              largest free box",
+    meaning: "the partition to choose: the first possible one, or the one that leaves the largest \
+              free box",
     bare: true,
 };
 

@@ -38,7 +38,7 @@ pub(crate) const PLACE: OptionSpec = OptionSpec {
     key: "place",
     values: Values::OneOf(&["fragmentation", "contact", "first", "smallest"]),
     default: "fragmentation",
-    meaning: "which corner is chosen: the one that reduces the free boxes least, the one with the \
+    meaning: "the corner to choose: the one that reduces the free boxes least, the one with the \
               most contact, or the lowest one of the first or the smallest free box",
     bare: false,
 };
