@@ -93,7 +93,7 @@ impl LineSession {
                     "requested": request.nodes,
                     "parts": Place::all(self.grid(), choice.parts()),
                 }),
-                Err(refusal) => refusal(&job, refusal.word()),
+                Err(refusal) => refusal_answer(&job, refusal.word()),
             });
         }
         let command = Command::Lease(LeaseRequest { freedom, ..lease_request(ask, job.clone()) });
@@ -246,11 +246,11 @@ fn answer_to(job: &JobName, reply: &Reply) -> Value {
             "requested": lease.requested,
             "parts": lease.parts,
         }),
-        Reply::Problem(problem) => refusal(job, problem.reason.word()),
+        Reply::Problem(problem) => refusal_answer(job, problem.reason.word()),
         _ => unreachable!("a request for nodes is granted or refused"),
     }
 }
 
-fn refusal(job: &JobName, word: &str) -> Value {
+fn refusal_answer(job: &JobName, word: &str) -> Value {
     json!({ "job": job, "granted": false, "reason": word })
 }
