@@ -80,7 +80,7 @@ fn columns_of_a_log_for_drawn_jobs() {
 fn options_that_a_generated_log_does_not_have() {
     let generate = |more: &[&str]| refused(&[&["trace", "generate"], more].concat());
     let model = generate(&["lublin", "--nodes", "16", "--load", "2"]);
-    assert!(model.contains("--load applies to generated sides"), "{model}");
+    assert!(model.contains("--load applies only to distributions of sides"), "{model}");
     let unknown = generate(&["lublni", "--nodes", "16", "--load", "2"]);
     assert!(unknown.contains("did you mean `lublin`?"), "{unknown}");
     let several = generate(&["uniform", "--machine", "mesh:4x4", "--load", "1,2"]);
