@@ -1,4 +1,5 @@
-//! Digests the sources on which results depend, so that results of two builds are never mixed.
+//! Build script that computes a digest of the sources on which results depend, so that results of
+//! two builds are never mixed.
 
 #[path = "build/sources.rs"]
 mod sources;
@@ -15,7 +16,7 @@ fn main() -> io::Result<()> {
         println!("cargo::rerun-if-changed={}", folder.join("src").display());
         println!("cargo::rerun-if-changed={}", folder.join("Cargo.toml").display());
     }
-    // Cargo would run this script every time if a file were missing.
+    // If a listed file were missing, Cargo would run this script every time.
     for file in ["../../Cargo.toml", "../../Cargo.lock"].map(|file| manifest.join(file)) {
         if file.is_file() {
             println!("cargo::rerun-if-changed={}", file.display());

@@ -1,4 +1,5 @@
-//! Running jobs from JSON lines: the `--busy` of `pavior explain`, `unblock` and `slots`.
+//! Parsing of running jobs from JSON lines: the `--busy` option of `pavior explain`, `unblock` and
+//! `slots`.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,26 +17,27 @@ use crate::failure::{Failure, Place};
 use crate::files;
 use crate::located::{self, Member};
 
-/// Keys that also occur in answers of `pavior allocate`, in `--placements` lines and in queues.
-/// They are read only if needed.
+/// Keys that also occur in the answers of `pavior allocate`, in `--placements` lines and in queues.
+/// Their values are parsed only when needed.
 const BESIDE: &[&str] =
     &["nodes", "requested", "granted", "submit", "start", "end", "estimate", "user"];
 
-/// The numeric keys that a job may have.
+/// Keys of a job whose values are numbers.
 const TIMES: [&str; 3] = ["start", "end", "user"];
 
-/// A machine state and its jobs' external names.
+/// The state of a machine, with the names that the file gives to jobs.
 pub(crate) struct Busy {
     pub(crate) state: State,
     names: Vec<Value>,
-    /// The [`TIMES`] of each job, where its line has them.
+    /// The values of [`TIMES`] for each job, where the job's line has them.
     times: Vec<[Option<Value>; 3]>,
     known: HashMap<Value, (JobId, usize)>,
     /// If set, only jobs running at this time are accepted.
     instant: Option<f64>,
 }
 
-/// A job's name from an untrusted file. It displays as a bounded number of visible characters.
+/// A job's name from an untrusted file. Its displayed form contains only visible characters and has
+/// a bounded length.
 pub(crate) struct JobName<'b>(&'b Value);
 
 impl<'b> JobName<'b> {
@@ -59,31 +61,31 @@ impl fmt::Display for JobName<'_> {
     }
 }
 
-/// The ends of jobs, in any unit. Ends are only compared, so a plan uses their ranks, starting at
-/// 1.
+/// The end times of jobs, in any unit. Plans only compare end times, so they use ranks, which start
+/// at 1.
 pub(crate) struct Ends<'b> {
     by_job: Vec<Option<(f64, &'b Value)>>,
     sorted: Vec<(f64, &'b Value)>,
 }
 
 impl Ends<'_> {
-    /// Returns the end of a job.
+    /// Returns the end time of a job.
     pub(crate) fn of(&self, job: JobId) -> Option<f64> {
         Some(self.by_job[job.0 as usize]?.0)
     }
 
-    /// Returns the rank of a job's end.
+    /// Returns the rank of a job's end time.
     pub(crate) fn rank(&self, job: JobId) -> Option<Time> {
         let (end, _) = self.by_job[job.0 as usize]?;
         Some(Time(1 + self.sorted.partition_point(|(other, _)| *other < end) as u64))
     }
 
-    /// Returns the rank of a time, which is 0 before all ends.
+    /// Returns the rank of a time. A time before all end times has rank 0.
     pub(crate) fn rank_at(&self, at: f64) -> Time {
         Time(self.sorted.partition_point(|(other, _)| *other <= at) as u64)
     }
 
-    /// Returns the end with a rank, as written in the file; rank 0 means now.
+    /// Returns the end time with the given rank, as written in the file. Rank 0 means now.
     pub(crate) fn at(&self, rank: Time) -> Value {
         match rank {
             Time::ZERO => 0.into(),
@@ -92,7 +94,7 @@ impl Ends<'_> {
     }
 }
 
-/// An error in a line and the range of the wrong bytes.
+/// An error in a line, with the byte range of the wrong part.
 pub(crate) type Wrong = (String, Range<usize>);
 
 /// Reads a file, or standard input if the path is `-`.
@@ -135,7 +137,8 @@ pub(crate) fn each_line(
     Ok(())
 }
 
-/// Creates an error that shows the line, or in a long line only the surroundings.
+/// Creates an error that shows the line. If the line is long, the error shows only the part around
+/// the wrong bytes.
 fn fault(name: &str, number: usize, line: &str, message: String, span: Range<usize>) -> Failure {
     const AROUND: usize = 60;
     let column = line[..span.start].chars().count() + 1;
@@ -165,8 +168,8 @@ impl Busy {
         Busy { state: State::new(grid), names, times, known: HashMap::new(), instant: None }
     }
 
-    /// Creates the machine in this state, for questions that do not depend on the strategy. The
-    /// machine gets an arbitrary strategy that works on all grids.
+    /// Creates a machine in this state, for questions that do not depend on the strategy. The
+    /// machine uses First Fit, which works on all grids.
     pub(crate) fn machine(&self) -> Result<Machine, Failure> {
         let first_fit = "ff".parse().map_err(|bad: BadName| Failure::Other(bad.reason))?;
         let machine = self.state.machine(&first_fit, 1);
@@ -188,7 +191,7 @@ impl Busy {
         self.known.get(name).map(|(job, _)| *job)
     }
 
-    /// Returns the "start" of each job.
+    /// Returns the `start` of each job.
     ///
     /// # Errors
     /// Returns an error if a start is not a number.
@@ -197,7 +200,7 @@ impl Busy {
         Ok(starts.into_iter().map(|start| Some(start?.0)).collect())
     }
 
-    /// Returns the "user" of each job. Numbers that cannot be user ids are ignored.
+    /// Returns the `user` of each job. Numbers that cannot be user ids are ignored.
     ///
     /// # Errors
     /// Returns an error if a user is not a number.
@@ -206,10 +209,10 @@ impl Busy {
         Ok(users.into_iter().map(|user| user?.1.as_u64()).collect())
     }
 
-    /// Returns the ends of those jobs that have one.
+    /// Returns the end times of all jobs that have one.
     ///
     /// # Errors
-    /// Returns an error if an "end" is not a number.
+    /// Returns an error if an `end` is not a number.
     pub(crate) fn ends(&self) -> Result<Ends<'_>, Failure> {
         let by_job = self.numbers(1)?;
         let mut sorted: Vec<(f64, &Value)> = by_job.iter().copied().flatten().collect();
@@ -217,7 +220,8 @@ impl Busy {
         Ok(Ends { by_job, sorted })
     }
 
-    /// Returns one of the [`TIMES`] for each job, with its written form. null counts as missing.
+    /// Returns one of the [`TIMES`] for each job, as a number and as written. `null` counts as
+    /// missing.
     fn numbers<'b>(&'b self, key: usize) -> Result<Vec<Option<(f64, &'b Value)>>, Failure> {
         let number = |(times, name): (&'b [Option<Value>; 3], &Value)| {
             let Some(value) = times[key].as_ref().filter(|value| !value.is_null()) else {
@@ -329,7 +333,8 @@ impl Busy {
     }
 }
 
-/// Parses the object in a line. Returns its members, which must be unique, and its position.
+/// Parses the object in a line, in which no key may occur twice. Returns its members and its
+/// position.
 pub(crate) fn object(line: &str, what: &str) -> Result<(Vec<Member>, Range<usize>), Wrong> {
     let start = line.len() - line.trim_start().len();
     let whole = start..line.len();
@@ -392,7 +397,8 @@ fn cuboid(line: &str, place: &Range<usize>, grid: &Grid) -> Result<Cuboid, Wrong
     Ok(Cuboid::new(read("base", 0)?, read("sides", 1)?))
 }
 
-/// Reads one number per axis of the machine, each at least `least`; missing axes get the minimum.
+/// Reads one number per axis of the machine, each of which is at least `least`. Missing axes get
+/// the value `least`.
 fn numbers(
     line: &str,
     place: &Range<usize>,

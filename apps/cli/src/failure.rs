@@ -1,4 +1,4 @@
-//! Errors as shown to users: the message, the place, and the exit status.
+//! Errors as shown to users: the message, the position, and the exit status.
 
 use std::ops::Range;
 use std::path::Path;
@@ -20,18 +20,19 @@ pub(crate) enum Failure {
     /// The observed state differs from the configuration: exit status 3.
     #[cfg(feature = "slurm")]
     Unfit(String),
-    /// The output is no longer read (`| head`): the command ends quietly.
+    /// The reader of the output has stopped reading, as in `| head`. The command ends without a
+    /// message.
     ClosedPipe,
 }
 
-/// The erroneous line and the part to underline.
+/// The line that contains the error, and the part of the line to underline.
 #[derive(Debug)]
 pub(crate) struct Place {
-    /// The origin of the line: an option's name, or `file:line:column`.
+    /// The origin of the line: the name of an option, or `file:line:column`.
     pub(crate) from: String,
     /// The line.
     pub(crate) line: String,
-    /// The range of the wrong bytes.
+    /// The byte range of the wrong part.
     pub(crate) span: Range<usize>,
 }
 
@@ -49,14 +50,16 @@ impl Failure {
         Failure::Usage { message: message.into(), place: None }
     }
 
-    /// Creates the error for a wrong option value, underlined in the typed text.
+    /// Creates the error for an invalid option value. The message underlines the wrong part of the
+    /// typed text.
     pub(crate) fn option(option: &str, typed: &str, offset: usize, bad: &BadName) -> Failure {
         let span = bad.span.start + offset..bad.span.end + offset;
         let place = Place { from: option.to_string(), line: typed.to_string(), span };
         Failure::Usage { message: bad.reason.clone(), place: Some(place) }
     }
 
-    /// Creates the error for a wrong part of a file, underlined in its line.
+    /// Creates the error for an invalid part of a file. The message underlines the part in its
+    /// line.
     pub(crate) fn in_file(
         file: &Path,
         text: &str,

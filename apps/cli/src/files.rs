@@ -1,5 +1,5 @@
-//! Files for the command line: `pavior::files`, with the option that limits all inputs and with
-//! errors converted to command failures.
+//! File access for the command line. It adds to `pavior::files` the option that limits the size of
+//! all inputs, and converts errors to command failures.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::failure::Failure;
 
 pub(crate) use pavior::files::shown;
 
-/// The value of `--max-input`, set once before any file is opened.
+/// The value of `--max-input`, which is set once, before any file is opened.
 static MOST: OnceLock<Option<u64>> = OnceLock::new();
 
 /// Sets the maximum number of bytes per input.
@@ -25,9 +25,9 @@ pub(crate) fn lines() -> Limits {
     Limits::LINES.with_total(MOST.get().copied().flatten())
 }
 
-/// Opens a line-based input. A file whose name ends in `.gz` is decompressed.
+/// Opens a line-based input. Files with names that end in `.gz` are decompressed.
 pub(crate) fn open(path: &Path) -> Result<Bounded, Failure> {
-    // A Batsim log is a single document whose lines may have any length.
+    // A Batsim log is a single document, and its lines may have any length.
     let name = path.to_string_lossy().to_ascii_lowercase();
     let plain = Path::new(name.strip_suffix(".gz").unwrap_or(&name));
     let document = plain.extension().is_some_and(|extension| extension == "json");
@@ -43,7 +43,7 @@ pub(crate) fn write_whole(
     Ok(pavior::files::write_whole(path, write)?)
 }
 
-/// Fails if a drawing's file extension belongs to another format.
+/// Fails if the file extension of a drawing belongs to another format.
 pub(crate) fn check_drawing(option: &str, path: &Path, known: &[&str]) -> Result<(), Failure> {
     if known.iter().any(|extension| has_extension(path, extension)) {
         return Ok(());

@@ -1,11 +1,12 @@
-//! Text for standard output from untrusted sources: files, arguments and the network. Such text
-//! cannot move a cursor, change colors, or reverse the order of characters. Hidden characters are
-//! escaped in the syntax of the output format, so programs read the same text.
+//! Escapes for text on standard output that comes from untrusted sources: files, arguments and the
+//! network. Escaped text cannot move the cursor, change colors, or reverse the order of characters.
+//! Hidden characters are escaped in the syntax of the output format, so programs read the same
+//! text.
 
 use std::borrow::Cow;
 
-/// Escapes hidden characters in JSON strings as `\u202e`. Outside strings, the only hidden
-/// characters in JSON are white space.
+/// Escapes hidden characters in JSON strings as `\u202e`. Outside strings, white space is the only
+/// hidden text that JSON allows.
 pub(crate) fn json(text: &str) -> Cow<'_, str> {
     escaped(text, |c| {
         let mut units = [0; 2];
@@ -32,7 +33,7 @@ fn escaped(text: &str, escape: impl Fn(char) -> String) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(piece).collect())
 }
 
-/// Returns true if a character is invisible. Line ends do not count.
+/// Returns true if a character is invisible. Line ends do not count as invisible.
 fn is_hidden(c: char) -> bool {
     let visible = matches!(c, ' '..='~' | '\n');
     !visible && {

@@ -45,8 +45,8 @@ where
     Ok(all)
 }
 
-/// Parses a list of strategies that all work on a machine. If requested, separates out those that
-/// do not.
+/// Parses a list of strategies. All of them must work on the machine unless `skips` is true;
+/// then those that do not are returned separately.
 pub(crate) fn strategies(
     typed: &str,
     grid: &Grid,
@@ -83,7 +83,7 @@ pub(crate) fn strategies(
     Ok((chosen, left_out))
 }
 
-/// Reports on standard error which items a comparison leaves out.
+/// Reports on standard error the items that a comparison leaves out.
 pub(crate) fn say_left_out(sentence: &str) {
     eprintln!("note: {}", pavior::text::cell(sentence));
 }

@@ -1,4 +1,4 @@
-//! Logs and lists of failures, with the option that limits all inputs.
+//! Reading of logs and lists of failures, with the option that limits the size of all inputs.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::args::{OfReading, ParameterArgs};
 use crate::failure::{Failure, Place};
 use crate::files;
 
-/// Reads a log. The format follows from its text, its name or an option.
+/// Reads a log. An option, the file name or the text determines the format.
 pub(crate) fn read(path: &Path, args: &ParameterArgs<OfReading>) -> Result<Trace, Failure> {
     Ok(read_log(path, &args.given()?.reading(), files::lines())?)
 }
@@ -24,8 +24,8 @@ pub(crate) fn summarize(
     Ok(summarize_log(path, &args.given()?.reading(), files::lines(), nodes)?)
 }
 
-/// Returns the files of an experiment by their paths relative to a folder. The empty path means the
-/// current folder.
+/// Returns an experiment's files, which are named by paths relative to a folder. An empty path
+/// means the current folder.
 pub(crate) fn folder(path: impl Into<PathBuf>) -> Folder {
     Folder::new(path, files::lines())
 }

@@ -36,20 +36,21 @@ fn main() -> ExitCode {
             report_usage(&error);
             return ExitCode::from(2);
         }
-        // Help and versions are results, so printing them fails on a full disk.
+        // Help and version texts are results, so the command fails if they cannot be written, for
+        // example because the disk is full.
         Err(help) => help.print().and_then(|()| std::io::stdout().flush()).map_err(Failure::from),
     };
     result.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)
 }
 
-/// The maximum length of a message from clap that is printed unchanged, with its colors.
+/// The maximum length of a message from clap that is printed unchanged, in color.
 const LONGEST_USAGE: usize = 2000;
 
 /// Prints an error about the arguments. Clap quotes arguments as typed, so hidden characters are
-/// escaped and long text is truncated. A closed or full standard error has no effect.
+/// escaped and long text is truncated. Errors in writing to standard error are ignored.
 fn report_usage(error: &clap::Error) {
     let plain = error.render().to_string();
-    // A quoted argument may contain line breaks.
+    // An argument that clap quotes may contain line breaks.
     let is_harmless = |text: &str| pavior::text::cell(text) == text;
     let harmless = plain.lines().all(is_harmless)
         && std::env::args_os().all(|typed| is_harmless(&typed.to_string_lossy()));

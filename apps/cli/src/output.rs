@@ -1,7 +1,7 @@
-//! Results on standard output: tables for humans, JSON and CSV for programs.
+//! Output of results: tables for humans, JSON and CSV for programs.
 //!
-//! All output passes through `harmless` or `pavior::text::cell`, so job and file names reach a
-//! terminal only in escaped form.
+//! All output passes through `harmless` or `pavior::text::cell`, so a terminal receives names of
+//! jobs and files only in escaped form.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -24,18 +24,18 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// Returns the requested format; by default a table on a terminal and JSON elsewhere.
+    /// Returns the requested format. The default is a table on a terminal and JSON otherwise.
     pub(crate) fn or_default(format: Option<Format>) -> Format {
         format.unwrap_or(if io::stdout().is_terminal() { Format::Table } else { Format::Json })
     }
 }
 
-/// Returns the terminal's width in columns, or 100 if there is no terminal.
+/// Returns the width of the terminal in columns, or 100 if standard output is not a terminal.
 pub(crate) fn width() -> usize {
     console::Term::stdout().size_checked().map_or(100, |(_, columns)| usize::from(columns))
 }
 
-/// Prints a sentence, wrapped between words at the width.
+/// Prints a sentence. Lines longer than the width are wrapped between words.
 pub(crate) fn text(sentence: &str, width: usize) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     let mut line = String::new();
@@ -72,7 +72,7 @@ pub(crate) fn json_text(text: &str) -> Result<(), Failure> {
     all(&harmless::json(text))
 }
 
-/// Prints all of an escaped text.
+/// Prints a text that is already escaped.
 fn all(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
@@ -81,8 +81,8 @@ fn all(text: &str) -> Result<(), Failure> {
 
 /// Prints rows of a CSV table.
 ///
-/// Hidden characters in cells are escaped. Cells that begin with `=` or similar characters are not
-/// changed: numbers may also begin with these, and a changed name would be a different name.
+/// Hidden characters in cells are escaped. Cells that begin with `=` or similar characters remain
+/// unchanged: numbers may begin with some of these, and escaping would change the names of things.
 pub(crate) fn csv(header: &[&str], rows: &[Vec<String>]) -> Result<(), Failure> {
     let mut writer = csv::Writer::from_writer(io::stdout().lock());
     let write = |writer: &mut csv::Writer<_>| -> Result<(), csv::Error> {
@@ -97,23 +97,24 @@ pub(crate) fn csv(header: &[&str], rows: &[Vec<String>]) -> Result<(), Failure> 
     })
 }
 
-/// A table of text.
+/// A table of text cells.
 pub(crate) struct Table {
     header: Vec<String>,
     rows: Vec<Vec<String>>,
-    /// True for columns of numbers, which are aligned to the right.
+    /// True for columns of numbers, which are right-aligned.
     numbers: Vec<bool>,
 }
 
 impl Table {
-    /// Creates a table whose columns after the first `words` contain numbers.
+    /// Creates a table in which the first `words` columns contain words and all others contain
+    /// numbers.
     pub(crate) fn new(header: &[&str], words: usize) -> Table {
         let header: Vec<String> = header.iter().map(ToString::to_string).collect();
         let numbers = (0..header.len()).map(|index| index >= words).collect();
         Table { header, rows: Vec::new(), numbers }
     }
 
-    /// Marks a later column as containing words.
+    /// Declares that another column contains words.
     pub(crate) fn with_words(mut self, column: usize) -> Table {
         self.numbers[column] = false;
         self
@@ -131,20 +132,20 @@ impl Table {
         cells.map(|cell| measure_text_width(cell)).max().unwrap_or(0)
     }
 
-    /// Returns the width of the table without truncation.
+    /// Returns the width of the table if nothing is truncated.
     pub(crate) fn width(&self) -> usize {
         let wanted: usize = (0..self.header.len()).map(|column| self.size(column) + 2).sum();
         wanted.saturating_sub(2)
     }
 
-    /// Prints as many columns as fit the width, and returns the number omitted. If the last column
-    /// contains words, it is truncated rather than omitted.
+    /// Prints as many columns as fit in the width, and returns the number of omitted columns. If
+    /// the last column contains words, it is truncated rather than omitted.
     pub(crate) fn print(&self, width: usize) -> Result<usize, Failure> {
         let size = |column: usize| self.size(column);
         let (mut sizes, mut used) = (Vec::new(), 0);
         for column in 0..self.header.len() {
             let gap = if column == 0 { 0 } else { 2 };
-            // A single long name in front must not displace the columns after it.
+            // A single long name in the first column must not displace the columns after it.
             let cut =
                 column == 0 && !self.numbers[0] && self.header.len() > 1 && self.width() > width;
             let size = if cut { size(column).min(width / 2) } else { size(column) };

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 /// The maximum number of threads per core.
 const THREADS_A_CORE: usize = 8;
 
-/// Runs a function on a pool with this many threads; by default one per core.
+/// Runs a function in a pool with this many threads. The default is one thread per core.
 pub(crate) fn install<T: Send>(
     threads: Option<usize>,
     work: impl FnOnce() -> T + Send,
@@ -13,7 +13,7 @@ pub(crate) fn install<T: Send>(
     if threads == Some(0) {
         return Err(Failure::usage("--threads 0: there must be at least one thread"));
     }
-    // More than a few threads per core do not help, and results do not depend on them.
+    // Results do not depend on the number of threads, and more than a few per core do not help.
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = threads.map_or(0, |threads| threads.min(THREADS_A_CORE * cores));
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();

@@ -1,4 +1,4 @@
-//! A progress bar on standard error, on a terminal only.
+//! A progress bar on standard error, shown only on a terminal.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pavior::experiments::Progress;
@@ -11,7 +11,7 @@ impl Bar {
     pub(crate) fn new(name: &str) -> Bar {
         // The bar hides itself if standard error is not a terminal.
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(5));
-        // The bar fits in 80 columns with six-digit counts.
+        // With six-digit counts, the bar still fits in 80 columns.
         let style = ProgressStyle::with_template(
             "{prefix} {bar:20} {pos}/{len} runs  {elapsed}, {eta} left",
         );

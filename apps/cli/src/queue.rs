@@ -1,4 +1,4 @@
-//! Waiting jobs from JSON lines: the `--queue` of `pavior forecast`.
+//! Parsing of waiting jobs from JSON lines: the `--queue` option of `pavior forecast`.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -15,12 +15,12 @@ use crate::located::Member;
 
 /// A waiting job.
 pub(crate) struct Waiting {
-    /// The name: an integer or a string.
+    /// The job's name: an integer or a string.
     pub(crate) name: Value,
     pub(crate) request: Request,
     /// The estimated run time, in seconds.
     pub(crate) estimate: Option<f64>,
-    /// The number that identifies its user in logs.
+    /// The number that identifies the job's user in logs.
     pub(crate) user: Option<u64>,
 }
 
@@ -36,8 +36,8 @@ pub(crate) struct Rules {
 const LONGEST: f64 = 1e8;
 const KEYS: [&str; 6] = ["job", "shape", "nodes", "freedom", "estimate", "user"];
 
-/// Reads a queue from a file, or from standard input if the path is `-`. The queue's jobs must not
-/// already hold nodes.
+/// Reads a queue from a file, or from standard input if the path is `-`. Jobs in the queue must not
+/// be among the jobs that hold nodes.
 pub(crate) fn read(path: &Path, busy: &Busy, rules: &mut Rules) -> Result<Vec<Waiting>, Failure> {
     let (mut queue, mut known) = (Vec::new(), HashMap::new());
     busy::each_line(path, |line, number| {

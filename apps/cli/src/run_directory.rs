@@ -1,4 +1,4 @@
-//! An experiment's directory as used by commands: errors become command failures, and changes to
+//! An experiment's directory as commands use it: errors become command failures, and changes to
 //! files are reported.
 
 use std::path::{Path, PathBuf};
@@ -16,8 +16,7 @@ use crate::files;
 
 pub(crate) use pavior::experiments::directory::EXPERIMENT;
 
-/// Returns the description of a run for `run.json`. `shard` names the part of the experiment to
-/// run.
+/// Returns the description of a run for `run.json`. `shard` is the part of the experiment to run.
 pub(crate) fn run(
     specification: &Specification,
     files: &dyn InputFiles,
@@ -39,7 +38,7 @@ pub(crate) fn typed() -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Begins a run in a directory and reports damaged lines. Returns the known replications.
+/// Begins a run in a directory, and reports damaged lines. Returns the known replications.
 pub(crate) fn begin(
     out: &Path,
     run: &Run,
@@ -91,12 +90,12 @@ impl Part {
     }
 }
 
-/// Returns a directory's experiment, with its text.
+/// Returns the experiment in a directory, with its text.
 pub(crate) fn described(directory: &Path, name: &str) -> Result<(String, Specification), Failure> {
     read(&directory.join(EXPERIMENT), name)
 }
 
-/// Reads an experiment, with its text. An error is underlined in its line.
+/// Reads an experiment, with its text. Error messages underline the wrong part of the line.
 pub(crate) fn read(file: &Path, name: &str) -> Result<(String, Specification), Failure> {
     let text = pavior::files::read_text(file, Limits::DOCUMENT)?;
     let specification = Specification::parse(&text, name)
@@ -104,9 +103,9 @@ pub(crate) fn read(file: &Path, name: &str) -> Result<(String, Specification), F
     Ok((text, specification))
 }
 
-/// Reads an experiment and leaves out combinations that do not apply. The returned text is the
-/// file's text preceded by the key that requests this, so that a later run of the text leaves out
-/// the same combinations.
+/// Reads an experiment, and leaves out combinations that do not apply. The returned text is that of
+/// the file, preceded by the key that requests this. If the text is run again, the same
+/// combinations are left out.
 pub(crate) fn read_skipping(file: &Path, name: &str) -> Result<(String, Specification), Failure> {
     let text = pavior::files::read_text(file, Limits::DOCUMENT)?;
     let failure = |error: BadName| Failure::in_file(file, &text, error.reason, &error.span);

@@ -1,7 +1,8 @@
-//! Standard error: messages are escaped, and errors in writing them have no effect.
+//! Messages on standard error. They are escaped, and errors in writing them are ignored.
 //!
-//! Standard error may be closed or on a full disk. That is no reason to fail or to change the exit
-//! status. The whole program uses this macro instead of the standard library's, which panics.
+//! Standard error may be closed or on a full disk. This must not make a command fail or change its
+//! exit status. Therefore, the whole program uses this macro instead of the standard library's,
+//! which panics.
 
 use std::fmt::Arguments;
 use std::io::Write;
@@ -11,10 +12,10 @@ macro_rules! eprintln {
     ($($words:tt)*) => { $crate::say::say(format_args!($($words)*)) };
 }
 
-/// Prints one line on standard error. The text cannot move a cursor or begin another line, and the
-/// line's length is limited.
+/// Prints one line on standard error. The text cannot move the cursor or begin another line. Long
+/// text is truncated.
 pub(crate) fn say(words: Arguments<'_>) {
     let line = pavior::text::message(&pavior::text::cell(&words.to_string())) + "\n";
-    // A failure to write cannot be reported anywhere.
+    // If writing fails, the failure cannot be reported anywhere.
     let _ = std::io::stderr().lock().write_all(line.as_bytes());
 }

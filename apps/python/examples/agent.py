@@ -1,4 +1,4 @@
-"""An agent that places each job at the base with the fewest free neighbors. Needs gymnasium and numpy."""
+"""An agent that places each job at the base with the fewest free neighbors. Requires gymnasium and numpy."""
 
 from typing import Any
 

@@ -1,4 +1,5 @@
-//! Arguments in the forms that users write: machine names and sides, whole numbers, numpy scalars.
+//! Arguments in the forms that users write, such as machine names and sides, whole numbers, and
+//! numpy scalars.
 
 use pavior::Grid;
 use pyo3::exceptions::PyTypeError;
@@ -19,7 +20,7 @@ pub(crate) fn plain<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny
     if given.hasattr("tolist")? { given.call_method0("tolist") } else { Ok(given.clone()) }
 }
 
-/// Reads a non-negative whole number: an int, a numpy integer, or a float such as 1e4.
+/// Reads a non-negative whole number, which is an int, a numpy integer, or a float such as 1e4.
 pub(crate) fn whole(given: &Bound<'_, PyAny>) -> PyResult<u64> {
     if let Ok(number) = given.extract::<u64>() {
         return Ok(number);
@@ -35,7 +36,7 @@ pub(crate) fn whole(given: &Bound<'_, PyAny>) -> PyResult<u64> {
     Err(value(format!("{} is not a whole number from 0 to 2^64 - 1", shown(given))))
 }
 
-/// Returns the name of a machine. Sides describe a mesh.
+/// Returns the name of a machine. If sides are given, the machine is a mesh.
 pub(crate) fn machine_name(given: &Bound<'_, PyAny>) -> PyResult<String> {
     if let Ok(name) = given.cast::<PyString>() {
         return Ok(name.to_str()?.to_string());

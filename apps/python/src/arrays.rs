@@ -41,7 +41,7 @@ pub(crate) fn free_nodes<'py>(py: Python<'py>, free: &Occupancy) -> PyResult<Bou
     array(py, free.grid(), &free_bytes(free), "bool")
 }
 
-/// Returns one byte per node: 1 if it is free.
+/// Returns one byte per node, which is 1 if the node is free.
 pub(crate) fn free_bytes(free: &Occupancy) -> Vec<u8> {
     let mut bytes = vec![0; free.grid().nodes() as usize];
     free.iter().for_each(|node| bytes[node.index()] = 1);

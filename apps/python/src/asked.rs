@@ -1,4 +1,5 @@
-//! The request made by a call: one combination of parameters and the source of its jobs.
+//! The request made by a call, which consists of one combination of parameters and the source of
+//! its jobs.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,7 +21,8 @@ use crate::trace::Trace;
 /// The name of an in-memory log in a point.
 const IN_MEMORY: &str = "table";
 
-/// Reads settings from keyword arguments, each a value or a list of values. None is ignored.
+/// Reads settings from keyword arguments, each of which is a value or a list of values. None is
+/// ignored.
 fn settings(parameters: &Bound<'_, PyDict>) -> PyResult<Vec<Setting>> {
     let mut settings = Vec::new();
     for (key, given) in parameters {
@@ -37,7 +39,7 @@ fn settings(parameters: &Bound<'_, PyDict>) -> PyResult<Vec<Setting>> {
     Ok(settings)
 }
 
-/// Returns the members of a list, a tuple or an array; `None` for anything else.
+/// Returns the members of a list, a tuple or an array. Returns `None` for anything else.
 fn members<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
     let given = plain(given)?;
     if let Ok(list) = given.cast::<PyList>() {
@@ -186,7 +188,7 @@ fn is_of_several(key: &str) -> bool {
     CONTROLS.iter().any(|control| control.name == name) && !of_one.contains(&name.as_str())
 }
 
-/// Raises an error if a parameter has several values, which would mean several runs.
+/// Raises an error if a parameter has several values, which would require several runs.
 fn one(key: &str, given: &Bound<'_, PyAny>) -> PyResult<()> {
     let count = match members(given)? {
         Some(members) => members.len(),

@@ -19,7 +19,7 @@ pub(crate) struct Definition {
     scenarios: Mutex<HashMap<usize, Arc<Scenario>>>,
 }
 
-/// Reasons why running a span gave no lines.
+/// The reasons why running a span gave no lines.
 pub(crate) enum SpanError {
     Words(String),
     Input(InputError),

@@ -55,7 +55,7 @@ impl Directory {
         self.known.clone_ref(py)
     }
 
-    /// Stores lines from `replicate`. They are durable when this returns.
+    /// Stores lines from `replicate`. The lines are durable when this method returns.
     fn keep(&self, py: Python<'_>, lines: &[u8]) -> PyResult<()> {
         let mut open = self.open(py)?;
         for entry in entries(lines)? {

@@ -28,7 +28,7 @@ static REFUSED: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static BROKEN: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static PAVIOR_ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
-/// Creates an instance of an exception class or returns the error raised in the attempt.
+/// Creates an instance of an exception class, or returns the error that was raised in the attempt.
 fn raise(
     class: PyResult<&Bound<'_, PyType>>,
     arguments: impl FnOnce(&Bound<'_, PyType>) -> PyErr,
@@ -41,7 +41,7 @@ fn raise(
 
 /// Creates a `BadName` that marks the wrong characters of `text`.
 pub(crate) fn bad_name(py: Python<'_>, text: &str, reason: String, span: Range<usize>) -> PyErr {
-    // Python counts characters, Rust counts bytes.
+    // Python counts characters, but Rust counts bytes.
     let characters = |end: usize| text.get(..end).map_or(end, |part| part.chars().count());
     let span = (characters(span.start), characters(span.end));
     raise(class(py, &BAD_NAME, "BadName"), |class| PyErr::from_type(class.clone(), (reason, span)))
@@ -58,7 +58,7 @@ pub(crate) fn refused(py: Python<'_>, refusal: Refusal) -> PyErr {
     raise(class(py, &REFUSED, "Refused"), |class| PyErr::from_type(class.clone(), arguments))
 }
 
-/// Creates a `Broken` exception: the caller's code violates its contract.
+/// Creates a `Broken` exception, which means that the caller's code violates its contract.
 pub(crate) fn broken(py: Python<'_>, message: String) -> PyErr {
     raise(class(py, &BROKEN, "Broken"), |class| PyErr::from_type(class.clone(), (message,)))
 }
@@ -71,7 +71,7 @@ pub(crate) fn failed(py: Python<'_>, error: &CallerError) -> PyErr {
     }
 }
 
-/// Converts the error that stopped a run. `of` names the run if there are several runs.
+/// Converts the error that stopped a run. `of` names the run if there are several.
 pub(crate) fn stopped(py: Python<'_>, error: &RunError, of: &str) -> PyErr {
     match error {
         RunError::Failed(error) => failed(py, error),
@@ -81,7 +81,7 @@ pub(crate) fn stopped(py: Python<'_>, error: &RunError, of: &str) -> PyErr {
     }
 }
 
-/// Creates a `PaviorError` for an error without its own class.
+/// Creates a `PaviorError` for an error that has no class of its own.
 pub(crate) fn other(py: Python<'_>, message: String) -> PyErr {
     raise(class(py, &PAVIOR_ERROR, "PaviorError"), |class| {
         PyErr::from_type(class.clone(), (message,))

@@ -20,7 +20,7 @@ use crate::progress::{Cancel, Progress};
 use crate::results::Results;
 use crate::trace::Trace;
 
-/// An experiment: its points, and the rule for the number of replications per point.
+/// An experiment, with its points and the rule for the number of replications per point.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Specification {
     pub(crate) shared: Arc<Definition>,
@@ -78,7 +78,7 @@ impl Specification {
         &self.shared.experiment.name
     }
 
-    /// The folder of its logs.
+    /// The folder that contains the experiment's logs.
     #[getter]
     fn folder(&self) -> String {
         self.folder.display().to_string()
@@ -111,8 +111,8 @@ impl Specification {
         self.shared.experiment.points.iter().map(of).collect()
     }
 
-    /// The combinations that `skip_unsupported` left out: the parameter, the value, the machine and
-    /// the reason.
+    /// The combinations that `skip_unsupported` left out, with the parameter, the value, the
+    /// machine and the reason.
     #[getter]
     fn skipped(&self) -> Vec<HashMap<&'static str, String>> {
         let of = |one: &LeftOut| {
@@ -126,8 +126,8 @@ impl Specification {
         self.shared.experiment.left_out.iter().map(of).collect()
     }
 
-    /// Returns the spans that remain to be run, without those in progress; empty when all are done.
-    /// The result depends only on the known replications.
+    /// Returns the spans that remain to be run, without those in progress. The list is empty when
+    /// all are done. The result depends only on the known replications.
     #[pyo3(signature = (journal, *, without = Vec::new()))]
     #[pyo3(text_signature = "($self, journal, *, without=())")]
     fn wanted(

@@ -23,13 +23,13 @@ pub(crate) struct Explanation {
     state: State,
     request: Request,
     answers: Vec<Answer>,
-    /// The reason if the request's box is not free; `None` if it has no box.
+    /// The reason if the request's box is not free, or `None` if the request has no box.
     why: Option<Why>,
     nearest: Option<Cuboid>,
     jobs: Jobs,
 }
 
-/// Asks strategies about a request in the state of a machine. Nothing changes.
+/// Asks strategies about a request in the state of a machine. The machine does not change.
 pub(crate) fn explain(
     shared: &Shared,
     inner: &Inner,
@@ -121,7 +121,8 @@ impl Explanation {
         self.boxed(self.state.free().largest_free())
     }
 
-    /// The answer in sentences: the reason, the jobs in the way, and moves that would make room.
+    /// The answer in sentences. It contains the reason, the jobs in the way, and moves that would
+    /// make room.
     #[getter]
     fn why<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.lines())

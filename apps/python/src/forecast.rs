@@ -38,9 +38,10 @@ const PARAMETERS: [&str; 12] = [
     "log_format",
 ];
 
-/// Forecasts when each job in a log starts, as an interval, using only the past at its submission.
-/// Each forecast runs `futures` simulations on `threads` threads; the results depend only on the
-/// number of futures. The other keywords are as in `simulate`, and so are the exceptions.
+/// Forecasts the start of each job in a log as an interval, using only what is known when the job
+/// is submitted. Each forecast runs `futures` simulations on `threads` threads. The results depend
+/// only on the number of futures. The other keywords are as in `simulate`, and so are the
+/// exceptions.
 #[pyfunction]
 #[pyo3(signature = (trace, machine = None, strategy = None, scheduler = None, **parameters))]
 #[pyo3(text_signature = None)]
@@ -151,7 +152,7 @@ pub(crate) struct Forecasts {
 
 #[pymethods]
 impl Forecasts {
-    /// A table with one row per started job, in order of arrival. Created only once.
+    /// A table with one row per started job, in order of arrival. The table is created only once.
     #[getter]
     fn jobs(&self, py: Python<'_>) -> PyResult<Py<Table>> {
         let table = self.jobs.get_or_try_init(py, || Py::new(py, self.table()?))?;

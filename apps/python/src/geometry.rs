@@ -8,8 +8,8 @@ use pyo3::types::{PyList, PySequence, PyString, PyTuple};
 use crate::arguments::shown;
 use crate::errors::value;
 
-/// Reads whole numbers from an argument: an int, a text such as `4x4`, or a sequence of ints.
-/// Returns `None` for anything else.
+/// Reads whole numbers from an argument, which is an int, a text such as `4x4`, or a sequence of
+/// ints. Returns `None` for anything else.
 pub(crate) fn entries(argument: &Bound<'_, PyAny>) -> Option<Vec<i64>> {
     let all = |members: &mut dyn Iterator<Item = Bound<'_, PyAny>>| {
         members.map(|member| member.extract::<i64>().ok()).collect()
@@ -27,7 +27,8 @@ pub(crate) fn entries(argument: &Bound<'_, PyAny>) -> Option<Vec<i64>> {
     if let Ok(number) = argument.extract::<i64>() {
         return Some(vec![number]);
     }
-    // A numpy array does not have a sequence type. Members of sets and dictionaries have no order.
+    // A numpy array does not have a sequence type. The members of sets and dictionaries have no
+    // order.
     let is_ordered = argument.cast::<PySequence>().is_ok() || argument.hasattr("tolist").ok()?;
     let mut members = argument.try_iter().ok().filter(|_| is_ordered)?.map(PyResult::ok);
     let members: Vec<Bound<'_, PyAny>> = members.by_ref().collect::<Option<_>>()?;
@@ -56,7 +57,7 @@ pub(crate) fn numbers(
     Ok((all, count))
 }
 
-/// Parses numbers like [`numbers`], one per axis of a machine.
+/// Reads numbers as [`numbers`] does, one per axis of a machine.
 fn on(grid: &Grid, argument: &Bound<'_, PyAny>, what: &str, fill: u16) -> PyResult<[u16; 3]> {
     let (all, count) = numbers(argument, what, fill)?;
     if count == grid.axes() {

@@ -1,4 +1,4 @@
-//! Logs and lists of failures for simulations: files, and in-memory logs.
+//! The logs and lists of failures for simulations, which are files or logs in memory.
 
 use std::collections::HashMap;
 use std::path::Path;

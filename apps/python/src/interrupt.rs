@@ -1,4 +1,4 @@
-//! Long-running work that Ctrl-C stops within half a second, without the interpreter lock.
+//! Long-running work without the interpreter lock, which Ctrl-C stops within half a second.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,8 +13,8 @@ use crate::errors::other;
 /// The interval between signal checks.
 const POLL: Duration = Duration::from_millis(50);
 
-/// The time to wait for interrupted work. Work that takes longer to stop, such as reading a long
-/// log, ends by itself later, and its result is dropped.
+/// The time to wait for interrupted work. Work that takes longer to stop, such as the reading of a
+/// long log, ends by itself later, and its result is dropped.
 const GRACE: Duration = Duration::from_millis(300);
 
 /// Raises the exception of a pending signal.
@@ -22,9 +22,10 @@ fn signals(py: Python<'_>) -> PyResult<()> {
     py.check_signals()
 }
 
-/// Waits like [`watched`] for work that calls the caller's code. Its thread stays registered with
-/// the interpreter, so that calls are cheap. A signal, or another thread that makes `is_stopped`
-/// true, also raises an exception in the caller's code, which may be in an endless loop.
+/// Waits as [`watched`] does, for work that calls the caller's code. The thread of the work stays
+/// registered with the interpreter, so that calls are cheap. A signal, or another thread that makes
+/// `is_stopped` true, also raises an exception in the caller's code, which may be in an endless
+/// loop.
 pub(crate) fn interruptible_own<T: Send + 'static>(
     py: Python<'_>,
     stop: impl FnOnce() + Send,
@@ -70,7 +71,8 @@ fn raise_in(py: Python<'_>, thread: u64) -> PyResult<()> {
 }
 
 /// Runs a function on another thread, without the interpreter lock, and checks for signals while it
-/// runs. If a signal raises, calls `stop`, which must make the work end, and raises the exception.
+/// runs. If a signal raises an exception, calls `stop`, which must make the work end, and raises
+/// that exception.
 pub(crate) fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     stop: impl FnOnce() + Send,
@@ -79,7 +81,7 @@ pub(crate) fn interruptible<T: Send + 'static>(
     watched(py, stop, || Ok(()), work)
 }
 
-/// Waits like [`interruptible`], but also calls `looked` after each check without a signal. An
+/// Waits as [`interruptible`] does, but also calls `looked` after each check without a signal. An
 /// exception from `looked` also ends the work.
 pub(crate) fn watched<T: Send + 'static>(
     py: Python<'_>,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::arguments::shown;
 use crate::errors::value;
 
-/// The name of a job; 7 and "7" are different names.
+/// The name of a job. 7 and "7" are different names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum JobName {
@@ -30,7 +30,7 @@ impl JobName {
         if let Ok(word) = argument.cast::<PyString>() {
             return Ok(JobName::Word(word.to_str()?.into()));
         }
-        // This includes numpy integers.
+        // The extraction also accepts numpy integers.
         argument.extract().map(JobName::Number).map_err(|_| {
             let given = shown(argument);
             PyTypeError::new_err(format!("a job name must be an int or a str, not {given}"))
@@ -57,9 +57,9 @@ impl std::fmt::Display for JobName {
 /// The first number for jobs whose names are not non-negative numbers.
 const TABLED: u64 = 1 << 63;
 
-/// The names of the jobs that hold nodes. A non-negative number as the name is used as the job's
-/// number. The machine knows which jobs hold nodes and the order of grants, so usually nothing is
-/// stored here.
+/// The names of the jobs that hold nodes. If a name is a non-negative number, it is used as the
+/// job's number. The machine knows which jobs hold nodes and in which order they were granted, so
+/// usually nothing is stored here.
 #[derive(Clone, Default)]
 pub(crate) struct Jobs {
     tabled: FxHashMap<JobName, JobId>,
@@ -69,14 +69,14 @@ pub(crate) struct Jobs {
 }
 
 impl Jobs {
-    /// Returns the next name for a job without one. A job given this name by the caller may already
-    /// hold nodes.
+    /// Returns the next name for a job without one. A job to which the caller gave this name may
+    /// already hold nodes.
     pub(crate) fn next_name(&mut self) -> JobName {
         self.next_name += 1;
         JobName::Number(self.next_name - 1)
     }
 
-    /// Returns the number of the job with this name, if it holds nodes. If the name is a
+    /// Returns the number of the job with this name, if the job holds nodes. If the name is a
     /// non-negative number, the job may hold none.
     pub(crate) fn number(&self, name: &JobName) -> Option<JobId> {
         match name {

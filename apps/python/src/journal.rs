@@ -47,8 +47,8 @@ impl Span {
         Ok(Span { point, first, end })
     }
 
-    /// The old name of `end`, with the same value: the index after the last replication. In the
-    /// JSON of `pavior sweep`, `last` is the index of the last replication itself.
+    /// The old name of `end`, with the same value, which is the index after the last replication.
+    /// In the JSON of `pavior sweep`, `last` is the index of the last replication itself.
     #[getter]
     fn last(&self, py: Python<'_>) -> PyResult<u64> {
         warn_of_last(py)?;
@@ -65,7 +65,7 @@ impl Span {
     }
 }
 
-/// Warns about the old name of `end`; kept for one version.
+/// Warns about the old name of `end`, which is kept for one version.
 fn warn_of_last(py: Python<'_>) -> PyResult<()> {
     let words =
         c"Span.last is one past the last replication, unlike in the JSON of `pavior sweep`; use \
@@ -95,7 +95,7 @@ impl Journal {
     }
 }
 
-/// The key of lines exchanged between workers and not yet in a directory.
+/// The key of lines that are exchanged between workers and not yet in a directory.
 pub(crate) const BETWEEN_WORKERS: &str = "";
 
 /// Parses lines from `replicate`.

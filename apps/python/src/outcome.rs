@@ -65,22 +65,23 @@ impl Outcome {
         Table::new(columns, self.unit())
     }
 
-    /// A table with one row per job, in order of arrival: `job`, `submit`, `start`, `end`, `nodes`,
-    /// `granted_nodes`, `fate`, `reason` and `boxes`. Created only once.
+    /// A table with one row per job, in order of arrival. Its columns are `job`, `submit`, `start`,
+    /// `end`, `nodes`, `granted_nodes`, `fate`, `reason` and `boxes`. The table is created only
+    /// once.
     #[getter]
     fn jobs(&self, py: Python<'_>) -> PyResult<Py<Table>> {
         self.once(py, &self.jobs, records::jobs)
     }
 
-    /// A table with one row per box that a job held. Created only once.
+    /// A table with one row per box that a job held. The table is created only once.
     #[getter]
     fn placements(&self, py: Python<'_>) -> PyResult<Py<Table>> {
         self.once(py, &self.placements, records::placements)
     }
 
-    /// Returns a time series with one row per change: `time` and `value`. `metric` is `busy` (nodes
-    /// that jobs hold), `queue` (waiting jobs) or `largest_free` (nodes of the largest free box).
-    /// Not available for runs with node failures.
+    /// Returns a time series with the columns `time` and `value`, and one row per change. `metric`
+    /// is `busy` (nodes that jobs hold), `queue` (waiting jobs) or `largest_free` (nodes of the
+    /// largest free box). The series is not available for runs with node failures.
     fn steps(&self, py: Python<'_>, metric: &str) -> PyResult<Table> {
         let settings = self.point.settings();
         if settings.jobs().is_some_and(|jobs| jobs.failures.is_some()) {
@@ -98,7 +99,7 @@ impl Outcome {
         steps::table(&steps.ok_or_else(unknown)?, self.point.unit())
     }
 
-    /// The time of the last departure, in units; 0 if no job departed.
+    /// The time of the last departure, in units, or 0 if no job departed.
     #[getter]
     fn end(&self) -> f64 {
         let end = self.jobs_in_order().iter().filter_map(|job| records::span(job)?.1).max();
@@ -111,8 +112,8 @@ impl Outcome {
         self.point.unit().name
     }
 
-    /// Returns the value of a metric, or None if it does not apply. Raises `KeyError` if it was not
-    /// measured.
+    /// Returns the value of a metric, or None if the metric does not apply. Raises `KeyError` if it
+    /// was not measured.
     fn __getitem__(&self, metric: &str) -> PyResult<Option<f64>> {
         let found = self.metrics.iter().find(|one| one.name == metric);
         found.map(|one| one.value).ok_or_else(|| {

@@ -34,7 +34,7 @@ impl Cancel {
 pub(crate) struct Progress {
     /// The number of items done: replications of a sweep, jobs of a run, or answers of a test.
     pub(crate) done: u64,
-    /// The number of items in total; 0 if unknown.
+    /// The number of items in total, or 0 if it is unknown.
     pub(crate) planned: u64,
     /// The number of completed points.
     pub(crate) points_done: usize,
@@ -69,8 +69,8 @@ pub(crate) struct Reporter {
 }
 
 impl Reporter {
-    /// Creates a reporter from the `progress` argument: a function, a line on standard error that
-    /// counts `what`, or nothing.
+    /// Creates a reporter from the `progress` argument. The reporter calls a function, writes a
+    /// line on standard error that counts `what`, or does nothing.
     pub(crate) fn new(
         progress: Option<&Bound<'_, PyAny>>,
         counted: &str,

@@ -1,4 +1,4 @@
-//! The history of every job, as Arrow columns: one row per job, or one row per box.
+//! The history of every job, as Arrow columns with one row per job, or one row per box.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::table::Table;
 /// The words for fates, by key in the column.
 const FATES: [&str; 4] = ["departed", "running", "waiting", "rejected"];
 
-/// Returns a job's start and departure; `None` if it never started.
+/// Returns a job's start and departure, or `None` if the job never started.
 pub(crate) fn span(record: &JobRecord) -> Option<(Time, Option<Time>)> {
     match record.fate {
         Fate::Started { start, end, .. } => Some((start, end)),
@@ -37,16 +37,16 @@ pub(crate) fn parts(record: &JobRecord) -> &[Cuboid] {
     }
 }
 
-/// Creates a column of times in units; missing times are null.
+/// Creates a column of times in units. Missing times are null.
 fn times(records: &[JobRecord], unit: TimeUnit, of: fn(&JobRecord) -> Option<Time>) -> ArrayRef {
     let time = |record: &JobRecord| of(record).map(|time| unit.units(time));
     Arc::new(records.iter().map(time).collect::<Float64Array>())
 }
 
-/// Creates a table with one row per job, in order of arrival: `job` (its number in the log),
-/// `submit`, `start`, `end` (in units; null if there is none), `nodes` (requested),
-/// `granted_nodes`, `fate`, `reason` (of a rejection), `boxes` (base and sides, six numbers per
-/// box).
+/// Creates a table with one row per job, in order of arrival. Its columns are `job` (the job's
+/// number in the log), `submit`, `start`, `end` (in units; null if there is none), `nodes`
+/// (requested), `granted_nodes`, `fate`, `reason` (of a rejection), and `boxes` (base and sides,
+/// six numbers per box).
 pub(crate) fn jobs(records: &[JobRecord], unit: TimeUnit) -> PyResult<Table> {
     let jobs = || records.iter().map(|record| &record.job);
     let fate = |record: &JobRecord| match record.fate {
@@ -73,8 +73,9 @@ pub(crate) fn jobs(records: &[JobRecord], unit: TimeUnit) -> PyResult<Table> {
     Table::new(columns, unit.name)
 }
 
-/// Creates a table with one row per box: `job`, `start`, `end` (null if the box is still held; for
-/// a job that moved, the times of the stay), `base_x` to `base_z`, `side_x` to `side_z`.
+/// Creates a table with one row per box. Its columns are `job`, `start`, `end` (null if the box is
+/// still held; for a job that moved, the times of the stay), `base_x` to `base_z`, and `side_x` to
+/// `side_z`.
 pub(crate) fn placements(records: &[JobRecord], unit: TimeUnit) -> PyResult<Table> {
     type Held<'r> = (&'r JobRecord, Time, Option<Time>, &'r Cuboid);
     let held: Vec<Held<'_>> = records

@@ -48,7 +48,7 @@ impl Results {
 
 #[pymethods]
 impl Results {
-    /// The means, as in `results.csv`: one row per point and metric.
+    /// The means, as in `results.csv`, with one row per point and metric.
     #[getter]
     fn means(&self) -> PyResult<Table> {
         let Means { columns: names, rows } = Means::of(self.specification(), &self.samples);
@@ -68,8 +68,8 @@ impl Results {
         Table::new(columns, self.unit)
     }
 
-    /// A short form of `means`, without constant columns: the parameters that vary, and the metrics
-    /// that apply, one after another.
+    /// A short form of `means`, without constant columns. It contains the parameters that vary, and
+    /// the metrics that apply, one after another.
     #[getter]
     fn brief(&self) -> PyResult<Table> {
         let Means { columns: names, mut rows } = Means::of(self.specification(), &self.samples);
@@ -93,8 +93,8 @@ impl Results {
         Table::new(columns, self.unit)
     }
 
-    /// The samples: one row per replication, with its point, the values of its parameters, and
-    /// every metric.
+    /// The samples, with one row per replication. A row contains the point, the values of its
+    /// parameters, and every metric.
     #[getter]
     fn replications(&self) -> PyResult<Table> {
         let specification = self.specification();
@@ -126,8 +126,8 @@ impl Results {
         Table::new(columns, self.unit)
     }
 
-    /// The paired differences from the baseline, as in `differences.csv`: one row per point and
-    /// metric.
+    /// The paired differences from the baseline, as in `differences.csv`, with one row per point
+    /// and metric.
     #[getter]
     fn differences(&self) -> PyResult<Table> {
         let specification = self.specification();
@@ -155,7 +155,7 @@ impl Results {
         Table::new(columns, self.unit)
     }
 
-    /// Returns the files that the command line would write, by name, with the same bytes.
+    /// Returns the files that the command line would write, by name and with the same bytes.
     fn files<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyBytes>)>> {
         let file = |file: Publication| (file.name, PyBytes::new(py, &file.bytes));
         Ok(self.publications()?.into_iter().map(file).collect())

@@ -21,7 +21,7 @@ pub(crate) struct Shared {
     pub(crate) rule: pavior::workload::Selection<ShapeRule>,
     pub(crate) seed: u64,
     inner: Mutex<Inner>,
-    /// The thread that has access; 0 if none.
+    /// The thread that has access, or 0 if no thread has.
     user: AtomicUsize,
 }
 
@@ -66,7 +66,7 @@ impl Drop for Held<'_> {
     }
 }
 
-/// Returns a number that identifies this thread among all live threads: the address of a
+/// Returns a number that identifies this thread among all live threads. It is the address of a
 /// thread-local variable.
 fn this_thread() -> usize {
     thread_local! {
@@ -75,7 +75,8 @@ fn this_thread() -> usize {
     OWN.with(|own| std::ptr::from_ref(own).addr())
 }
 
-/// The largest machine, in nodes, on which searching is faster than releasing the interpreter lock.
+/// The number of nodes of the largest machine on which searching is faster than releasing the
+/// interpreter lock.
 const QUICK: u32 = 4096;
 
 impl Shared {
@@ -96,8 +97,8 @@ impl Shared {
         self.grid.nodes() <= QUICK
     }
 
-    /// Locks the state for one caller at a time. While another thread has it, waits without the
-    /// interpreter lock, which that thread may need.
+    /// Locks the state for one caller at a time. While another thread has the state, waits without
+    /// the interpreter lock, which that thread may need.
     pub(crate) fn lock(&self, py: Python<'_>) -> PyResult<Held<'_>> {
         let this_thread = this_thread();
         let inner = match self.inner.try_lock() {

@@ -1,4 +1,4 @@
-//! Values and tables formatted for terminals and pages. Text may be untrusted.
+//! Values and tables, formatted for terminals and pages. The text may be untrusted.
 
 use std::fmt::Write;
 
@@ -61,7 +61,7 @@ fn value(column: &ArrayRef, row: usize) -> String {
     }
 }
 
-/// Formats a text as a cell: one line, bounded, and escaped.
+/// Formats a text as a cell, on one line, with a bounded length, and escaped.
 pub(crate) fn cell(text: &str) -> String {
     let text = pavior::text::cell(text);
     if text.chars().count() <= MAX_CELL {

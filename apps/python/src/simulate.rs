@@ -74,7 +74,7 @@ fn run(
     Ok(run)
 }
 
-/// Reasons why a run fails.
+/// The reasons why a run fails.
 enum Fault {
     Input(InputError),
     Run(RunError),
@@ -90,7 +90,7 @@ struct Ended {
 /// An observer that counts ended jobs.
 struct Counter {
     ended: Arc<Ended>,
-    /// True for jobs from a log, among which rejected jobs count as ended.
+    /// True if the jobs are from a log. Rejected jobs then count as ended.
     of_log: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Values that change during a run: one row per change.
+//! Values that change during a run, with one row per change.
 
 use std::sync::Arc;
 

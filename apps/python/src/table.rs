@@ -1,6 +1,6 @@
 //! Tables in Arrow memory, passed without a copy.
 //!
-//! The Arrow PyCapsule interface does not require an Arrow library in Python: capsules with C
+//! The Arrow PyCapsule interface does not require an Arrow library in Python. Capsules with C
 //! streams are passed in both directions.
 
 use std::collections::HashMap;
@@ -22,7 +22,8 @@ use crate::shown::Excerpt;
 
 const STREAM: &CStr = c"arrow_array_stream";
 
-/// A table with columns in Arrow memory. polars, pyarrow, pandas and DuckDB read it without a copy.
+/// A table with columns in Arrow memory. polars, pyarrow, pandas and DuckDB read it without copying
+/// it.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Table {
     batch: RecordBatch,
@@ -211,7 +212,8 @@ pub(crate) fn batches(table: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
     reader.map(|batch| batch.map_err(value)).collect()
 }
 
-/// Returns a column of text, which may be dictionary-encoded; `None` if there is no such column.
+/// Returns a column of text, which may be dictionary-encoded. Returns `None` if there is no such
+/// column.
 pub(crate) fn texts(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Option<String>>>> {
     let Some(column) = batch.column_by_name(name) else { return Ok(None) };
     let of = |column: &ArrayRef| -> Option<Vec<Option<String>>> {
@@ -237,8 +239,8 @@ pub(crate) fn texts(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Opti
         .ok_or_else(|| value(format!("the {name:?} column is {}, not text", column.data_type())))
 }
 
-/// Returns a column of numbers of any width, or of times in seconds; `None` if there is no such
-/// column.
+/// Returns a column of numbers of any width, or of times in seconds. Returns `None` if there is no
+/// such column.
 pub(crate) fn numbers(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Option<f64>>>> {
     fn all<T: ArrowPrimitiveType>(column: &ArrayRef, to: fn(T::Native) -> f64) -> Vec<Option<f64>> {
         column.as_primitive::<T>().iter().map(|value| value.map(to)).collect()

@@ -22,7 +22,7 @@ use crate::interrupt::interruptible;
 use crate::shown::number;
 use crate::table::{Table, batches, numbers, texts};
 
-/// The maximum time in a table, in seconds: about 30,000 years.
+/// The maximum time in a table, in seconds. It is about 30,000 years.
 const LONGEST: f64 = 1e12;
 
 /// A log of jobs, from a file or a table.
@@ -31,13 +31,14 @@ const LONGEST: f64 = 1e12;
 /// name determines it. `first` limits the number of job lines read. `filter` keeps jobs whose
 /// fields have these values, such as `partition=gpu,queue=1`. `status` keeps jobs with these values
 /// of field 11. `lenient` skips malformed lines, which otherwise raise `ValueError`. `dependencies`
-/// keeps jobs that follow another job and have no submit time. `processors_per_node` divides sizes
-/// given in processors, `nodes_from` is the column of an SWF log that contains nodes, and `pieces`
-/// keeps parts of jobs.
+/// also keeps jobs that follow another job and have no submit time. `processors_per_node` divides
+/// sizes given in processors, `nodes_from` is the column of an SWF log that contains nodes, and
+/// `pieces` keeps parts of jobs.
 ///
 /// A table is any Arrow table (polars, pandas, pyarrow, `Table`) with the columns `submit`, `run`
-/// and `nodes`, and optionally `job`, `estimate`, `x`, `y`, `z`, `freedom`, `user`, `queue` and
-/// `partition`, which may be names. Times are numbers of seconds, timestamps or durations.
+/// and `nodes`. The columns `job`, `estimate`, `x`, `y`, `z`, `freedom`, `user`, `queue` and
+/// `partition` are optional, and the last three may contain names. Times are numbers of seconds,
+/// timestamps or durations.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Trace {
     pub(crate) trace: Arc<traces::Trace>,
@@ -160,7 +161,7 @@ impl Trace {
         Trace::of_table(source)
     }
 
-    /// Reads a file; the old name of `Trace(path)`.
+    /// Reads a file. This is the old name of `Trace(path)`.
     #[staticmethod]
     #[pyo3(signature = (path, *, first = None, filter = None, status = None, lenient = false))]
     fn read(
@@ -176,7 +177,7 @@ impl Trace {
         Trace::of_file(py, path, (first, filter, status, lenient, false), None)
     }
 
-    /// Reads a table; the old name of `Trace(table)`.
+    /// Reads a table. This is the old name of `Trace(table)`.
     #[staticmethod]
     fn from_arrow(table: &Bound<'_, PyAny>) -> PyResult<Trace> {
         let py = table.py();
@@ -189,8 +190,9 @@ impl Trace {
         self.trace.records.len()
     }
 
-    /// The jobs in order of submission: `job`, `submit`, `run`, `estimate` (in seconds), `nodes`,
-    /// `x`, `y`, `z`, `freedom`, `user`, `queue`, `partition`; null if unknown.
+    /// The jobs in order of submission. The columns are `job`, `submit`, `run`, `estimate` (in
+    /// seconds), `nodes`, `x`, `y`, `z`, `freedom`, `user`, `queue` and `partition`. Unknown values
+    /// are null.
     #[getter]
     fn jobs(&self) -> PyResult<Table> {
         let records = || self.trace.records.iter();
@@ -239,7 +241,7 @@ impl Trace {
     }
 }
 
-/// The values of a column; `None` if there is no such column.
+/// The values of a column, or `None` if there is no such column.
 type Column = Option<Vec<Option<f64>>>;
 
 /// The columns in a batch of rows.

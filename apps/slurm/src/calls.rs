@@ -3,9 +3,9 @@
 //! A [`Call`] asks one of the [`Question`]s and cannot change anything, regardless of its
 //! arguments. Changes require an [`Operator`], which only the placing daemon and `uninstall` have.
 //!
-//! A command that exceeds its time limit or its limit on output is killed, and the cycle is
-//! skipped. Output is used only if the command succeeded, so truncated output is never used.
-//! Variables that change the output of Slurm's commands are removed from the environment.
+//! A command that exceeds its time limit or its limit on output is killed, and the daemon skips the
+//! cycle. Output is used only if the command succeeded, so truncated output is never used.
+//! Environment variables that change the output of Slurm's commands are removed.
 
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
@@ -48,7 +48,7 @@ const CHANGERS: &[&str] = &[
 /// Environment variables from the service manager that are meant only for this process.
 const OWN: &[&str] = &["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC"];
 
-/// A read-only command. No arguments can turn it into a change.
+/// A read-only command. No arguments can make it change anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
     /// `sinfo`: the nodes.
@@ -64,7 +64,7 @@ pub(crate) enum Question {
 }
 
 impl Question {
-    /// Returns the program, and the argument that makes the command a question.
+    /// Returns the name of the program, and the argument that makes the command read-only.
     fn command(self) -> (&'static str, Option<&'static str>) {
         match self {
             Question::Nodes => ("sinfo", None),
@@ -76,15 +76,16 @@ impl Question {
     }
 }
 
-/// A question to Slurm.
+/// A question to Slurm, with its arguments.
 pub(crate) struct Call<'a> {
     pub(crate) question: Question,
     pub(crate) arguments: &'a [&'a str],
-    /// Environment variables in addition to those that make times and lists readable.
+    /// Environment variables, in addition to those that put times and lists into a format that is
+    /// easy to parse.
     pub(crate) environment: &'a [(&'a str, &'a str)],
 }
 
-/// The right to change something in Slurm.
+/// The right to change Slurm's state.
 #[derive(Debug)]
 pub(crate) struct Operator {
     bounds: Bounds,
@@ -96,7 +97,7 @@ impl Operator {
         Operator { bounds: BOUNDS }
     }
 
-    /// Runs one `scontrol` with changes on its standard input. Slurm may object to some of them.
+    /// Runs one `scontrol`, with changes on its standard input. Slurm may reject some of them.
     ///
     /// # Errors
     /// Returns an error if the command cannot be run or does not answer.
@@ -104,7 +105,7 @@ impl Operator {
         Process::scontrol(&[], input).run(self.bounds)
     }
 
-    /// Runs one `scontrol` with arguments. Slurm may object.
+    /// Runs one `scontrol` with arguments. Slurm may reject the change.
     ///
     /// # Errors
     /// Returns an error if the command cannot be run or does not answer.
@@ -192,7 +193,7 @@ impl<'a> Process<'a> {
         let mut child = self.command().spawn().map_err(error)?;
         let text = self.input;
         if let Some(mut input) = child.stdin.take() {
-            // The command reads while it prints, so neither pipe may fill up.
+            // The command reads its input while it prints, so neither pipe may be left to fill up.
             std::thread::spawn(move || input.write_all(text.as_bytes()));
         }
         let stdout = child.stdout.take().map(|output| read(output, bounds.output + 1, false));
@@ -230,7 +231,7 @@ impl<'a> Process<'a> {
             .env("SLURM_TIME_FORMAT", "%s")
             .env("SLURM_BITSTR_LEN", "0")
             .envs(self.environment.iter().copied())
-            // In its own process group, so that its children can be killed with it.
+            // A separate process group allows killing the command together with its children.
             .process_group(0)
             .stdin(if self.input.is_empty() { Stdio::null() } else { Stdio::piped() })
             .stdout(Stdio::piped())
@@ -244,7 +245,7 @@ enum Fault {
     Long,
 }
 
-/// Reads up to `most` bytes on a separate thread, and optionally discards the rest.
+/// Reads up to `most` bytes on a separate thread. Optionally reads and discards the rest.
 fn read(mut from: impl Read + Send + 'static, most: u64, to_the_end: bool) -> Receiver<Vec<u8>> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
@@ -263,7 +264,7 @@ fn whole(from: Option<Receiver<Vec<u8>>>, until: Instant) -> Option<Vec<u8>> {
     from.map_or(Some(Vec::new()), |from| from.recv_timeout(left).ok())
 }
 
-/// Waits for the exit of a process whose output has already ended.
+/// Waits for a process to exit after its output has ended.
 fn ended(child: &mut Child, until: Instant) -> Option<ExitStatus> {
     loop {
         match child.try_wait() {
@@ -308,7 +309,7 @@ mod tests {
         assert!(matches!(hung, SlurmError::Hung { command: "sh", .. }), "{hung}");
         let pid = std::fs::read_to_string(file).unwrap();
         let status = format!("/proc/{}/stat", pid.trim());
-        // By now the process has exited, or is a zombie until its new parent reaps it.
+        // By now, the process has either exited or is a zombie until its new parent reaps it.
         while std::fs::read_to_string(&status).is_ok_and(|text| !text.contains(") Z ")) {
             std::thread::sleep(Duration::from_millis(10));
         }
@@ -318,7 +319,7 @@ mod tests {
     fn output_without_an_end_is_no_answer() {
         let long = shell("yes", 1 << 20, 60_000).unwrap_err();
         assert!(matches!(long, SlurmError::TooLong { mebibytes: 1, .. }), "{long}");
-        // Long error output must not block anything.
+        // A long error message must not block the command.
         assert_eq!(shell("head -c 1000000 /dev/zero >&2; echo ok", 100, 60_000).unwrap(), "ok\n");
     }
 

@@ -1,8 +1,9 @@
-//! Carries out changes through one `scontrol` that reads them from its standard input, in 3 to 18
-//! ms per change. Each change is one or two lines, built from values that cannot contain a line
-//! break or another word. Quotation marks in that input would become part of a value, so it cannot
-//! contain values with spaces (22.05 to 26.05). Sentences are therefore passed as arguments to a
-//! separate `scontrol`, as are changes whose lines a `scontrol` without readline would split.
+//! Carries out changes with a single `scontrol` that reads them from its standard input, which
+//! takes 3 to 18 ms per change. Each change is one or two lines, built from values that cannot
+//! contain a line break or another word. In this input, quotation marks would become part of a
+//! value, so values cannot contain spaces (22.05 to 26.05). Therefore, sentences are passed as
+//! arguments to a separate `scontrol`. The same is true of changes whose lines are so long that a
+//! `scontrol` without readline would split them.
 
 use pavior::text::shown;
 
@@ -17,7 +18,7 @@ pub(crate) mod lock;
 /// The one-word note for a job whose gate is closed.
 const WAITS: &str = "pavior:waits";
 
-/// The maximum number of objections to return.
+/// The maximum number of rejected changes to return.
 const MOST: usize = 64;
 
 /// The maximum number of bytes in a line on the standard input of `scontrol`, including the line
@@ -79,8 +80,9 @@ impl Change {
     }
 }
 
-/// Carries out changes in order, then notes; returns Slurm's objections. Objections are normal (a
-/// job may have ended or started in the meantime); the next cycle reads the actual state.
+/// Carries out changes in order, then writes notes. Returns Slurm's objections. Objections are
+/// normal, because a job may have ended or started in the meantime; the next cycle reads the actual
+/// state.
 pub(crate) fn carry_out(
     operator: &Operator,
     changes: &[Change],
@@ -131,7 +133,8 @@ mod tests {
         assert_eq!(open.lines(NoteField::Nowhere), format!("{line}\n"));
     }
 
-    /// Checks 150 nodes with 13-letter names, whose uncompressed list is longer than a line.
+    /// Checks 150 nodes with 13-letter names. Their list is too long for a line unless it is
+    /// compressed.
     #[test]
     fn long_lists_of_nodes_are_compressed_or_arguments() {
         let opening = |pattern: &str, apart: usize| {

@@ -15,8 +15,8 @@ use crate::SlurmError;
 use crate::names::patterns::{self, Nodes};
 use crate::names::{NodeName, is_plain};
 
-/// The default name of the license that every job in the partition waits for, and of the
-/// reservation that holds it.
+/// The default name of the license that every job in the partition requests, and of the reservation
+/// that contains this license.
 pub(crate) const LICENCE: &str = "pavior";
 
 /// The daemon's configuration.
@@ -32,8 +32,8 @@ pub struct Config {
     pub partitions: Vec<String>,
     /// The partitions, separated by commas, as Slurm's commands accept them.
     pub(crate) partition: String,
-    /// The name of the license that jobs in the partitions wait for, and of the reservation that
-    /// holds it.
+    /// The name of the license that jobs in the partitions request, and of the reservation that
+    /// contains this license.
     pub licence: String,
     /// The job field for notes to the user.
     pub(crate) tell: NoteField,
@@ -45,16 +45,16 @@ pub struct Config {
     pub scheduler: pavior::scheduling::Selection,
     /// The time between two cycles, in milliseconds.
     pub poll_ms: u64,
-    /// The maximum time for a job to start once its gate is open, in seconds.
+    /// The maximum time for a job to start after its gate opens, in seconds.
     pub patience_s: u64,
-    /// The minimum time in seconds for which a closed gate stays closed, and between a requeue and
-    /// a start.
+    /// The minimum time for which a closed gate stays closed, and between a requeue and the next
+    /// start, in seconds.
     pub cooldown_s: u64,
     /// The address on which metrics are served, if any.
     pub metrics: Option<String>,
-    /// A file whose lock determines the active daemon, if there are several.
+    /// The path of a file whose lock determines the active daemon, if there are several daemons.
     pub lock: Option<PathBuf>,
-    /// The shapes for which the metrics count the boxes that can be placed at once.
+    /// The shapes for which the metrics count the boxes that fit at the same time.
     pub(crate) slots: Vec<Sides>,
 }
 
@@ -82,14 +82,14 @@ struct Document {
     slots: Vec<String>,
 }
 
-/// The job field for notes about why a job is waiting and where it runs.
+/// The job field for notes, which say why a job is waiting and where it runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum NoteField {
-    /// Writable only by operators.
+    /// The field that only operators can write.
     #[default]
     AdminComment,
-    /// Available since 23.02.
+    /// The field that exists since 23.02.
     Extra,
     #[serde(rename = "none")]
     Nowhere,
@@ -114,12 +114,12 @@ pub(crate) enum Order {
     Strict,
     /// Any job that fits may start.
     Fit,
-    /// Other jobs may start only if they do not delay the first.
+    /// Other jobs may start only if they do not delay the first one.
     #[default]
     Easy,
 }
 
-/// The maximum file size in bytes, so that an endless file is not read forever.
+/// The maximum size of the file in bytes, so that an endless file is not read forever.
 const LONGEST: u64 = 16 << 20;
 
 impl Config {
@@ -140,10 +140,10 @@ impl Config {
         Config::parse(&text).map_err(error)
     }
 
-    /// Parses a text.
+    /// Parses the text of a configuration.
     ///
     /// # Errors
-    /// Returns a sentence that names the key if the text is invalid.
+    /// Returns a sentence that names the invalid key.
     pub fn parse(text: &str) -> Result<Config, String> {
         let written: Document = toml::from_str(text).map_err(|error| error.to_string())?;
         let grid: Grid = written.machine.parse().map_err(|error: pavior::BadName| {
@@ -164,7 +164,7 @@ impl Config {
         let scheduler = match written.order {
             Order::Strict => "fcfs",
             Order::Fit => "scan-all",
-            // Users may underestimate run times.
+            // Users may underestimate the run times of their jobs.
             Order::Easy => "easy:promise=holds",
         };
         let scheduler = scheduler.parse().map_err(|error: pavior::BadName| error.reason)?;
@@ -213,10 +213,10 @@ impl Config {
     }
 }
 
-/// The maximum number of shapes whose slots are counted in a cycle.
+/// The maximum number of shapes for which a cycle counts slots.
 const SHAPES: usize = 16;
 
-/// Reads the shapes whose slots are counted.
+/// Parses the shapes for which slots are counted.
 fn slots(written: &[String], grid: &Grid) -> Result<Vec<Sides>, String> {
     if written.len() > SHAPES {
         return Err(format!("slots: at most {SHAPES} shapes"));
@@ -231,7 +231,7 @@ fn slots(written: &[String], grid: &Grid) -> Result<Vec<Sides>, String> {
     written.iter().map(one).collect()
 }
 
-/// Reads the partitions, which can be given in two ways.
+/// Returns the partitions, which can be given in two ways.
 fn partitions(one: Option<String>, several: Option<Vec<String>>) -> Result<Vec<String>, String> {
     let all = match (one, several) {
         (Some(one), None) => vec![one],
@@ -324,7 +324,7 @@ mod tests {
             ("\"n{:02}\"", "{ a = [0, 0], b = [9, 9] }", "nodes.b"),
             ("\"n{:02}\"", "{ a = [0, 0] }", "no name for"),
             ("\"mesh\"", "\"a b\"", "partition"),
-            // Slurm's commands would interpret both as options.
+            // Slurm's commands would interpret either name as an option.
             ("\"mesh\"", "\"-a\"", "partition"),
             ("n{:02}", "-n{:02}", "not a valid Slurm name"),
             ("n{:02}", "n\\n{:02}", "not a valid Slurm name"),

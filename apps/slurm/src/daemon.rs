@@ -36,28 +36,29 @@ use troubles::{Trouble, Troubles};
 /// Options of the daemon.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DaemonOptions {
-    /// True to report the changes that one cycle would make and then exit.
+    /// True to report the changes that one cycle would make, and then exit.
     pub dry_run: bool,
     /// True to exit after one cycle.
     pub once: bool,
 }
 
-/// The remaining time, in seconds, below which the reservation is renewed.
+/// The remaining time below which the reservation is renewed, in seconds.
 const RENEW: u64 = 30 * 86_400;
-/// The time between two checks of the gate, in seconds, and between two checks while it is faulty.
+/// The time between two checks of the gate, and between two checks while the gate is faulty, in
+/// seconds.
 const LOOK: u64 = 3600;
 const LOOK_AGAIN: u64 = 60;
-/// The time between two readings of the site's configuration, in seconds.
+/// The time between two reads of the site's configuration, in seconds.
 const SITE_LOOK: u64 = 60;
-/// The additional time in seconds if slurmdbd does not answer.
+/// The additional time before the next read if slurmdbd does not answer, in seconds.
 const SITE_AGAIN: u64 = 240;
 
 /// Places jobs until SIGTERM or SIGINT. On SIGHUP, reloads the configuration from `path`.
 ///
 /// # Errors
-/// Returns an error if the configuration is wrong or does not match the Slurm cluster, the daemon
-/// lacks rights, or metrics cannot be served. While Slurm does not answer, cycles are skipped; if
-/// only one cycle was requested, this is an error.
+/// Returns an error if the configuration is invalid or does not match the Slurm cluster, if the
+/// daemon lacks rights, or if metrics cannot be served. While Slurm does not answer, cycles are
+/// skipped. If only one cycle was requested, this is an error as well.
 pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), SlurmError> {
     let signals = Signals::listen()?;
     let mut registry = registry(metrics::PREFIX);
@@ -111,20 +112,20 @@ pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), Sl
 
 struct Daemon {
     config: Config,
-    /// `None` in a dry run, which changes nothing.
+    /// The right to make changes, which is `None` in a dry run.
     operator: Option<Operator>,
     lock: Lock,
     shaper: Shaper,
     memory: Memory,
     metrics: Metrics,
-    /// The newest job in recent cycles.
+    /// The most recently submitted job in the cycles so far.
     newest: Newest,
     site: Site,
     site_looked: u64,
     reader: Reader,
-    /// The partitions with nodes of the machine but without a gate, as last reported.
+    /// The partitions that have nodes of the machine but no gate, as last reported.
     ungated: Vec<String>,
-    /// True once the initial check has passed.
+    /// True after the startup checks have passed.
     fit: bool,
     /// The time of the next gate check.
     look_at: u64,
@@ -158,7 +159,7 @@ impl Daemon {
         self.log_machine("configuration read again");
     }
 
-    /// Returns true if this daemon is the active one. A dry run needs no lock, since it changes
+    /// Returns true if this daemon is the active one. A dry run needs no lock, because it changes
     /// nothing.
     fn is_its_turn(&mut self) -> bool {
         let lock = self.config.lock.as_ref().filter(|_| self.operator.is_some());
@@ -193,7 +194,7 @@ impl Daemon {
         outcome.map(drop)
     }
 
-    /// Reports malformed records and nodes that are held twice.
+    /// Reports malformed records, and nodes that are held by two jobs.
     fn log_problems(&mut self, ledger: &Ledger, decision: &Decision) {
         self.troubles.log_unreadable(ledger);
         let line = || {
@@ -264,7 +265,7 @@ impl Daemon {
         ))
     }
 
-    /// Rereads the site's configuration if this is due or there is a new job.
+    /// Reads the site's configuration again if this is due or if there is a new job.
     fn look_at_site(&mut self, is_newer: bool, time: u64) -> Result<(), SlurmError> {
         let is_newer = is_newer && self.site.unknown.is_none();
         if !is_newer && time < self.site_looked + SITE_LOOK {
@@ -274,7 +275,7 @@ impl Daemon {
         self.reader.forget();
         self.site_looked = time;
         if let Some(error) = &self.site.unknown {
-            // Waiting for an unavailable slurmdbd may take seconds.
+            // If slurmdbd is unavailable, each read may wait for seconds.
             self.site_looked = time + SITE_AGAIN;
             log(time, "warn", "QOS cannot be read", json!({ "error": error }));
         }
@@ -305,8 +306,9 @@ impl Daemon {
         metrics.nodes(&self.config, &decision.free, decision.failed);
     }
 
-    /// Reports if slurmctld has not loaded the gate that matches this program and configuration, or
-    /// if this is unknown. Administrators can change the gate file, which is next to slurm.conf.
+    /// Reports a problem if slurmctld has not loaded the gate of this program and configuration, or
+    /// if this cannot be determined. Administrators can change the file of the gate, which is next
+    /// to slurm.conf.
     fn look_at_gate(&mut self, time: u64) {
         let fault = match loaded_gate(&self.config) {
             Ok(gate) => gate.fault(&self.config),
@@ -318,7 +320,7 @@ impl Daemon {
         self.troubles.log(Trouble::Gate, line);
     }
 
-    /// Keeps the license reserved for root. Without the reservation, every job would start without
+    /// Keeps the license reserved for root. Without this reservation, every job would start without
     /// a box.
     fn keep_reservation(&self, ledger: &Ledger, time: u64) -> Result<(), SlurmError> {
         let licence = &self.config.licence;

@@ -1,4 +1,4 @@
-//! Errors.
+//! Errors of the daemon and its commands.
 
 use std::io;
 
@@ -7,13 +7,14 @@ use thiserror::Error;
 /// An error of the daemon or of a command.
 #[derive(Debug, Error)]
 pub enum SlurmError {
-    /// The configuration cannot be used; the text gives the location and the reason.
+    /// The configuration is invalid. The text gives the position and the reason.
     #[error("{0}")]
     Config(String),
-    /// The Slurm cluster does not match the configuration, or this user lacks rights in it.
+    /// The Slurm cluster does not match the configuration, or the user lacks rights in the cluster.
     #[error("{0}")]
     Unfit(String),
-    /// Slurm lacks something that only an administrator can add; the text states the line.
+    /// The Slurm configuration lacks a line that only an administrator can add. The text contains
+    /// the line.
     #[error("{0}")]
     Missing(String),
     /// A Slurm command cannot be started.
@@ -32,15 +33,15 @@ pub enum SlurmError {
         /// The message.
         message: String,
     },
-    /// A Slurm command printed something unexpected.
+    /// A Slurm command printed output that cannot be parsed.
     #[error("the output of {command} cannot be parsed: {fault}")]
     Unreadable {
         /// The name.
         command: &'static str,
-        /// The fault, never containing text from the output.
+        /// The fault, which never contains text from the output.
         fault: &'static str,
     },
-    /// A Slurm command did not finish.
+    /// A Slurm command exceeded its time limit.
     #[error("{command} did not answer within {seconds} s and was killed")]
     Hung {
         /// The name.
@@ -48,7 +49,7 @@ pub enum SlurmError {
         /// The time limit.
         seconds: u64,
     },
-    /// A Slurm command printed too much.
+    /// A Slurm command exceeded its limit on output.
     #[error("{command} printed more than {mebibytes} MiB and was killed")]
     TooLong {
         /// The name.
@@ -56,7 +57,7 @@ pub enum SlurmError {
         /// The limit on output.
         mebibytes: u64,
     },
-    /// There is no such active job in the partition. The name is safe to print.
+    /// The partition has no active job with this name. The name is safe to print.
     #[error("job {0} is not an active job of the partition")]
     UnknownJob(String),
     /// A file cannot be read or written, or an address cannot be bound.

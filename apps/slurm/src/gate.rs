@@ -1,8 +1,9 @@
 //! The gate: the part of `pavior slurm` that runs in slurmctld as a Lua script.
 //!
-//! Each machine has a module, which job_submit.lua calls. Both files are sealed: the first line
-//! contains the checksum of the text. The seal distinguishes Pavior's files from edited and foreign
-//! files, and lets `pavior slurm check` ask which gate slurmctld has loaded.
+//! Each machine has its own module, which job_submit.lua calls. Both files are sealed: their first
+//! line contains a checksum of the text. The seal distinguishes files written by Pavior from edited
+//! and foreign files. It also allows `pavior slurm check` to determine which gate slurmctld has
+//! loaded.
 
 use std::path::Path;
 
@@ -16,7 +17,7 @@ pub(crate) mod answer;
 const MODULE: &str = include_str!("gate/pavior.lua");
 const JOB_SUBMIT: &str = include_str!("gate/job_submit.lua");
 
-/// The placeholder for a text's checksum during its computation.
+/// The placeholder for the checksum while the checksum is computed.
 const PLACE: &str = "@CHECKSUM@";
 /// The beginning of a job_submit.lua written by the first versions, which had no modules.
 pub(crate) const OLDER: &str = "-- Written by `pavior slurm install` for ";
@@ -28,7 +29,7 @@ const PASSING: &str = "-- Written by pavior slurm install, checksum @CHECKSUM@.\
 /// The words before the checksum in the first line of a sealed text.
 const SEAL: &str = "Written by pavior slurm install, checksum ";
 
-/// Returns the name of a machine's module. Each license has its own module, so that one folder can
+/// Returns the name of a machine's module. The name depends on the license, so that one folder can
 /// contain several modules.
 pub(crate) fn module_name(config: &Config) -> String {
     match config.licence.as_str() {
@@ -61,7 +62,7 @@ pub(crate) fn job_submit(modules: &[String]) -> String {
     sealed(&JOB_SUBMIT.replace("@MODULES@", &quoted.join(", ")))
 }
 
-/// Returns the modules called by one of our job_submit.lua files.
+/// Returns the modules that one of our job_submit.lua files calls.
 pub(crate) fn modules(job_submit: &str) -> Vec<String> {
     let list = job_submit.split_once("ipairs({").and_then(|(_, rest)| rest.split_once("})"));
     let names = list.map_or("", |(list, _)| list).split(',');
@@ -80,7 +81,8 @@ pub(crate) fn checksum(text: &str) -> Option<&str> {
     behind.split_once('.').map(|(sum, _)| sum).filter(|sum| sum.len() == 16)
 }
 
-/// Returns true if the text was written by some version of `pavior slurm install` and not edited.
+/// Returns true if some version of `pavior slurm install` wrote the text, and no one has edited it
+/// since.
 pub(crate) fn is_sealed(text: &str) -> bool {
     checksum(text)
         .is_some_and(|sum| Checksum::of(text.replace(sum, PLACE).as_bytes()).to_string() == sum)

@@ -1,14 +1,14 @@
 //! The ledger: nodes and active jobs of the partition, as Slurm reports them. With 1,500 jobs,
 //! `squeue -o` takes about 40 ms, and `--json` takes many times as long. Nodes are read before
 //! jobs, because otherwise a node that has just been allocated could look free. If a job ends in
-//! between, its nodes are read again. Otherwise, they would appear to be held by another partition
-//! until an unknown time, and a large box that needs them would have no reservation in this cycle.
-//! A new job is never planned with older data. Reservations are read after the jobs; if the
-//! previous cycle did not know some job, the nodes are then read a second time.
+//! between, its nodes are read again. Otherwise, another partition would appear to hold them until
+//! an unknown time, and a large box that needs them would have no reservation in this cycle. A new
+//! job is never planned with data older than the job. Reservations are read after the jobs. If the
+//! previous cycle did not know one of the jobs, the nodes are then read a second time.
 //!
-//! A malformed record does not affect other records. A node with a malformed line is unavailable.
-//! The nodes of a job with a malformed record are free only if Slurm reports them as idle after the
-//! jobs have been read.
+//! A malformed record does not affect other records. If the line of a node is malformed, the node
+//! is unavailable. If the record of a job is malformed, the job's nodes are free only if Slurm
+//! reports them as idle after the jobs have been read.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -31,7 +31,7 @@ pub(crate) use nodes::{Condition, SlurmNode};
 use records::{Mark, Unreadable};
 use reservations::Reservation;
 
-/// The newest job's submission time, by Slurm's clock, and its name.
+/// The newest job: its submission time, by Slurm's clock, and its name.
 pub(crate) type Newest = (u64, Option<JobName>);
 
 /// All data read in a cycle.
@@ -39,7 +39,7 @@ pub(crate) type Newest = (u64, Option<JobName>);
 pub(crate) struct Ledger {
     pub(crate) nodes: Vec<SlurmNode>,
     pub(crate) jobs: Vec<SlurmJob>,
-    /// Records that are malformed, wholly or in part.
+    /// Records that are malformed, entirely or in part.
     pub(crate) unreadable: Vec<Unreadable>,
     pub(crate) reservations: Vec<Reservation>,
 }
@@ -50,8 +50,8 @@ impl Ledger {
         Ledger::read_after(config, (u64::MAX, None))
     }
 
-    /// Reads the ledger from Slurm, and the nodes a second time if there is a job newer than
-    /// `newest`.
+    /// Reads the ledger from Slurm. If there is a job newer than `newest`, reads the nodes a second
+    /// time.
     pub(crate) fn read_after(config: &Config, newest: Newest) -> Result<Ledger, SlurmError> {
         let partition = config.partition.as_str();
         let (nodes, bad_lines) = Ledger::read_nodes(partition)?;
@@ -61,7 +61,8 @@ impl Ledger {
         unreadable.extend(bad_lines);
         let mut ledger = Ledger { nodes, jobs, unreadable, reservations: Vec::new() };
         if ledger.newest() > newest || !ledger.ownerless().is_empty() {
-            // A line that is malformed now makes its node unavailable.
+            // If the line of a node is malformed in the second output, the node becomes
+            // unavailable.
             let (later, _) = Ledger::read_nodes(partition)?;
             ledger.read_again(later);
         }
@@ -82,8 +83,9 @@ impl Ledger {
         self.jobs.iter().map(|job| (job.submitted, Some(job.name))).max().unwrap_or_default()
     }
 
-    /// Finds the job that a text names. An array is represented by its first task, preferably a
-    /// waiting one; if so, the returned text explains this, otherwise it is empty.
+    /// Finds the job that a text names. If the text names an array, returns its first task,
+    /// preferably a waiting one, with a text that explains this choice. Otherwise, the returned
+    /// text is empty.
     pub(crate) fn find(&self, text: &str) -> Option<(JobName, String)> {
         let is_known = |name: &JobName| {
             let unreadable = || self.unreadable.iter().any(|record| record.job == Some(*name));
@@ -110,7 +112,7 @@ impl Ledger {
         ))
     }
 
-    /// Adds jobs in other partitions that hold nodes of this one.
+    /// Adds the jobs in other partitions that hold nodes of this partition.
     fn add_strangers(&mut self, jobs: Vec<SlurmJob>) {
         let ownerless = self.ownerless();
         self.jobs.extend(jobs.into_iter().filter(|job| {
@@ -132,9 +134,10 @@ impl Ledger {
         nodes::read(&capture(Question::Nodes, &["-h", "-N", "-p", partition, "-o", nodes::FORMAT])?)
     }
 
-    /// Returns the nodes that are taken, but not held or claimed by any job that was read. Nodes
-    /// released by an ending job are still among those that it requested. If a malformed record may
-    /// hold nodes, every node counts as taken, since it may belong to that job.
+    /// Returns the nodes that are taken although no job in the ledger holds or claims them. An
+    /// ending job still claims the nodes that it requested, even if it has released some. If a
+    /// malformed record may hold unknown nodes, every node counts as taken, because it may belong
+    /// to that job.
     fn ownerless(&self) -> HashSet<NodeName> {
         let held: HashSet<&NodeName> = self.jobs.iter().flat_map(SlurmJob::owned).collect();
         let all = self.unreadable.iter().any(Unreadable::may_hold_nodes);
@@ -142,8 +145,8 @@ impl Ledger {
         taken.map(|node| &node.name).filter(|name| !held.contains(name)).cloned().collect()
     }
 
-    /// Updates the offers of all nodes, and the conditions of those without an owner or newly
-    /// unavailable.
+    /// Updates the offers of all nodes. Also updates the conditions of the nodes that have no owner
+    /// or have become unavailable.
     fn read_again(&mut self, later: Vec<SlurmNode>) {
         let ownerless = self.ownerless();
         let mut later: HashMap<NodeName, SlurmNode> =
@@ -201,8 +204,8 @@ mod tests {
         assert_eq!(["5", "7_9", "6_[1]", "x"].map(found), [const { None }; 4]);
     }
 
-    /// Reads a job whose gate was open, so it requested its nodes by name. All but one had been
-    /// released when the jobs were read, but were still taken when the nodes were read.
+    /// Checks a job whose gate was open, and which therefore requested its nodes by name. It had
+    /// released all nodes but one when the jobs were read, but none when the nodes were read.
     #[test]
     fn nodes_that_an_ending_job_has_given_back_are_read_again() {
         let names = |text: &str| crate::names::hosts::expand(text).unwrap();
@@ -229,7 +232,7 @@ mod tests {
         let mut ledger =
             Ledger { nodes: nodes_before, jobs: vec![runs("n0")], ..Ledger::default() };
         assert_eq!(ledger.ownerless(), HashSet::from(["n1".parse().unwrap()]));
-        // The other nodes' later conditions are newer than the jobs that were read, so they are
+        // The later conditions of the other nodes are newer than the list of jobs, so they are
         // ignored.
         ledger.read_again(nodes(["idle", "idle", "allocated"]));
         let conditions: Vec<Condition> = ledger.nodes.iter().map(|node| node.condition).collect();
@@ -246,7 +249,7 @@ mod tests {
             unreadable: vec![bad],
             ..Ledger::default()
         };
-        // The job with the malformed record has started on n1. The new output does not mention n4.
+        // The job with the malformed record has started on n1. The new output does not list n4.
         ledger.read_again(nodes("n0|idle\nn1|allocated\nn2|idle\nn3|idle\n"));
         let conditions: Vec<Condition> = ledger.nodes.iter().map(|node| node.condition).collect();
         let expected = [

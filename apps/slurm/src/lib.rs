@@ -1,22 +1,22 @@
-//! `pavior slurm`: boxes of nodes for the jobs of an unmodified Slurm cluster.
+//! `pavior slurm`: allocates boxes of nodes to the jobs of an unmodified Slurm cluster.
 //!
 //! Users keep using Slurm, and Slurm is the only ledger: the daemon stores nothing on disk. Every
-//! job in its partition requests the license `pavior`, which is reserved for root, so no job starts
+//! job in the partition requests the license `pavior`, which is reserved for root, so no job starts
 //! without the daemon. In each cycle, the daemon
 //!
 //! 1. reads nodes and jobs (`ledger`),
-//! 2. builds a machine from them, lets Pavior's scheduler choose among the waiting jobs in Slurm's
-//!    order, and decides which gates to open or close (`plan`),
+//! 2. builds a machine from them, selects waiting jobs with Pavior's scheduler in Slurm's order,
+//!    and decides which gates to open or close (`plan`),
 //! 3. sends these changes to Slurm (`carry`). To open a gate, one update sets exactly the nodes of
-//!    the job and removes the license. Closing a gate is also a single update, which Slurm rejects
-//!    as a whole if the job has started: a compare-and-swap. Therefore the daemon can be killed
-//!    between any two steps.
+//!    the job and removes the license. To close a gate, one update reverses this; Slurm rejects the
+//!    whole update if the job has started. Each update is therefore a compare-and-swap, and the
+//!    daemon can be killed between any two steps.
 //!
-//! Slurm's output contains text written by users, and the daemon acts on it as root. Therefore,
-//! records carry a mark that no one can guess (`ledger::records`), a malformed record does not
-//! affect others, and everything written to `scontrol` consists of values that match a grammar
-//! (`names`). `show` answers questions about jobs and serves the page, `gate` runs in slurmctld,
-//! and `setup` installs, checks and removes everything.
+//! Slurm's output contains text written by users, and the daemon acts on it as root. Three rules
+//! make this safe: records carry a mark that no one can guess (`ledger::records`), a malformed
+//! record does not affect others, and everything written to `scontrol` consists of values that
+//! match a grammar (`names`). `show` answers questions about jobs and serves the page, `gate` runs
+//! in slurmctld, and `setup` installs, checks and removes everything.
 
 mod calls;
 mod carry;

@@ -1,6 +1,6 @@
-//! Values written to Slurm, each with its own grammar. The input of `scontrol` consists of these
-//! values. None of them can contain a line break, a quotation mark, a space or another `key=value`,
-//! regardless of the original text.
+//! Values written to Slurm, each with its own grammar. The input of `scontrol` consists only of
+//! these values. None of them can contain a line break, a quotation mark, a space or another
+//! `key=value`, whatever text it was made from.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
@@ -49,15 +49,15 @@ impl Display for JobName {
     }
 }
 
-/// Parses digits only: `parse` would also accept a sign.
+/// Parses a number that consists only of digits; `parse` would also accept a sign.
 pub(crate) fn number<T: FromStr>(text: &str) -> Option<T> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if digits { text.parse().ok() } else { None }
 }
 
 /// Returns true if the text is one of Slurm's other identifiers: `7+1`, a component of a
-/// heterogeneous job, or `7_[1-5%2]`, several tasks in one record. `scontrol` cannot change such a
-/// job by this name.
+/// heterogeneous job, or `7_[1-5%2]`, several tasks in one record. `scontrol` cannot change a job
+/// under such a name.
 pub(crate) fn is_several(text: &str) -> bool {
     let is_number = |text: &str| number::<u32>(text).is_some();
     let in_brackets = |text: &str| {
@@ -71,14 +71,14 @@ pub(crate) fn is_several(text: &str) -> bool {
     component || text.split_once('_').is_some_and(|(job, at)| is_number(job) && in_brackets(at))
 }
 
-/// Returns the number of an array if the text names the whole array: `7`, or `7_[3-10%2]` as
-/// `squeue` prints it.
+/// Returns the number of an array if the text names the whole array: `7`, or `7_[3-10%2]` as in the
+/// output of `squeue`.
 pub(crate) fn array_of(text: &str) -> Option<u32> {
     let whole = if is_several(text) { text.split_once('_').map(|(array, _)| array) } else { None };
     number(whole.unwrap_or(text))
 }
 
-/// The maximum length of a node name: twice what Slurm accepts.
+/// The maximum length of a node name, which is twice the maximum in Slurm.
 const LONGEST_NAME: usize = 128;
 
 /// The name of a node: letters, digits, `-`, `_` and `.`, not beginning with punctuation.
@@ -108,14 +108,15 @@ impl Display for NodeName {
     }
 }
 
-/// Returns true if the text could name a node or partition and could not be a command option.
+/// Returns true if the text could be the name of a node or partition, and cannot be an option of a
+/// command.
 pub(crate) fn is_plain(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
     text.bytes().all(plain)
         && text.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric())
 }
 
-/// The licenses that a job requests, each `NAME`, `NAME:COUNT` or `NAME@SERVER:COUNT`.
+/// The licenses that a job requests. Each has the form `NAME`, `NAME:COUNT` or `NAME@SERVER:COUNT`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Licences(Vec<String>);
 
@@ -179,8 +180,8 @@ impl Display for Licences {
     }
 }
 
-/// A text for a user: printable ASCII without quotation marks and backslashes. Any other character
-/// becomes a question mark.
+/// A text for a user. It consists of printable ASCII characters other than quotation marks and
+/// backslashes. A question mark replaces any other character.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Note(String);
 

@@ -1,4 +1,5 @@
-//! The plan, which computes changes from the ledger and the time without communicating with Slurm.
+//! The plan, which computes changes from the ledger and the time. It does not communicate with
+//! Slurm.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -30,20 +31,23 @@ pub(crate) use memory::Memory;
 use memory::{Eviction, JobMemory};
 use world::{Rules, World};
 
-/// The number of jobs at the head of the queue that get a note; also the maximum per cycle.
+/// The number of jobs at the head of the queue that get a note, which is also the maximum number of
+/// notes per cycle.
 const MOST_NOTES: usize = 32;
 const NOTES_AT_ONCE: usize = 4;
 /// The minimum time between two notes for the same job, in seconds.
 const NOTE_EVERY: u64 = 10;
-/// The time after its start when a job on the wrong nodes may still be requeued, in seconds.
+/// The time after its start during which a job on the wrong nodes may still be requeued, in
+/// seconds.
 const FRESH: u64 = 60;
-/// The time that preempted jobs may take to end beyond their grace time, in seconds: Slurm's
-/// `KillWait` and an epilogue.
+/// The time that preempted jobs may take to end after their grace time, in seconds. It allows for
+/// Slurm's `KillWait` and an epilogue.
 const ENDING_S: u64 = 120;
-/// The time without preemptions for a job after Slurm failed to preempt any, in seconds.
+/// After Slurm has failed to preempt jobs for some job, the time during which no jobs are preempted
+/// for it, in seconds.
 const NO_EVICTION_S: u64 = 600;
 
-/// The changes of a cycle and the state before them.
+/// The changes of a cycle, and the state before them.
 #[derive(Debug)]
 pub(crate) struct Decision {
     pub(crate) changes: Vec<Change>,
@@ -53,7 +57,7 @@ pub(crate) struct Decision {
     pub(crate) free: Occupancy,
     pub(crate) failed: u32,
     pub(crate) overlaps: Vec<NodeId>,
-    /// Jobs that can never be placed or do not run on a box, each with the reason.
+    /// Jobs that can never be placed, or that do not run on a box, each with the reason.
     pub(crate) boxless: Vec<(JobName, Note)>,
 }
 
@@ -112,13 +116,13 @@ pub(crate) fn decide(
     })
 }
 
-/// Returns true if a predicate holds for the remembered state of a job.
+/// Returns true if a predicate holds for the state that is remembered for a job.
 fn memory_of(memory: &Memory, job: &SlurmJob, holds: impl Fn(&JobMemory) -> bool) -> bool {
     memory.known(job).is_some_and(holds)
 }
 
-/// Returns the waiting jobs in Slurm's order. Among equal priorities, the oldest comes first;
-/// `squeue` prints the newest first.
+/// Returns the waiting jobs in Slurm's order. Among jobs with equal priorities, the oldest comes
+/// first; `squeue` prints the newest first.
 fn waiting(
     world: World<'_>,
     site: &Site,
@@ -138,7 +142,7 @@ fn waiting(
     order
 }
 
-/// Queues the waiting jobs that are below all limits, in Slurm's order.
+/// Queues, in Slurm's order, the waiting jobs that no limit prevents from starting.
 pub(crate) fn queue(
     world: World<'_>,
     site: &Site,
@@ -164,8 +168,8 @@ struct Cycle<'a> {
 }
 
 impl Cycle<'_> {
-    /// Requeues jobs that have just started on nodes that are not a box of their shape. For such
-    /// jobs that started earlier, returns notes.
+    /// Requeues jobs that have just started on nodes that are not a box of their shape. Returns
+    /// notes for jobs that started on such nodes earlier.
     fn requeue(&mut self) -> Vec<IndexedNote> {
         let World { ledger, now, .. } = self.world;
         let mut others = Vec::new();
@@ -217,32 +221,32 @@ impl Cycle<'_> {
                     (_, None) => Priority::Slurms,
                 },
             });
-            // The job's nodes stay held in this cycle; the next cycle checks whether Slurm has
-            // taken them back. The closing update overwrites the job's last note.
+            // The job still holds its nodes in this cycle. The next cycle checks whether Slurm has
+            // taken them back. The update that closes the gate also overwrites the job's last note.
             (known.opened, known.note, known.eviction) = (None, None, None);
             known.closed_until = now + wait_s.unwrap_or(0);
             self.state.roles[index] = Role::Apart;
         }
     }
 
-    /// Returns the maximum time for an opened job to start, in seconds. While the job's reason is
-    /// that of a closed gate, Slurm has not examined it since its gate opened. If there is a
-    /// magnetic reservation, Slurm's main scheduler may try the job only there, with a special
-    /// reason, until the backfill scheduler starts it.
+    /// Returns the maximum time for a job to start after its gate opens, in seconds. If the job
+    /// still has the reason of a closed gate, Slurm has not examined it since its gate opened. If
+    /// there is a magnetic reservation, Slurm's main scheduler may try the job only there, and
+    /// gives a special reason, until the backfill scheduler starts the job.
     fn patience(&self, job: &SlurmJob) -> u64 {
         let World { config, ledger, .. } = self.world;
         let is_magnetic = || ledger.reservations.iter().any(|one| one.is_magnetic);
         let is_unseen = match job.reason.as_str() {
             "None" | "Priority" => true,
-            // The job may be waiting for one of the site's licenses.
+            // The job may be waiting for one of the site's own licenses.
             "Licenses" => job.licences == Licences::default(),
             reason => reason.starts_with("ReqNodeNotAvail") && is_magnetic(),
         };
         if is_unseen { config.patience_s.max(self.site.looks_s) } else { config.patience_s }
     }
 
-    /// Returns true if Slurm has begun to preempt jobs for this job or has not yet had time to. If
-    /// Slurm fails to do so, no jobs are preempted for this job for a while.
+    /// Returns true if Slurm has begun to preempt jobs for this job, or has not yet had time to
+    /// begin. If Slurm fails to preempt them, no jobs are preempted for this job for a while.
     fn goes_on(&mut self, job: &SlurmJob) -> bool {
         let World { ledger, now, .. } = self.world;
         let patience_s = self.patience(job);
@@ -260,8 +264,8 @@ impl Cycle<'_> {
         is_in_time
     }
 
-    /// Starts the jobs chosen by the scheduler and opens their gates. Jobs that would exceed a
-    /// limit are hidden from the scheduler, so that no other job waits for them, and are returned
+    /// Starts the jobs that the scheduler chooses, and opens their gates. Jobs that would exceed a
+    /// limit are hidden from the scheduler, so that no other job waits for them. They are returned
     /// with a note.
     fn open(
         &mut self,
@@ -316,7 +320,7 @@ impl Cycle<'_> {
         self.memory.job(job).priority = Some(job.priority);
     }
 
-    /// Returns the jobs that are still waiting only for a box.
+    /// Returns the jobs that are still waiting for nothing but a box.
     fn still_waiting(&self, waits: &[Waiting], limited: &[IndexedNote]) -> Vec<Waiting> {
         let limited: HashSet<usize> = limited.iter().map(|(index, _)| *index).collect();
         let waits = waits.iter().copied();
@@ -324,7 +328,7 @@ impl Cycle<'_> {
         waits.filter(|(index, _)| is_waiting(*index) && !limited.contains(index)).collect()
     }
 
-    /// Opens the gate of the first job for which Slurm can free a box through preemption.
+    /// Opens the gate of the first job for which preemption by Slurm can free a box.
     fn preempt(&mut self, waits: &[Waiting]) {
         let World { ledger, now, .. } = self.world;
         let is_excluded = |index: usize| {
@@ -341,7 +345,7 @@ impl Cycle<'_> {
         self.state.roles[choice.index] = Role::Preempting;
     }
 
-    /// Returns notes for jobs that Slurm itself holds back because of a limit.
+    /// Returns notes for jobs that Slurm itself keeps waiting because of a limit.
     fn limited_by_slurm(&self, limits: &mut Limits<'_>) -> Vec<IndexedNote> {
         let apart = self.world.ledger.jobs.iter().enumerate().filter(|(index, job)| {
             let is_apart = self.state.roles[*index] == Role::Apart;
@@ -354,8 +358,8 @@ impl Cycle<'_> {
         apart.take(MOST_NOTES).map(note).collect()
     }
 
-    /// Writes notes to the first waiting jobs and to jobs that are not waiting for a box, if the
-    /// text is new.
+    /// Writes notes to the first waiting jobs, and to jobs that are not waiting for a box, if the
+    /// text has changed.
     fn comment(&mut self, waits: &[Waiting], notes: &[IndexedNote]) {
         let (world, now) = (self.world, self.world.now);
         let still = self.still_waiting(waits, notes);

@@ -1,10 +1,11 @@
-//! How each strategy's work grows: counts and measured time per attempt, by machine, job size and
-//! occupancy, as a Markdown table; then the number of pieces into which TBL's planes are divided.
+//! The growth of each strategy's work, as a Markdown table: counts and measured time per attempt,
+//! by machine, job size and occupancy. Then follows the number of pieces into which TBL's planes
+//! are divided.
 //!
-//! `cargo bench -p pavior-allocation --bench cost [-- NAME,NAME]` (strategies; default all). All
-//! strategies answer the same questions in the same states. To create a state, Turning First Fit
-//! fills the machine until it has refused twenty jobs in a row; then random jobs are released.
-//! Counts do not depend on the processor; nanoseconds do.
+//! Run with `cargo bench -p pavior-allocation --bench cost [-- NAME,NAME]`, where the names are
+//! those of strategies (default: all). All strategies answer the same questions in the same states.
+//! To create a state, Turning First Fit fills the machine until it has refused twenty jobs in a
+//! row; then, random jobs are released. Counts do not depend on the processor, but nanoseconds do.
 
 use std::time::{Duration, Instant};
 
@@ -24,12 +25,13 @@ const MACHINES: [&str; 9] = [
     "mesh:32x32x32",
 ];
 
-/// Limit on the time to set up a state, and to answer a question. Slower strategies are skipped.
+/// The time limit for setting up a state, and for answering a question. Slower strategies are
+/// skipped.
 const LIMIT: Duration = Duration::from_secs(2);
 const ATTEMPTS: usize = 48;
-/// Number of times that all questions are asked. The fastest round counts.
+/// The number of times that all questions are asked. The fastest round counts.
 const ROUNDS: u32 = 7;
-/// Jobs released and granted again to measure the upkeep of lists.
+/// The number of jobs that are released and granted again in order to measure the upkeep of lists.
 const EXCHANGES: usize = 16;
 
 /// A state and its questions.
@@ -91,8 +93,8 @@ fn request(grid: &Grid, longest: u16, dice: &mut Stream) -> Request {
 /// Asks every question once to warm up, then measures several rounds. Returns the number of
 /// questions and of grants, the work per round, and the time of the fastest round.
 fn ask(machine: &mut Machine, requests: &[Request]) -> Option<(u64, u64, Work, Duration)> {
-    // A strategy that caches refusals must not be asked the same question again, so each round uses
-    // a copy of the machine that has not been asked.
+    // A strategy that caches refusals must not be asked the same question again. Therefore, each
+    // round uses a copy of the machine that has not been asked.
     let unasked = machine.clone();
     let begin = Instant::now();
     let mut asked = 0;
@@ -122,7 +124,7 @@ fn ask(machine: &mut Machine, requests: &[Request]) -> Option<(u64, u64, Work, D
     Some((asked as u64, granted as u64, work, fastest))
 }
 
-/// Measures the upkeep when one job is granted and released.
+/// Measures the upkeep of granting and releasing one job.
 fn upkeep(machine: &mut Machine, scene: &Scene) -> u64 {
     let jobs = scene.busy.len().min(EXCHANGES);
     let before = machine.work().upkeep;

@@ -1,8 +1,8 @@
-//! Tests every claim in the registry on every occupancy of all grids of up to 12 nodes, with sides
-//! in ascending order and every combination of wraps that matters. Prints a Markdown table; exits
-//! with 1 at the first broken claim. `cargo xtask exhaustive [NAME] [NODES]` runs this: for one
-//! strategy with all its variants (`NAME`) or one variant (`NAME:OPTION`), on grids of up to
-//! another number of nodes.
+//! Tests every claim in the registry on every occupancy of all grids with at most 12 nodes. Sides
+//! are in ascending order, and every combination of wraps that matters is tested. Prints a Markdown
+//! table, and exits with 1 at the first broken claim. `cargo xtask exhaustive [NAME] [NODES]` runs
+//! this program for one strategy with all its variants (`NAME`) or for one variant (`NAME:OPTION`),
+//! on grids with at most another number of nodes.
 
 use std::process::ExitCode;
 
@@ -10,7 +10,8 @@ use pavior_allocation::{Selection, StrategyKind, conformance};
 use pavior_kernel::Family;
 use pavior_mesh::Grid;
 
-/// Lists all grids of up to `most` nodes with ascending sides of at least 2, and single rows.
+/// Returns all grids with at most `most` nodes and ascending sides of at least 2, and all single
+/// rows.
 fn grids(most: u32) -> Vec<Grid> {
     let mut grids = Vec::new();
     for a in 1..=most as u16 {

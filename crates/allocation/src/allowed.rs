@@ -5,10 +5,10 @@ use pavior_mesh::{Freedom, Grid, Request, Sides, orientations, volume};
 use crate::Refusal;
 use crate::strategies::shared::factor_shapes::factor_shapes;
 
-/// Lists the boxes that a freedom allows, in order of preference. The requested box comes first,
-/// then its other orientations in the order of [`orientations`]. Then come all other boxes with the
-/// request's node count or its shape's volume, compact ones first. All fit the grid. The list is
-/// empty for freedoms that also allow sets that are not boxes.
+/// Returns the boxes that a freedom allows, in order of preference. The requested box comes first,
+/// then its other orientations in the order of [`orientations`]. They are followed by all other
+/// boxes with the request's number of nodes or its shape's volume, with compact ones first. All of
+/// them fit the grid. The list is empty for freedoms that also allow sets that are not boxes.
 pub(crate) fn boxes(request: &Request, freedom: Freedom, grid: &Grid) -> Vec<Sides> {
     let mut shapes: Vec<Sides> = Vec::new();
     let asked = request.shape.into_iter();
@@ -30,7 +30,7 @@ pub(crate) fn boxes(request: &Request, freedom: Freedom, grid: &Grid) -> Vec<Sid
     shapes
 }
 
-/// Returns how many nodes must be free for a request with a freedom.
+/// Returns the number of nodes that must be free for a request with a freedom.
 pub(crate) fn needed(request: &Request, freedom: Freedom) -> u64 {
     let of_shape = request.shape.map(volume);
     match freedom {

@@ -1,9 +1,9 @@
-//! A strategy that is not built in, whose proposals are checked before use.
+//! A wrapper for strategies that are not built in. It checks their proposals before use.
 //!
-//! Invariant: after its first failure, or a proposal that cannot be granted, it proposes nothing.
-//! Forks share the error, so the machine learns of failures that occur in a plan.
+//! Invariant: after the strategy's first failure, or a proposal that cannot be granted, it proposes
+//! nothing. Forks share the error, so the machine learns of failures that occur in a plan.
 //!
-//! Cost: O(N/64) per proposal, in addition to the strategy's own cost.
+//! Cost: O(N/64) per proposal, in addition to the strategy's own cost, for N nodes.
 
 use std::sync::{Arc, OnceLock};
 
@@ -30,7 +30,7 @@ impl Checked {
         Checked { strategy, error: Arc::default() }
     }
 
-    /// Keeps the first error.
+    /// Stores an error, unless there is an earlier one.
     fn note(&self, error: Option<CallerError>) {
         if let Some(error) = error {
             self.error.get_or_init(|| error);
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
     use crate::strategy::CopyForMachine;
 
-    /// Fails at the first question, and must not be called again.
+    /// A strategy that fails at the first question, and must not be called again.
     #[derive(Clone)]
     struct Failing(bool);
 

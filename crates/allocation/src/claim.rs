@@ -1,21 +1,21 @@
-//! Strategies' claims, as data that tests can compare with the oracle.
+//! The claims of strategies, as data that tests can compare with the oracle.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Request, Scan, Sides};
 
 use crate::{Placement, Selection};
 
-/// A strategy's claim for given options.
+/// The claim of a strategy with given options.
 pub struct Claim {
-    /// The shapes that the strategy may grant for a request, in the order it tries them. Empty for
-    /// strategies that grant by count. A non-contiguous strategy grants as many nodes as one of the
-    /// shapes has, in pieces.
+    /// The shapes that the strategy may grant for a request, in the order in which it tries them.
+    /// The list is empty for strategies that grant by count. A non-contiguous strategy grants as
+    /// many nodes as one of the shapes has, in pieces.
     pub family: fn(&Request, &Grid, &Options) -> Vec<BoxGroup>,
     /// The order in which the strategy tries bases.
     pub scan: Scan,
     /// The number of nodes that the strategy grants, relative to the request.
     pub grants: Grants,
-    /// Which requests the strategy is able to grant.
+    /// The requests that the strategy is able to grant.
     pub recognition: Recognition,
 }
 
@@ -33,46 +33,48 @@ pub enum Grants {
     Exact,
     /// Whole pages, buddies or cubes.
     RoundsUp {
-        /// Returns the most nodes that the strategy grants for a request.
+        /// Returns the maximum number of nodes that the strategy grants for a request.
         most: fn(&Request, &Grid, &Options) -> u64,
     },
 }
 
-/// Which requests a strategy is able to grant, judged by the oracle within the strategy's own
+/// The requests that a strategy is able to grant. The oracle judges this within the strategy's own
 /// family of shapes.
 pub enum Recognition {
-    /// The first free base, in scan order, of the first shape that has one.
+    /// The strategy takes the first free base, in scan order, of the first shape that has one.
     First,
-    /// The best score.
+    /// The strategy takes the placement with the best score.
     Best {
         /// The score of a free box. Higher is better.
         score: fn(&Occupancy, &Cuboid) -> i64,
         /// The candidates that are compared.
         over: Over,
-        /// True if the first base in scan order wins a tie; otherwise, any base may win.
+        /// True if ties go to the first base in scan order. Otherwise, any base may win a tie.
         first_of_ties: bool,
     },
-    /// Refuses only if no shape of the family has a free base.
+    /// The strategy refuses only if no shape of the family has a free base.
     Complete,
-    /// Misses some placements; a stored counterexample is required. The question states the kind.
+    /// The strategy misses some placements. There must be a stored counterexample. The question
+    /// states what it misses.
     Partial(Question),
-    /// Succeeds if and only if enough nodes are free.
+    /// The strategy succeeds if and only if enough nodes are free.
     Count,
-    /// Follows its own rule (partition hardware, connected sets), which may depend on the
-    /// placements held.
+    /// The strategy follows its own rule (partition hardware, connected sets), which may depend on
+    /// the placements held.
     Own {
         /// Returns true if and only if a grant is possible.
         feasible: fn(&Scene<'_>) -> bool,
-        /// Returns true if a placement whose nodes are all free may be granted.
+        /// Returns true if the strategy may grant a placement whose nodes are all free.
         allowed: fn(&Scene<'_>, &Placement) -> bool,
     },
 }
 
-/// A request and everything that its answer may depend on.
+/// A request, and everything on which the answer may depend.
 pub struct Scene<'a> {
     /// The free nodes.
     pub free: &'a Occupancy,
-    /// The placements held, as they were granted. Failed nodes that no job holds may be missing.
+    /// The placements held, in the form in which they were granted. Failed nodes that no job holds
+    /// may be missing.
     pub held: &'a [Placement],
     /// The request.
     pub request: &'a Request,
@@ -83,13 +85,13 @@ pub struct Scene<'a> {
 /// The candidates among which the best score is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Over {
-    /// The bases of the first shape in the family that has a free base.
+    /// The bases of the first shape of the family that has a free base.
     FirstShape,
     /// The bases of all shapes of the family.
     AllShapes,
 }
 
-/// The question that a partial strategy sometimes wrongly answers with no.
+/// A question that a partial strategy sometimes answers with no although the answer is yes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
     /// Is there a free box of one of the family's shapes?
@@ -110,7 +112,7 @@ pub fn by_count(_: &Options) -> Claim {
 }
 
 impl Recognition {
-    /// Returns the meaning, as a phrase that follows `claims`.
+    /// Returns the meaning, as a phrase that can follow `claims`.
     pub fn meaning(&self) -> &'static str {
         match self {
             Recognition::First => "to grant the first free base in scan order",
@@ -135,7 +137,8 @@ impl Recognition {
     }
 }
 
-/// A shape that a strategy may grant: disjoint boxes placed together, relative to one base.
+/// A shape that a strategy may grant, consisting of disjoint boxes that are placed together,
+/// relative to one base.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoxGroup {
     /// The boxes, with bases relative to the shape's base.
@@ -153,7 +156,7 @@ impl BoxGroup {
         self.parts.iter().map(Cuboid::volume).fold(0, u32::saturating_add)
     }
 
-    /// Returns the sides of the bounding box, which are all 0 for a group without boxes.
+    /// Returns the sides of the bounding box. For a group without boxes, all of them are 0.
     pub fn bounding(&self) -> Sides {
         std::array::from_fn(|axis| {
             let end = |part: &Cuboid| part.base[axis].saturating_add(part.sides[axis]);

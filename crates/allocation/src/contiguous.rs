@@ -1,6 +1,6 @@
-//! Code shared by contiguous strategies, so that a new one consists only of its rule.
+//! Code that contiguous strategies share, so that a new one consists only of its rule.
 //!
-//! A [`BoxRule`] places a box of one shape. [`Contiguous`] turns it into a [`Strategy`], which
+//! A [`BoxRule`] places a box of one shape. [`Contiguous`] turns the rule into a [`Strategy`]: it
 //! turns requests, maintains the list of busy boxes, copies itself for forks, counts its work, and
 //! validates itself. A rule returns its best placement directly, or passes an iterator of
 //! candidates to [`View::first`] or [`View::best`]:
@@ -52,8 +52,8 @@ pub fn complete(_: &Options) -> Claim {
 /// Creates an entry for a rule that misses nothing, with the `turn` option. Requests are turned by
 /// default.
 ///
-/// Its claim is [`complete`], which does not mention scores. A rule that always finds the best
-/// score declares this with [`StrategyKind::with_claim`] and [`Recognition::Best`].
+/// The claim of the entry is [`complete`], which does not mention scores. A rule that always finds
+/// the best score declares this with [`StrategyKind::with_claim`] and [`Recognition::Best`].
 ///
 /// ```
 /// # mod pavior { pub use pavior_allocation as strategies; pub use pavior_allocation::*; }
@@ -82,7 +82,7 @@ pub fn entry(name: &'static str, rule: impl BoxRule) -> Entry {
     Entry { options: &[TURN_ON], variants: &["", "turn=none"], ..Entry::new(name, does) }
 }
 
-/// Returns the claim of a rule that takes the first free base in row-major order, for the first
+/// Returns the claim of a rule that takes the first free base in row-major order of the first
 /// orientation that has one.
 pub fn first_base(options: &Options) -> Claim {
     Claim { recognition: Recognition::First, ..complete(options) }
@@ -91,32 +91,33 @@ pub fn first_base(options: &Options) -> Claim {
 /// A placement of one shape and its score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scored {
-    /// Higher is better. Orientations are compared only with `turn=best`.
+    /// The score. Higher is better. Orientations are compared only with `turn=best`.
     pub score: i64,
     /// The placement.
     pub at: Cuboid,
 }
 
-/// For rules without scores: all placements are equally good.
+/// A conversion for rules without scores, in which all placements are equally good.
 impl From<Cuboid> for Scored {
     fn from(at: Cuboid) -> Scored {
         Scored { score: 0, at }
     }
 }
 
-/// A rule that places a box of one shape: the part in which contiguous strategies differ.
+/// A rule that places a box of one shape. This is the part in which contiguous strategies differ.
 ///
-/// All methods except [`best`](BoxRule::best) have a default, which is correct for a rule whose
-/// only state is scratch memory.
+/// All methods except [`best`](BoxRule::best) have a default. The defaults are correct for a rule
+/// whose only state is scratch memory.
 pub trait BoxRule: Clone + Send + Sync + 'static {
     /// True if the rule reads [`View::busy`]. Otherwise, the list is not maintained.
     const READS_BUSY_LIST: bool = true;
 
-    /// Returns a placement of a shape, which must fit the empty machine unturned, or `None` if
-    /// there is none.
+    /// Returns a placement of a shape, or `None` if there is none. The shape must fit the empty
+    /// machine without being turned.
     fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored>;
 
-    /// Prepares for a request in this state. Called once, before its orientations are tried.
+    /// Prepares for a request in this state. This is called once, before the orientations of the
+    /// request are tried.
     fn load(&mut self, _view: &mut View<'_>) {}
 
     /// Records that these nodes, all of which were free, are now taken.
@@ -134,7 +135,7 @@ pub trait BoxRule: Clone + Send + Sync + 'static {
     fn validate(&self, _free: &Occupancy) {}
 }
 
-/// The state in which a rule places a box. Counts the searches made through it.
+/// The state in which a rule places a box. It counts the searches that are made through it.
 pub struct View<'a> {
     free: &'a Occupancy,
     busy: &'a [Cuboid],
@@ -167,14 +168,14 @@ impl<'a> View<'a> {
         scan.bases(*self.grid(), shape).map(move |base| Cuboid::new(base, shape))
     }
 
-    /// Returns true if a placement is on the machine and free. O(rows of the placement).
+    /// Returns true if a placement is on the machine and free. Takes O(rows of the placement) time.
     pub fn is_free(&mut self, at: &Cuboid) -> bool {
         self.work.boxes += 1;
         at.lies_on(self.grid()) && self.free.is_free(at)
     }
 
-    /// Returns a free placement's contact: the number of pairs (node in the placement, direction)
-    /// with a busy neighbor or the border. O(surface).
+    /// Returns the contact of a free placement, which is the number of pairs (node in the
+    /// placement, direction) with a busy neighbor or the border. Takes O(surface) time.
     pub fn contact(&mut self, at: &Cuboid) -> i64 {
         self.work.words += most_contact(self.grid(), at.sides) as u64;
         contact(self.free, at)
@@ -211,13 +212,14 @@ pub struct Contiguous<R> {
     common: Common,
 }
 
-/// The part that does not depend on the rule, so that it is compiled only once.
+/// The part that does not depend on the rule. It is separate so that it is compiled only once.
 #[derive(Clone)]
 struct Common {
     grid: Grid,
     turn: Turn,
     over: Over,
-    /// Refuses requests and chooses the orientation, for a rule that misses nothing.
+    /// The exact search that refuses requests and chooses the orientation, for a rule that misses
+    /// nothing.
     exact: Option<BaseSearch>,
     busy: BusyList,
     work: Work,
@@ -281,8 +283,8 @@ impl Common {
 }
 
 impl<R: BoxRule> Contiguous<R> {
-    /// Creates the strategy for an empty machine. The `turn` option, which must be declared, for
-    /// example as [`TURN_ON`], determines which orientations are tried.
+    /// Creates the strategy for an empty machine. The `turn` option determines which orientations
+    /// are tried; it must be declared, for example as [`TURN_ON`].
     pub fn new(grid: &Grid, options: &Options, rule: R) -> Contiguous<R> {
         let common = Common {
             grid: *grid,
@@ -303,14 +305,14 @@ impl<R: BoxRule> Contiguous<R> {
         self
     }
 
-    /// Uses the best placement of the first orientation that fits, or of all orientations,
-    /// regardless of the `turn` option.
+    /// Uses the best placement of the first orientation that fits, or of all orientations, whatever
+    /// the `turn` option is.
     pub fn over(mut self, over: Over) -> Contiguous<R> {
         self.common.over = over;
         self
     }
 
-    /// Boxes the strategy for the registry.
+    /// Puts the strategy into a box for the registry.
     pub(crate) fn boxed(self) -> BoxedStrategy {
         Box::new(self)
     }

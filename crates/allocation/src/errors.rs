@@ -1,4 +1,4 @@
-//! Errors from a machine that is given unacceptable data. After an error, the machine is unchanged.
+//! Errors that a machine returns for unacceptable data. After an error, the machine is unchanged.
 
 use pavior_kernel::{BadName, CallerError};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, OccupancyError};
@@ -57,7 +57,7 @@ impl AllocateError {
     }
 }
 
-/// A strategy proposed nodes that cannot be granted, which breaks its contract.
+/// A strategy proposed nodes that cannot be granted, in violation of its contract.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadProposal {
     /// The nodes do not exist, are not free, or are proposed twice.
@@ -65,7 +65,7 @@ pub enum BadProposal {
     Placement {
         /// The proposed nodes.
         proposal: Placement,
-        /// Why they cannot be granted.
+        /// The reason why they cannot be granted.
         fault: PlacementError,
     },
     /// The proposal has fewer nodes than requested.
@@ -81,7 +81,7 @@ pub enum BadProposal {
 /// Reasons why a placement cannot be granted, taken or released.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PlacementError {
-    /// It has no boxes.
+    /// The placement has no boxes.
     #[error("a placement has at least one box")]
     Empty,
     /// A box is not on the machine: it extends past the end of an axis, or has a side of 0.
@@ -112,7 +112,7 @@ impl From<OccupancyError> for PlacementError {
     }
 }
 
-/// A job that holds no nodes.
+/// The error for a job that holds no nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("job {} holds no nodes", .0.0)]
 pub struct UnknownJob(pub JobId);
@@ -128,7 +128,7 @@ pub enum RelocateError {
     Placement(#[from] PlacementError),
 }
 
-/// A node that is not on the machine.
+/// The error for a node that is not on the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("node {} is outside the machine", .0.0)]
 pub struct UnknownNode(pub NodeId);

@@ -1,10 +1,11 @@
-//! A fork: a copy of a machine's free nodes and strategy, without its jobs, for trying out plans.
+//! Forks: copies of a machine's free nodes and strategy, without its jobs, on which plans are
+//! tried.
 //!
 //! Invariant: a fork never changes its machine. Failed and reserved nodes stay taken, even if jobs
-//! give them back.
+//! release them.
 //!
-//! Cost: creating a fork takes O(N/64) plus a copy of the strategy's index. Queries and changes
-//! cost as much as on the machine.
+//! Cost: creating a fork takes O(N/64) for N nodes, plus a copy of the strategy's index. Queries
+//! and changes cost as much as on the machine.
 
 use pavior_kernel::{EntryHandle, Stream};
 use pavior_mesh::{Cuboid, NodeId, Occupancy, Request, tile_rows};
@@ -15,8 +16,8 @@ use crate::{Placement, PlacementError, Refusal};
 
 /// A copy of a machine's free nodes and strategy, on which a plan is tried.
 ///
-/// A fork does not contain the jobs: a planner identifies the nodes to release by their placement.
-/// A randomized strategy draws from a separate stream in each fork.
+/// A fork does not contain the jobs, so a planner identifies the nodes to release by their
+/// placement. A randomized strategy draws from a separate stream in each fork.
 ///
 /// ```
 /// # use pavior_allocation as pavior;
@@ -34,13 +35,13 @@ pub struct Fork {
     entry: EntryHandle<StrategyKind>,
     strategy: Placer,
     free: Occupancy,
-    /// The healthy nodes, as set bits. `None` if all nodes are healthy.
+    /// The healthy nodes, as set bits, or `None` if all nodes are healthy.
     healthy: Option<Occupancy>,
     draw: Stream,
-    /// The placements taken for reservations, which stay taken even if jobs give nodes back.
+    /// The placements that are taken for reservations. They stay taken even if jobs release nodes.
     covers: Vec<Placement>,
-    /// True if the strategy's index still shows the nodes from [`Fork::find_within`] instead of
-    /// `free`.
+    /// True if the strategy's index still shows the nodes passed to [`Fork::find_within`] instead
+    /// of `free`.
     shows_others: bool,
 }
 
@@ -63,8 +64,8 @@ impl Fork {
     /// Finds the placement that the strategy would grant.
     ///
     /// # Errors
-    /// Returns the reason if the strategy refuses. A request that it never grants is refused as if
-    /// no submesh were free.
+    /// Returns the reason if the strategy refuses. If the strategy never grants the request, the
+    /// reason is the same as if no submesh were free.
     pub fn find(&mut self, request: &Request) -> Result<Placement, Refusal> {
         self.restore_index();
         let Fork { entry, strategy, free, draw, .. } = self;
@@ -84,8 +85,8 @@ impl Fork {
     }
 
     /// Takes the nodes that a job was granted on the machine. In the fork, a reservation may
-    /// already have taken some of them. Returns false, changing nothing, if the strategy cannot
-    /// represent this.
+    /// already have taken some of them. If the strategy cannot represent this, returns false and
+    /// changes nothing.
     pub fn take_over(&mut self, placement: &Placement) -> bool {
         if self.take(placement).is_ok() {
             return true;
@@ -122,15 +123,15 @@ impl Fork {
         Ok(())
     }
 
-    /// Takes the nodes of a placement for a reservation: free nodes now, the others as soon as they
-    /// are released. A box outside the machine has no nodes.
+    /// Takes the nodes of a placement for a reservation. Free nodes are taken now, and the others
+    /// as soon as they are released. A box outside the machine has no nodes.
     pub fn take_free(&mut self, placement: &Placement) {
         self.restore_index();
         self.cover(placement, placement.parts());
         self.covers.push(placement.clone());
     }
 
-    /// Takes the free nodes in some of a reservation's boxes.
+    /// Takes the free nodes in some of the boxes of a reservation.
     fn cover(&mut self, placement: &Placement, within: &[Cuboid]) {
         let grid = *self.free.grid();
         let mut boxes: Vec<Cuboid> = Vec::new();
@@ -141,7 +142,8 @@ impl Fork {
             } else {
                 boxes.extend(tile_rows(&grid, part, |from, length| self.free.window(from, length)));
             }
-            // Nodes are taken immediately, so a box that overlaps an earlier one finds them taken.
+            // Nodes are taken immediately, so if boxes overlap, the later one finds the common
+            // nodes taken.
             self.free.take_all(&boxes[before..]).expect("only free nodes were chosen");
         }
         if boxes.is_empty() {
@@ -168,7 +170,7 @@ impl Fork {
     /// Finds the placement that the strategy would grant if only these nodes were free. They must
     /// be free in the fork.
     ///
-    /// A strategy that can be reset is reset to these nodes. For any other, the remaining free
+    /// If the strategy can be reset, it is reset to these nodes. Otherwise, the remaining free
     /// nodes are taken during the query and then released.
     ///
     /// # Errors
@@ -204,7 +206,7 @@ impl Fork {
         }
     }
 
-    /// Takes a box's failed nodes again, after a job has given them back.
+    /// Takes the failed nodes of a box again after a job has released them.
     pub(crate) fn withhold_failed(&mut self, part: &Cuboid) {
         let Some(healthy) = &self.healthy else { return };
         let grid = *self.free.grid();

@@ -1,27 +1,27 @@
-//! Support for requests with a freedom, which is the same for every strategy.
+//! Support for requests with a freedom. It is the same for every strategy.
 //!
-//! A request without a [`Freedom`] is left to the strategy. A request with a freedom is granted, by
-//! any strategy except those for partition hardware, if and only if some placement that the freedom
-//! allows is free:
+//! A request without a [`Freedom`] is left to the strategy. A request with a freedom is granted if
+//! and only if some placement that the freedom allows is free. This is true of all strategies
+//! except those for partition hardware:
 //!
 //! - `box`, `turned`, `any-box`: the first allowed box, in the order of [`boxes`], that is free
-//!   anywhere. If the strategy grants this box whole, it chooses the place; otherwise, the box is
-//!   placed at its first free base in row-major order.
-//! - `connected`: the strategy's own placement, if it is connected; otherwise, a connected set
-//!   according to the `connected` strategy.
-//! - `any`: the strategy's own placement; otherwise as for `connected`; otherwise, the n nodes
-//!   nearest to a free node, according to the `mc1x1` strategy.
+//!   anywhere. If the strategy grants this box whole, the strategy chooses the place. Otherwise,
+//!   the box is placed at its first free base in row-major order.
+//! - `connected`: the strategy's own placement if it is connected, and otherwise a connected set
+//!   chosen by the `connected` strategy.
+//! - `any`: the strategy's own placement. If there is none, as for `connected`. If there is none of
+//!   these either, the n nodes nearest to a free node, chosen by the `mc1x1` strategy.
 //!
 //! Partition hardware has units that no box or set of nodes can replace. The claims of its
-//! strategies follow their own rules, which round up. A placement by such a strategy is granted if
+//! strategies have their own rules, which round up. A placement by such a strategy is granted if
 //! the freedom allows it.
 //!
 //! A request with a [`Pool`] is answered as if the machine had only the pool's nodes.
 //!
 //! Cost: the strategy's own search, plus O(N/64 log(side)) for each allowed box, up to the first
-//! that is free. A box that contains another known not to fit costs little; such results are
-//! discarded when nodes become free. Requests without a freedom have no extra cost. A request with
-//! a pool also copies the strategy's index.
+//! that is free, on N nodes. A box costs little if it contains another box that is known not to
+//! fit; such knowledge is discarded when nodes become free. Requests without a freedom have no
+//! additional cost. A request with a pool also copies the strategy's index.
 
 use std::sync::Arc;
 
@@ -45,13 +45,13 @@ pub(crate) struct Placer {
     contiguous: bool,
     /// True if the strategy follows the rules of partition hardware.
     hardware: bool,
-    /// The known properties of the strategy's answers to requests without a freedom.
+    /// The properties that are known about the strategy's answers to requests without a freedom.
     claimed: Answers,
     /// True if the switches that join parts of placements have failed.
     unswitched: bool,
     /// The nodes in each pool, by pool number.
     pools: Arc<Vec<Occupancy>>,
-    /// The searches for requests with a freedom, created for the first of them.
+    /// The searches for requests with a freedom, which are created for the first such request.
     wider: Option<Box<Wider>>,
 }
 
@@ -111,7 +111,8 @@ impl Placer {
         })
     }
 
-    /// Returns the known properties of answers. See [`Machine::answers`](crate::Machine::answers).
+    /// Returns the properties that are known about answers. See
+    /// [`Machine::answers`](crate::Machine::answers).
     pub(crate) fn answers(&self, request: &Request) -> Answers {
         let anywhere = match request.freedom {
             None => self.claimed,
@@ -147,8 +148,8 @@ impl Placer {
         }
     }
 
-    /// Finds the placement to grant on a pool's nodes. Also returns `None` if the pool does not
-    /// exist.
+    /// Finds the placement to grant on the nodes of a pool. Returns `None` if there is none, or if
+    /// the pool does not exist.
     #[cold]
     fn find_in_pool(
         &mut self,
@@ -167,7 +168,7 @@ impl Placer {
             self.own.granted(&Placement::Parts(outside));
         }
         let answer = self.find_anywhere(&inside, &request.within(None), draw);
-        // The strategy is reset, so it no longer treats the nodes outside the pool as taken. A
+        // The strategy is reset, so that it no longer treats the nodes outside the pool as taken. A
         // strategy that has failed stays failed.
         if self.own.error().is_none() {
             std::mem::swap(&mut self.own, &mut kept);
@@ -239,7 +240,7 @@ impl Placer {
         let first = wider.first_of(free, &shapes)?;
         let wanted = Request { shape: Some(first.sides), ..plain };
         let wanted = match request.shape {
-            // A box with a different count is requested as a plain box.
+            // A box with a different number of nodes is requested as a plain box.
             Some(shape) if volume(shape) == volume(first.sides) => wanted,
             _ => Request::shape(first.sides),
         };

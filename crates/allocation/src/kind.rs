@@ -14,10 +14,10 @@ use crate::errors::BuildError;
 use crate::strategy::MachineStrategy;
 use crate::{Refusal, Strategy};
 
-/// A strategy as data: its name, options and behavior.
+/// A strategy, described as data: its name, its options and its behavior.
 pub type Entry = pavior_kernel::Entry<StrategyKind>;
 
-/// The built-in strategies and any added ones.
+/// A registry of strategies, which contains the built-in strategies and any added ones.
 pub type Registry = pavior_kernel::Registry<StrategyKind>;
 
 /// A strategy with its options, such as `paging:1:snake`.
@@ -32,7 +32,7 @@ pub type Registry = pavior_kernel::Registry<StrategyKind>;
 /// ```
 pub type Selection = pavior_kernel::Selection<StrategyKind>;
 
-/// A strategy's behavior, as data from which tables, tests and machines are derived.
+/// The behavior of a strategy, as data from which tables, tests and machines are derived.
 #[derive(Clone)]
 pub struct StrategyKind {
     /// True if the strategy grants one box (or one fixed shape) per job.
@@ -49,20 +49,20 @@ pub struct StrategyKind {
 /// A strategy from this crate, as used by a machine.
 pub(crate) type BoxedStrategy = Box<dyn MachineStrategy>;
 
-/// Creates a strategy for an empty machine on a supported grid.
+/// A function that creates a strategy for an empty machine on a supported grid.
 #[derive(Clone)]
 enum Build {
     /// A strategy from this crate.
     BuiltIn(fn(&Grid, &Options) -> BoxedStrategy),
-    /// A strategy from outside this crate, which is checked.
+    /// A strategy from outside this crate, whose proposals are checked.
     Own(Arc<StrategyClosure>),
 }
 
 type StrategyClosure =
     dyn Fn(&Grid, &Options) -> Result<Box<dyn Strategy>, CallerError> + Send + Sync;
 
-/// Common kinds of strategies, and changes to them: `StrategyKind::own(true,
-/// build).with_claim(claim)`.
+/// Common kinds of strategies, and methods that change them:
+/// `StrategyKind::own(true, build).with_claim(claim)`.
 impl StrategyKind {
     /// Describes a strategy from this crate that grants one box, turns requests, works on every
     /// grid and misses no free box.
@@ -79,9 +79,9 @@ impl StrategyKind {
     }
 
     /// Describes a strategy from outside this crate, which `build` creates for an empty machine. It
-    /// must work on every grid. If `contiguous`, it must grant one box, turn requests and miss no
-    /// free box; otherwise, it must not turn requests, and must succeed exactly when enough nodes
-    /// are free. Its proposals are checked before use.
+    /// must work on every grid. If `contiguous` is true, it must grant one box, turn requests and
+    /// miss no free box. Otherwise, it must not turn requests, and must succeed exactly when enough
+    /// nodes are free. Its proposals are checked before use.
     ///
     /// ```
     /// use pavior_allocation::{CallerError, Entry, Machine, Registry, Selection, StrategyKind};
@@ -131,8 +131,9 @@ impl StrategyKind {
 }
 
 impl StrategyKind {
-    /// Returns the number of nodes that must be free: those in the shape for contiguous strategies,
-    /// otherwise the count; with a freedom, the size of the smallest set that it allows.
+    /// Returns the number of nodes that must be free for a request. For contiguous strategies,
+    /// these are the nodes in its shape; for others, the count. With a freedom, they are those of
+    /// the smallest set that the freedom allows.
     pub(crate) fn needed(&self, request: &Request) -> u64 {
         if let Some(freedom) = request.freedom {
             return allowed::needed(request, freedom);
@@ -146,14 +147,14 @@ impl StrategyKind {
     /// Checks that an empty grid could satisfy the request, in some orientation.
     ///
     /// # Errors
-    /// Returns the reason if it could not.
+    /// Returns the reason if it could not satisfy the request.
     pub(crate) fn fits_grid(&self, request: &Request, grid: &Grid) -> Result<(), Refusal> {
         if let Some(freedom) = request.freedom {
             return allowed::fits_grid(request, freedom, grid);
         }
         let fits = match request.shape {
             _ if request.nodes == 0 => false,
-            // Most shapes fit unturned, so usually no orientations need to be computed.
+            // Most shapes fit without being turned, so usually no orientations need to be computed.
             Some(shape) if self.contiguous => {
                 grid.fits(shape) || orientations(shape).any(|turned| grid.fits(turned))
             }
@@ -163,7 +164,7 @@ impl StrategyKind {
         if fits { Ok(()) } else { Err(self.never(request, grid)) }
     }
 
-    /// Returns why a grid of this size can never grant a request, if so.
+    /// Returns the reason if a grid of this size can never grant a request.
     #[cold]
     fn never(&self, request: &Request, grid: &Grid) -> Refusal {
         if request.is_empty() {
@@ -209,10 +210,10 @@ pub(crate) fn build_for_machine(
     })
 }
 
-/// The reason a strategy does not work on a grid.
+/// The reason why a strategy does not work on a grid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct Unsupported(pub String);
 
-/// No restriction, for strategies that work on every grid.
+/// A check without any restriction, for strategies that work on every grid.
 pub const ANY_GRID: fn(&Grid, &Options) -> Result<(), Unsupported> = |_, _| Ok(());

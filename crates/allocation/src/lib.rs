@@ -1,9 +1,9 @@
 //! Processor allocation: strategies that choose nodes for jobs.
 //!
 //! A [`Strategy`] reads the free nodes and proposes a [`Placement`]. It changes nothing, and has no
-//! access to the jobs. A [`Machine`] owns the occupancy, queries its strategy, commits the
-//! proposal, and records each job's nodes. The [`Registry`] lists every strategy with its claim,
-//! and [`conformance`] compares each claim with the [`oracle`], which tries every base.
+//! access to the jobs. A [`Machine`] owns the occupancy, asks its strategy, commits the proposal,
+//! and records the nodes of each job. The [`Registry`] lists every strategy with its claim.
+//! [`conformance`] compares each claim with the [`oracle`], which tries every base.
 //!
 //! This crate has no notion of time, so the same code makes decisions in a simulation and in a live
 //! allocator.

@@ -1,7 +1,7 @@
-//! The oracle: slow, obvious, and independent of every strategy.
+//! The oracle, which is slow, obvious, and independent of every strategy.
 //!
-//! It tries every base in scan order with [`Occupancy::is_free`]. It uses nothing else, and no
-//! strategy may use it.
+//! The oracle tries every base in scan order with [`Occupancy::is_free`]. It uses nothing else, and
+//! no strategy may use the oracle.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Scan};
 
@@ -18,14 +18,15 @@ pub fn placements(
 
 /// Finds the first free placement, in scan order, of the first shape that has one.
 ///
-/// O(bases x nodes in the shape) per shape.
+/// Cost: O(bases x nodes in the shape) per shape.
 pub fn first(free: &Occupancy, family: &[BoxGroup], scan: Scan) -> Option<Vec<Cuboid>> {
     family
         .iter()
         .find_map(|shape| placements(*free.grid(), shape, scan).find(|parts| all_free(free, parts)))
 }
 
-/// Finds the first free placement with the best score, over the first fitting shape or all.
+/// Finds the first free placement with the best score, among those of the first shape that fits or
+/// of all shapes.
 pub fn best(
     free: &Occupancy,
     family: &[BoxGroup],
@@ -50,7 +51,7 @@ pub fn best(
     best
 }
 
-/// Returns the size of the largest connected set of free nodes. O(F^2) for F free nodes.
+/// Returns the size of the largest connected set of free nodes. Takes O(F^2) time for F free nodes.
 pub fn largest_connected(free: &Occupancy) -> u32 {
     let mut left: Vec<NodeId> = free.iter().collect();
     let mut largest = 0;
@@ -60,15 +61,15 @@ pub fn largest_connected(free: &Occupancy) -> u32 {
     largest
 }
 
-/// Returns true if the nodes in some boxes are connected by links. O(n^2) for n nodes.
+/// Returns true if the nodes in some boxes are connected by links. Takes O(n^2) time for n nodes.
 pub fn is_connected(grid: &Grid, parts: &[Cuboid]) -> bool {
     let mut left: Vec<NodeId> = parts.iter().flat_map(|part| part.nodes(grid)).collect();
     cut_out(grid, &mut left);
     left.is_empty()
 }
 
-/// Removes from a list the nodes connected with the last one, and returns their number. Links join
-/// nodes one hop apart.
+/// Removes from a list all nodes that are connected with its last node, and returns their number.
+/// Links join nodes that are one hop apart.
 fn cut_out(grid: &Grid, left: &mut Vec<NodeId>) -> u32 {
     let mut open: Vec<NodeId> = left.pop().into_iter().collect();
     let mut count = 0;

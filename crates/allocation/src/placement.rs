@@ -6,7 +6,8 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, OccupancyError};
 
 use crate::PlacementError;
 
-/// The nodes granted to a job, as disjoint boxes in grant order. Displayed as a list of its boxes.
+/// The nodes granted to a job, as disjoint boxes in grant order. A placement is displayed as a list
+/// of its boxes.
 ///
 /// ```
 /// # use pavior_allocation as pavior;
@@ -21,11 +22,11 @@ use crate::PlacementError;
 pub enum Placement {
     /// One box.
     Whole(Cuboid),
-    /// Several boxes, or one box from a strategy that grants pieces.
+    /// Several boxes, or one box granted by a strategy that grants pieces.
     Parts(Vec<Cuboid>),
 }
 
-/// A list of one box becomes `Whole`.
+/// Converts a list of boxes. A list with one box becomes `Whole`.
 impl From<Vec<Cuboid>> for Placement {
     fn from(parts: Vec<Cuboid>) -> Placement {
         match parts[..] {
@@ -68,7 +69,7 @@ impl Placement {
         }
     }
 
-    /// Returns the number of nodes, at most `u32::MAX`.
+    /// Returns the number of nodes, which is at most `u32::MAX`.
     #[inline]
     pub fn nodes(&self) -> u32 {
         match self {
@@ -79,7 +80,7 @@ impl Placement {
         }
     }
 
-    /// Takes the placement's boxes from the free nodes, all or none.
+    /// Takes the boxes of the placement from the free nodes. If this fails, no boxes are taken.
     pub(crate) fn take_from(&self, free: &mut Occupancy) -> Result<(), PlacementError> {
         if self.parts().is_empty() {
             return Err(PlacementError::Empty);

@@ -2,30 +2,31 @@
 
 use std::fmt;
 
-/// The reason for refusing a request. If several apply, it is the first in this order.
+/// The reason why a request was refused. If several reasons apply, it is the first one in this
+/// order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Refusal {
-    /// The request is for no nodes, or for a box with a side of 0.
+    /// The request has no nodes, or a box with a side of 0.
     EmptyRequest,
-    /// The strategy places boxes, but the request has none: it is a count without a shape, of at
+    /// The strategy places boxes, but the request has no box: it is a count without a shape, of at
     /// most the machine's nodes.
     NoShape,
-    /// The request can never fit: no permutation of the shape fits the machine (contiguous
-    /// strategies), or the count exceeds the machine's nodes (non-contiguous ones).
+    /// The request can never fit. For contiguous strategies, no permutation of the shape fits the
+    /// machine. For others, the count exceeds the number of the machine's nodes.
     LargerThanMachine,
-    /// This strategy never grants the request, even on the empty machine.
+    /// The strategy never grants the request, even on the empty machine.
     UnsupportedShape,
     /// Fewer nodes are free than requested.
     TooFewFreeNodes,
-    /// Enough nodes are free, but not in the places that the strategy needs: external
+    /// Enough nodes are free, but not in the places that the strategy needs. This is external
     /// fragmentation.
     NoFreeSubmesh,
 }
 
 impl Refusal {
-    /// All reasons, in the order they apply.
+    /// All reasons, in the order in which they apply.
     pub const ALL: [Refusal; 6] = [
         Refusal::EmptyRequest,
         Refusal::NoShape,
@@ -47,8 +48,8 @@ impl Refusal {
         }
     }
 
-    /// Returns the word for this reason in results. A count for which a shape rule finds no box on
-    /// the machine has no shape; results report it as larger than the machine.
+    /// Returns the word for this reason in results. If a shape rule finds no box for a count on the
+    /// machine, the request has no shape, and results report it as larger than the machine.
     pub fn word(self) -> &'static str {
         match self {
             Refusal::EmptyRequest => "empty-request",

@@ -1,20 +1,20 @@
-//! The work behind a strategy's answers, counted rather than timed.
+//! The work behind the answers of a strategy, which is counted rather than timed.
 
 use std::ops::{Add, AddAssign, Sub};
 
-/// A strategy's work since it was created (or, for a fork, since its ancestor was).
+/// The work of a strategy since it was created (for a fork, since its original was created).
 ///
-/// Counts do not depend on the processor, the compiler or other programs, so they show how a
-/// search's work grows. The cost of a unit is documented in the strategy's header. To compare the
-/// speed of two strategies, measure time.
+/// Counts do not depend on the processor, the compiler or other programs, so they show how the work
+/// of a search grows. The header of a strategy documents what a unit costs. To compare the speed of
+/// two strategies, measure time instead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Units that `find` has tested one by one: busy boxes, free boxes, pieces of planes,
-    /// coverages, candidate bases and nodes. A unit tested twice counts twice.
+    /// coverages, candidate bases and nodes. A unit that is tested twice counts twice.
     pub boxes: u64,
     /// Units that `find` has processed in bulk: words of 64 nodes and table cells.
     pub words: u64,
-    /// Units tested to track grants and releases: list entries, blocks and nodes.
+    /// Units tested in order to follow grants and releases: list entries, blocks and nodes.
     pub upkeep: u64,
 }
 

@@ -1,7 +1,8 @@
-//! 100 futures of a queue of 200 jobs on a full `torus:16x16x16` under `easy` and `tff`. Each runs
-//! until the last job has started, either without later arrivals or with a week of them.
+//! The cost of simulating 100 futures of a queue of 200 jobs on a full `torus:16x16x16` under
+//! `easy` and `tff`. Each future runs until the last job has started, either without later arrivals
+//! or with a week of them.
 //!
-//! `cargo bench -p pavior-answers`; one thread.
+//! Run with `cargo bench -p pavior-answers`; it uses one thread.
 
 use divan::Bencher;
 use pavior_allocation::Machine;
@@ -19,7 +20,7 @@ const WAITING: usize = 200;
 const HOUR: u64 = 3600 * TimeUnit::SECOND.ticks;
 const DAY: u64 = 24 * HOUR;
 
-/// A machine with its queue and what was learned in the previous week.
+/// A machine with its queue, and a forecaster trained on the previous week.
 struct Site {
     dispatcher: Dispatcher,
     forecaster: Forecaster,
@@ -49,7 +50,8 @@ impl Site {
         site
     }
 
-    /// Learns from the jobs of one week, all of which have ended. They nearly fill the machine.
+    /// Trains the forecaster with the jobs of one week, all of which have ended. They nearly fill
+    /// the machine.
     fn learn(&mut self, arrivals: bool) {
         const JOBS: u64 = 1500;
         for number in 0..JOBS {

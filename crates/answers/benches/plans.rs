@@ -1,4 +1,5 @@
-//! Times of `blockers` and `unblock` for boxes that do not fit, on a 16x16x16 torus with 200 jobs.
+//! The cost of `blockers` and `unblock` for boxes that do not fit, on a 16x16x16 torus with 200
+//! jobs.
 
 use divan::{Bencher, black_box};
 use pavior_allocation::{Machine, Placement, Selection};
@@ -12,7 +13,7 @@ fn main() {
     divan::main();
 }
 
-/// Places 200 jobs with sides of 1 to 5. Random places are drawn for each job until one is free.
+/// Places 200 jobs with sides of 1 to 5. For each job, random places are drawn until one is free.
 fn snapshot(seed: u64) -> Snapshot {
     let grid = Grid::torus(&[16, 16, 16]).expect("a torus of 4096 nodes");
     let first_fit: Selection = "ff".parse().expect("a strategy");
@@ -50,7 +51,7 @@ fn nearest_of_200_jobs(bencher: Bencher<'_, '_>, shape: [u16; 3]) {
     bencher.bench(|| nearest(&snapshot, Shape::new(black_box(shape)), 3));
 }
 
-/// Plans at most two moves. Prints the result once, and whether it is proven.
+/// Plans at most two moves. Prints once what was found, and whether it is proven.
 #[divan::bench(
     args = [([8, 8, 4], 1), ([6, 5, 4], 1), ([6, 5, 4], 2), ([5, 5, 4], 3)],
     sample_count = 3
@@ -69,7 +70,7 @@ fn unblock_two(bencher: Bencher<'_, '_>, (shape, seed): ([u16; 3], u64)) {
     bencher.bench(ask);
 }
 
-/// Creates machines that are about 70 % full, with jobs coming and going under `tff`.
+/// Creates machines that are about 70 % full, on which `tff` has placed jobs that come and go.
 fn busy_machines(count: usize) -> Vec<Machine> {
     let grid = Grid::torus(&[16, 16, 16]).expect("a torus of 4096 nodes");
     let strategy: Selection = "tff".parse().expect("a strategy");
@@ -89,7 +90,8 @@ fn busy_machines(count: usize) -> Vec<Machine> {
         if machine.allocate(JobId(number), &Request::shape(sides)).is_ok() {
             jobs.push(JobId(number));
         }
-        // Sampled after the machine has filled up, and far enough apart for the states to differ.
+        // Samples are taken after the machine has filled up, and far enough apart for the states to
+        // differ.
         if number > 1_000 && number % 20 == 0 && machine.busy_nodes() > 2_700 {
             machines.push(machine.clone());
         }
@@ -97,7 +99,8 @@ fn busy_machines(count: usize) -> Vec<Machine> {
     machines
 }
 
-/// Counts the boxes that fit at once. Prints once for how many of 100 states the count is proven.
+/// Counts the boxes that fit at the same time. Prints once for how many of 100 states the count is
+/// proven.
 #[divan::bench(sample_count = 100, args = [[4, 4, 4], [4, 4, 2], [3, 3, 3], [2, 2, 2]])]
 fn slots_of_a_busy_torus(bencher: Bencher<'_, '_>, sides: [u16; 3]) {
     let machines = busy_machines(100);

@@ -1,5 +1,6 @@
-//! The cost of explaining a refused request as the number of leases grows. A `mesh:1024x1024` holds
-//! square leases, every fifth of which has ended, and the request is for a slightly larger square.
+//! The cost of explaining a refused request, as a function of the number of leases. A
+//! `mesh:1024x1024` holds square leases, every fifth of which has ended. The request is for a
+//! slightly larger square.
 //!
 //! ```sh
 //! cargo bench -p pavior-answers --bench refusal          # 10 to 100,000 leases
@@ -19,7 +20,8 @@ use pavior_trials::instructions::{FixedSet, collected};
 
 const SIDE: u16 = 1024;
 
-/// The values that the checks pin: lease counts, and the instruction count of a diagnosis.
+/// The values that the checks compare with: numbers of leases, and the instruction count of a
+/// diagnosis.
 const FIXED: FixedSet = FixedSet {
     what: "a refusal with so many leases",
     file: concat!(env!("CARGO_MANIFEST_DIR"), "/benches/refusal.tsv"),

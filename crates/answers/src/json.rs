@@ -1,4 +1,5 @@
-//! Answers in JSON, in one form for all interfaces, which name the jobs and format the times.
+//! Answers in JSON, in one format for all interfaces. Each interface names the jobs and formats the
+//! times.
 //!
 //! A point has as many coordinates as the machine has axes.
 
@@ -79,7 +80,7 @@ impl<Name> MoveJson<Name> {
     }
 }
 
-/// Boxes of a shape that fit at once.
+/// Boxes of a shape that fit at the same time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SlotsJson {
@@ -89,7 +90,7 @@ pub struct SlotsJson {
     pub bound: u32,
     /// True if it is proven that no more boxes fit.
     pub proven: bool,
-    /// The boxes that fit at once.
+    /// Boxes that fit at the same time.
     pub boxes: Vec<Place>,
 }
 
@@ -100,7 +101,7 @@ impl SlotsJson {
     }
 }
 
-/// The next time when more boxes fit.
+/// The next time when more boxes fit, with their number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct NextSlotJson<At> {
@@ -108,7 +109,7 @@ pub struct NextSlotJson<At> {
     pub at: At,
     /// The number of boxes that fit at that time.
     pub slots: usize,
-    /// True if more boxes certainly do not fit any earlier.
+    /// True if it is proven that no more boxes fit at any earlier time.
     pub proven: bool,
 }
 
@@ -130,7 +131,7 @@ pub struct SlotsAnswerJson<Name, At> {
     /// The boxes that fit now.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub now: SlotsJson,
-    /// The next time when more boxes fit. `None` if unknown.
+    /// The next time when more boxes fit, or `None` if unknown.
     pub next: Option<NextSlotJson<At>>,
     /// The boxes that fit after moves, if requested.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]

@@ -1,8 +1,8 @@
-//! Questions about a machine, its queue and its running jobs: Does a request fit? Why not? How many
-//! boxes fit? Which jobs would have to move? When will a job start?
+//! Answers to questions about a machine, its queue and its running jobs: Does a request fit? Why
+//! not? How many boxes fit? Which jobs would have to move? When will a job start?
 //!
-//! A [`Snapshot`] contains the jobs on a machine and their nodes, whatever strategy placed them
-//! there. Functions on a snapshot:
+//! A [`Snapshot`] contains the jobs on a machine and their nodes, regardless of the strategy that
+//! placed them. These functions answer questions about a snapshot:
 //!
 //! - [`fit`] finds a free place for a box, and [`nearest`] the largest smaller boxes that are free;
 //! - [`blockers`] finds the place that is cheapest to empty, and the jobs in that place;
@@ -13,18 +13,18 @@
 //!   boxes of a shape as possible;
 //! - [`room_by`] plans moves and requeues that free a box or a number of nodes by a given time, and
 //!   [`RoomQuestion`] adds the jobs that the plan delays;
-//! - [`slots`] counts the boxes of a shape that fit at once now, [`next_slot`] finds the time when
-//!   more fit, and [`SlotsAnswer`] combines both with the count after moves;
-//! - [`why`] combines these: why a request waits, which jobs are in its way, and which moves would
-//!   help;
+//! - [`slots`] counts the boxes of a shape that fit at the same time, [`next_slot`] finds the time
+//!   when more of them fit, and [`SlotsAnswer`] combines both with the count after moves;
+//! - [`why`] combines several of these: it explains why a request is waiting, which jobs are in its
+//!   way, and which moves would help;
 //! - [`waits`] gives the reason for each job in a queue, and [`waiting`] everything known about one
 //!   job.
 //!
-//! [`json`] contains the answers in the form that all interfaces print.
+//! [`json`] contains the answers in the format that all interfaces print.
 //!
 //! Every answer is exact. A search that could take too long has a budget, and reports whether its
-//! answer is proven. The budget counts words of memory rather than time, so the same question
-//! always gets the same answer.
+//! answer is proven. The budget counts words of memory that are read rather than time, so the same
+//! question always gets the same answer.
 //!
 //! ```
 //! # mod pavior { pub use pavior_answers as answers; pub use pavior_allocation as strategies;

@@ -1,8 +1,9 @@
-//! Room by a time on a dispatcher: the plan ([`room_by`]), and the jobs it delays.
+//! Plans for a dispatcher to make room by a given time ([`room_by`]), and the jobs that such a plan
+//! delays.
 //!
 //! To find the delays, the dispatcher is run forward twice, with and without the plan, assuming
 //! that every job runs exactly as long as estimated. With the plan, requeued jobs wait at the end
-//! of the queue, and the nodes needed for moves or for the request are kept free.
+//! of the queue. The nodes that the moves or the request need are kept free.
 
 use std::collections::HashMap;
 
@@ -26,21 +27,21 @@ pub struct RoomQuestion<'a> {
     pub by: Time,
     /// The duration for which the nodes are needed.
     pub length: Time,
-    /// The unit of time for losses if jobs may be requeued: a requeued job loses its nodes times
-    /// the units since its start. `None` if jobs may only move.
+    /// The unit of time in which losses are measured: a requeued job loses its nodes times the
+    /// units since its start. It is `None` if jobs may not be requeued.
     pub requeue: Option<Time>,
     /// The limits of the search.
     pub limits: SearchLimits,
 }
 
-/// A job that starts later with a plan than without it.
+/// A job that starts later if a plan is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayedJob {
     /// The job, which is waiting or requeued.
     pub job: JobId,
     /// The job's start without the plan, or its actual start if it has already started.
     pub before: Time,
-    /// The job's start with the plan. `None` if it never starts.
+    /// The job's start with the plan, or `None` if it never starts.
     pub planned: Option<Time>,
 }
 
@@ -57,17 +58,17 @@ pub enum RoomError {
     /// The strategy or the scheduler failed.
     #[error(transparent)]
     Dispatch(#[from] DispatchError),
-    /// The needed nodes cannot be kept free.
+    /// The nodes that the plan needs cannot be kept free.
     #[error(transparent)]
     Reservation(#[from] BadReservation),
 }
 
 impl RoomQuestion<'_> {
     /// Finds the best plan, assuming that running jobs end at their estimated ends. No job moves to
-    /// nodes with an advance reservation. Costs as much as [`room_by`].
+    /// nodes with an advance reservation. The cost is that of [`room_by`].
     ///
     /// # Panics
-    /// Never: a dispatcher rejects reservations made for another machine.
+    /// This never happens, because a dispatcher rejects reservations made for another machine.
     pub fn plan(&self, dispatcher: &Dispatcher, now: Time) -> RoomBy {
         let (machine, running) = (dispatcher.machine(), dispatcher.running());
         let mut open = Occupancy::all_free(*machine.grid());
@@ -86,9 +87,9 @@ impl RoomQuestion<'_> {
         room_by(&snapshot, self.room, self.by, prospect, &self.limits)
     }
 
-    /// Finds the jobs that start later with a plan, the most delayed first; ties are sorted by job
-    /// number. `scheduler` creates a scheduler of the same kind as the dispatcher's. Cost: two runs
-    /// forward.
+    /// Finds the jobs that start later with a plan than without it. The most delayed job comes
+    /// first; ties are sorted by job number. `scheduler` creates a scheduler of the same kind as
+    /// the dispatcher's. Cost: two runs forward.
     ///
     /// # Errors
     /// Returns an error if the strategy or the scheduler fails, or if an advance reservation has
@@ -117,7 +118,7 @@ impl RoomQuestion<'_> {
         Ok(late)
     }
 
-    /// Applies a plan: requeues its jobs, and keeps the needed nodes free.
+    /// Applies a plan: requeues jobs, and keeps the needed nodes free.
     fn planned(
         &self,
         mut dispatcher: Dispatcher,
@@ -131,7 +132,7 @@ impl RoomQuestion<'_> {
             }
         }
         let grid = *dispatcher.machine().grid();
-        // Unused numbers for reservations, counting down from the highest.
+        // These are unused numbers for reservations, counted down from the highest.
         let mut number = u64::MAX;
         let mut keep = |boxes: Vec<Cuboid>, from: Time, to: Time| {
             number -= 1;

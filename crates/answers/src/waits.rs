@@ -1,4 +1,5 @@
-//! Reasons why the jobs in a queue are waiting: the scheduler's own reason, or the machine's.
+//! Reasons why the jobs in a queue are waiting. Each is either the scheduler's own reason or
+//! derived from the machine.
 
 use std::collections::HashMap;
 
@@ -10,7 +11,8 @@ use pavior_workload::Job;
 
 use crate::{Cause, PlannedStart, Queued, Why};
 
-/// The maximum number of questions to the strategy per queue, each about a different request.
+/// The maximum number of requests per queue about which the strategy is asked. Each request counts
+/// once.
 const MOST_QUESTIONS: usize = 512;
 /// The maximum number of reservations examined per queue.
 const MOST_EXAMINED: usize = 1 << 20;
@@ -18,12 +20,13 @@ const MOST_EXAMINED: usize = 1 << 20;
 /// Returns the reason why each of a dispatcher's waiting jobs is waiting, in queue order.
 ///
 /// `standing` is the scheduler's plan in this state, if available ([`Dispatcher::standing`]).
-/// `endless` replaces an unknown duration: times further away than this are not reported.
+/// `endless` is the duration that stands for an unknown one: times further away than this are not
+/// reported.
 ///
-/// The strategy is consulted about at most 512 different requests, and at most 2^20 reservations
-/// are examined. Beyond that, jobs that could be placed are reported as kept waiting by the
-/// scheduler ([`Queued::Kept`]). Cost: these questions, a copy of the machine, and O(q log q) for q
-/// waiting jobs.
+/// The strategy is asked about at most 512 different requests, and at most 2^20 reservations are
+/// examined. Above these limits, jobs that could be placed are reported as kept waiting by the
+/// scheduler ([`Queued::Kept`]). Cost: these questions and reservations, a copy of the machine, and
+/// O(q log q) for q waiting jobs.
 pub fn waits(
     dispatcher: &Dispatcher,
     standing: Option<&Standing>,
@@ -45,7 +48,7 @@ pub fn waits(
 
 impl Queued {
     /// Returns a job's state in the queue, given the reason why it is waiting ([`waits`]). `None`
-    /// means that the job is not in a queue.
+    /// means that the job is not in the queue.
     pub fn of(reason: Option<&Why>) -> Queued {
         match reason.map(|why| why.cause) {
             Some(Cause::Queue(queued)) => queued,
@@ -88,7 +91,8 @@ impl Search<'_> {
         if let Some(ahead) = self.ahead(job) {
             return Cause::Queue(ahead);
         }
-        // The scheduler has already asked the machine in this state and was refused.
+        // The scheduler has already asked the machine about this job in this state, and it was
+        // refused.
         let is_refused =
             kept == Some(Kept::ByMachine) && self.machine.answers(&job.request) != Answers::Count;
         if is_refused {
@@ -122,7 +126,7 @@ impl Search<'_> {
         Ok(placed.clone())
     }
 
-    /// Returns the advance reservation that a job would run into if it were placed now.
+    /// Returns the advance reservation that a job would overlap if it were placed now.
     fn ahead(&mut self, job: &Job) -> Option<Queued> {
         let (calendar, now) = (self.calendar, self.now);
         calendar.reserved(now, job.estimate)?;
@@ -140,8 +144,8 @@ struct Plan<'a> {
     /// The reservations in order of start time.
     reserved: Vec<&'a Reserved>,
     places: HashMap<JobId, usize>,
-    /// The times at which nodes become free or are taken, with the change in their number and the
-    /// reservation.
+    /// The times at which nodes become free or are taken, each with the change in the number of
+    /// free nodes and the reservation.
     changes: Vec<(Time, i128, Option<&'a Reserved>)>,
 }
 
@@ -150,7 +154,7 @@ struct Candidate<'a> {
     id: JobId,
     placement: &'a Placement,
     needed: u64,
-    /// The time when the job would end.
+    /// The time when the job would end if it started now.
     until: Time,
 }
 
@@ -176,7 +180,7 @@ impl<'a> Plan<'a> {
         self.places.get(&id).map(|&place| self.reserved[place])
     }
 
-    /// Finds the first reservation of another job that the candidate would run into.
+    /// Finds the first reservation of another job that the candidate would interfere with.
     fn blocking(
         &self,
         asked: &Candidate<'_>,
@@ -200,7 +204,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// Finds the first reservation that would be left with too few nodes.
+    /// Finds the first reservation that would be left without enough nodes.
     fn lacking(&self, asked: &Candidate<'_>, free: u32, left: &mut usize) -> Option<&'a Reserved> {
         let mut free = i128::from(free);
         let own = |whose: Option<&Reserved>| whose.is_some_and(|one| one.job == asked.id);

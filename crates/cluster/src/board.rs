@@ -1,6 +1,7 @@
 //! The current view and its recent changes, which pages receive as they occur.
 //!
-//! Only the latest changes are kept. A page that has missed more reloads the whole state.
+//! The board stores only the latest changes. A page that has missed older ones reloads the whole
+//! state.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +13,7 @@ use crate::series::Series;
 use crate::view::Drawn;
 use crate::{View, date};
 
-/// The maximum number of changes to keep.
+/// The maximum number of changes that are stored.
 const MOST: usize = 4096;
 
 /// A change, in the format sent to pages.
@@ -32,7 +33,7 @@ struct Inner {
     series: Series,
 }
 
-/// The board that pages read from.
+/// A board, from which pages read.
 pub struct Board {
     inner: Mutex<Inner>,
     /// Announces the number of each new change.
@@ -55,7 +56,7 @@ impl Board {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Shows a new view from now on.
+    /// Replaces the view that is shown.
     pub fn publish(&self, view: View) {
         let (drawn, now) = (view.drawn(), view.now);
         let mut inner = self.inner();
@@ -100,7 +101,7 @@ impl Board {
             "failed": drawn.failed,
             "drained": [],
             "machines": [view.name],
-            // This board grants nothing, and keeps no past states.
+            // This board does not grant requests, and stores no past states.
             "observer": view.ledger,
         })
         .to_string()
@@ -112,8 +113,8 @@ impl Board {
         json!({ "samples": inner.series.samples(), "now": date(inner.view.now) })
     }
 
-    /// Returns the changes after a given one, or `None` if they are no longer kept or never
-    /// existed.
+    /// Returns the changes after a given one, or `None` if these changes are no longer stored or
+    /// the given one never existed.
     pub(crate) fn after(&self, seq: u64) -> Option<Vec<Change>> {
         let inner = self.inner();
         let oldest = inner.changes.front().map_or(inner.seq, |change| change.seq - 1);

@@ -5,13 +5,14 @@ use pavior::strategies::Selection;
 use pavior::strategies::claim::{Claim, Grants, Recognition};
 use pavior::{Grid, Request, Sides};
 
-/// Returns true if a strategy grants each small shape on a machine as one box with its sides,
-/// turned or not. Ranks of jobs are numbered in such a box.
+/// Returns true if a strategy grants each small shape on a machine as one box with the requested
+/// sides, in any orientation. Only in such a box can the ranks of jobs be numbered.
 pub fn gives_boxes(strategy: &Selection, grid: &Grid) -> bool {
     const LARGEST: u16 = 5;
     let claim = Claim::of(strategy);
     let exact = strategy.entry.does.contiguous && matches!(claim.grants, Grants::Exact);
-    // Partition hardware has rules that Slurm and Kubernetes do not know.
+    // Strategies with their own rules of recognition model partition hardware, whose rules Slurm
+    // and Kubernetes do not know.
     if !exact || matches!(claim.recognition, Recognition::Own { .. }) {
         return false;
     }

@@ -7,7 +7,7 @@ use pavior::{Cuboid, Grid, JobId, Request, Time};
 
 use crate::date;
 
-/// The facts that an explanation depends on, in addition to the machine.
+/// The context of an explanation: everything that it depends on except the machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Context {
     /// The maximum number of jobs to move to make room.
@@ -18,38 +18,40 @@ pub struct Context {
     pub planned: Option<PlannedStart>,
 }
 
-/// The names and ends of the jobs on a machine. Times are in seconds since 1970.
+/// Explains why requests are waiting. It knows the names and ends of the jobs on a machine. Times
+/// are in seconds since 1970.
 pub struct Explainer<'a> {
     /// The grid.
     pub grid: &'a Grid,
     /// The name of the strategy.
     pub strategy: &'a str,
-    /// The scheduler that keeps a job waiting although it fits.
+    /// The scheduler, named if it keeps a job waiting although the job fits.
     pub scheduler: &'a str,
     /// Returns the name of a job, such as `job 7`.
     pub name: &'a dyn Fn(JobId) -> String,
     /// Returns the time when a job will have released its nodes, if known.
     pub end: &'a dyn Fn(JobId) -> Option<Time>,
-    /// Returns false for a placeholder that holds nodes, which is never moved.
+    /// Returns false for a placeholder that holds nodes. A placeholder is never moved.
     pub is_job: &'a dyn Fn(JobId) -> bool,
 }
 
-/// Returns the box that a request asks for; `None` if it asks for a number of nodes. The box may be
-/// turned unless the request has its own freedom.
+/// Returns the box that a request asks for, or `None` if it asks for a number of nodes. The box may
+/// be turned unless the request has its own freedom.
 fn shape_of(request: &Request) -> Option<Shape> {
     let turns = request.freedom.is_none();
     request.shape.map(|sides| if turns { Shape::new(sides) } else { Shape::fixed(sides) })
 }
 
-/// Returns the free box that is most similar to the requested one, if that is not free.
+/// Returns the free box that is most similar to the requested box, or `None` if the requested box
+/// is free.
 pub fn nearest_free(snapshot: &Snapshot, request: &Request, why: Option<&Why>) -> Option<Cuboid> {
     let shape = shape_of(request).filter(|_| why.is_some_and(|why| why.blocked.is_some()))?;
     nearest(snapshot, shape, 1).pop()
 }
 
 impl Explainer<'_> {
-    /// Finds the reason why a request does not start; `None` if it asks for no box. Cost: all
-    /// positions of the box are examined.
+    /// Finds the reason why a request does not start. Returns `None` if the request has no box.
+    /// Cost: examines all positions of the box.
     pub fn why(&self, snapshot: &Snapshot, request: &Request, context: &Context) -> Option<Why> {
         let &Context { moved, queued, planned } = context;
         let demand = Demand::boxed(snapshot, vec![shape_of(request)?]);

@@ -1,8 +1,8 @@
 //! The host names that a page is served for.
 //!
 //! A browser lets a page from another site read responses from any address to which that site's
-//! name resolves. If the name resolves to this machine (DNS rebinding), the `Host` header contains
-//! that name, and the request is refused.
+//! name resolves. If an attacker makes the name resolve to this machine (DNS rebinding), the `Host`
+//! header contains that name, and the request is refused.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use axum::response::IntoResponse as _;
 use axum::{Json, Router};
 use serde_json::json;
 
-/// Answers only requests whose `Host` is an IP address, `localhost` or one of these names. Other
-/// requests get 421, or 400 if an HTTP/1.1 request does not have exactly one `Host`.
+/// Restricts a site to requests whose `Host` is an IP address, `localhost` or one of these names.
+/// Other requests get status 421, or 400 if an HTTP/1.1 request does not have exactly one `Host`.
 pub fn for_hosts(site: Router, names: Vec<String>) -> Router {
     let names = Arc::new(names);
     site.layer(middleware::from_fn(move |request: Request, next: Next| {

@@ -1,9 +1,9 @@
 //! A small server for metrics and for the page.
 //!
-//! The server runs in a separate thread and never stops the rest of the program. Every caller is
-//! bounded: at most 16 are served at the same time, a request has at most 8,192 bytes of headers
-//! and a body of at most 4,096 bytes, and a connection ends after one answer or after 4 s. Only
-//! connections whose route allows it last longer, up to 10 minutes.
+//! The server runs in a separate thread and never blocks the rest of the program. The resources of
+//! each client are bounded. At most 16 connections are served at the same time. A request has at
+//! most 8,192 bytes of headers and a body of at most 4,096 bytes. A connection ends after one
+//! answer or after 4 s. Only connections whose route allows it last longer, up to 10 minutes.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -22,20 +22,21 @@ use tokio::net::TcpStream;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
-/// The maximum number of connections served at the same time; others wait to be accepted.
+/// The maximum number of connections served at the same time. Other connections wait to be
+/// accepted.
 const CONNECTIONS: usize = 16;
 /// The maximum size of a request's head, in bytes: the minimum that hyper allows.
 const BUFFER: usize = 8192;
-/// The maximum size of a request's body, in bytes.
+/// The maximum size of a request body, in bytes.
 const BODY: usize = 4096;
-/// The time limit for sending a request.
+/// The maximum time for the client to send a request.
 const ASK: Duration = Duration::from_secs(2);
-/// The time limit for sending a request and reading the answer.
+/// The maximum time for the client to send a request and receive the answer.
 const PATIENCE: Duration = Duration::from_secs(4);
-/// The time limit for a long-lived connection. After that, the client must reconnect.
+/// The maximum duration of a long-lived connection. After this time, the client must reconnect.
 const LONGEST: Duration = Duration::from_mins(10);
 
-/// Allows a request's connection to stay open, and releases its place for others.
+/// Allows the connection of a request to stay open, and frees its slot for other connections.
 #[derive(Clone, Default)]
 pub(crate) struct Stay(Arc<Notify>);
 
@@ -45,7 +46,7 @@ impl Stay {
     }
 }
 
-/// Serves a site at an address, and returns the actual address.
+/// Serves a site at an address. Returns the actual address, in case the port was 0.
 ///
 /// # Errors
 /// Returns an error if the address is unavailable.
@@ -62,7 +63,7 @@ pub fn serve(address: &str, site: Router) -> io::Result<SocketAddr> {
     Ok(bound)
 }
 
-/// Adds headers to every answer, so that browsers neither guess its type nor store it.
+/// Adds headers to every response, so that browsers neither guess its type nor store it.
 async fn harmless(mut response: Response) -> Response {
     let said: [(HeaderName, &str); 3] = [
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -79,7 +80,7 @@ async fn accept(listener: tokio::net::TcpListener, site: Router) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     while let Ok(place) = Arc::clone(&places).acquire_owned().await {
         let Ok((stream, _)) = listener.accept().await else {
-            // No more files can be opened; others must be closed first.
+            // The process has too many open files; some must be closed first.
             sleep(Duration::from_millis(50)).await;
             continue;
         };
@@ -93,7 +94,7 @@ async fn answer(stream: TcpStream, site: Router, place: OwnedSemaphorePermit) {
     let mut builder = http1::Builder::new();
     builder.keep_alive(false).max_buf_size(BUFFER);
     builder.timer(TokioTimer::new()).header_read_timeout(ASK);
-    // A client's errors are not reported.
+    // Errors caused by clients are not reported.
     let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
     tokio::select! {
         _ = connection.as_mut() => return,
@@ -110,7 +111,7 @@ mod tests {
 
     use super::*;
 
-    /// Serves a page of `count` letters and returns the address.
+    /// Serves a page of `count` letters. Returns its address.
     fn served(count: usize) -> String {
         let site = Router::new().fallback(move || async move { "a".repeat(count) });
         serve("127.0.0.1:0", site).unwrap().to_string()

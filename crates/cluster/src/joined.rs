@@ -1,10 +1,11 @@
-//! Parts that together form one box.
+//! Joining of parts that together form one box.
 
 use pavior::boxes::volume;
 use pavior::{Cuboid, Grid, NodeId};
 
-/// Returns a single box if the parts together form one, for example in several layers, or past the
-/// end of an axis that wraps. Otherwise returns the parts. No two parts may share a node.
+/// Returns a single box if the parts together form one. The parts may be several layers, or may
+/// continue past the end of an axis that wraps. Otherwise returns the parts unchanged. No two parts
+/// may share a node.
 pub(crate) fn joined(grid: &Grid, parts: &[Cuboid]) -> Vec<Cuboid> {
     let nodes: u64 = parts.iter().map(|part| u64::from(part.volume())).sum();
     let run = |axis: usize| {

@@ -1,13 +1,13 @@
 //! Plans, explanations and a page for a machine whose jobs are managed by another program, such as
 //! Slurm or Kubernetes.
 //!
-//! A daemon reads its ledger, and fills a [`Planner`] with the jobs that hold nodes and those that
-//! are waiting. The planner names the jobs that start; an [`Explainer`] says why the others wait.
-//! The package's `examples` folder has a small daemon.
+//! A daemon reads its ledger, and adds the jobs that hold nodes and the waiting jobs to a
+//! [`Planner`]. The planner chooses the jobs that start, and an [`Explainer`] explains why the
+//! others are waiting. The package's `examples` folder contains a small daemon.
 //!
-//! A daemon publishes a [`View`] on a [`Board`] each time it has read its ledger. The board sends
-//! the changes to pages. Questions change nothing. Only the latest changes and the utilization
-//! history are kept.
+//! Each time a daemon has read its ledger, it publishes a [`View`] on a [`Board`]. The board sends
+//! the changes to pages. Questions never change anything. The board stores only the latest changes
+//! and the utilization history.
 
 mod board;
 mod boxes;

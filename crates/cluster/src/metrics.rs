@@ -20,7 +20,7 @@ struct OfShape {
     shape: String,
 }
 
-/// The number of boxes of some shapes that fit at the same time.
+/// Gauges for the number of boxes of some shapes that fit at the same time.
 #[derive(Debug)]
 pub struct SlotGauges {
     found: Family<OfShape, Gauge>,

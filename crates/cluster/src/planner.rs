@@ -1,4 +1,4 @@
-//! The machine that a plan is made for: jobs that hold nodes, the queue, and pools of nodes.
+//! A machine for planning, with the jobs that hold nodes, a queue, and pools of nodes.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -26,7 +26,7 @@ pub struct Planner {
     endless: HashSet<JobId>,
 }
 
-/// Describes a job for the scheduler: its run time is its time limit.
+/// Describes a job for the scheduler. The run time of the job is its time limit.
 fn job(number: u64, arrival: u64, request: Request, limit: Option<u64>) -> Job {
     let estimate = Time(limit.unwrap_or(ENDLESS_S));
     let (id, arrival, service) = (JobId(number), Time(arrival), Service::Run(estimate));
@@ -55,8 +55,8 @@ impl Planner {
         self.dispatcher.machine()
     }
 
-    /// Assigns nodes to a job that runs until `end`, if known. Returns false if there are no nodes,
-    /// or if one of them is already held.
+    /// Assigns nodes to a job that runs until `end`, if known. Returns false if the list of nodes
+    /// is empty, or if one of the nodes is already held.
     pub fn hold(
         &mut self,
         number: u64,
@@ -120,7 +120,7 @@ impl Planner {
         }))
     }
 
-    /// Returns the pool for some nodes; `None` if they are the whole machine.
+    /// Returns the pool for some nodes, or `None` if these nodes are the whole machine.
     ///
     /// # Panics
     /// Panics if the nodes are on another grid.
@@ -143,7 +143,8 @@ impl Planner {
         self.within(&Snapshot::of(self.machine()), request).into_owned()
     }
 
-    /// Restricts a snapshot to a request: nodes outside its pool count as failed.
+    /// Restricts a snapshot to the nodes that a request may use: nodes outside its pool count as
+    /// failed.
     pub fn within<'a>(&self, whole: &'a Snapshot, request: &Request) -> Cow<'a, Snapshot> {
         match request.pool.and_then(|pool| self.pools.get(pool.0 as usize)) {
             Some(nodes) => Cow::Owned(whole.clone().within(nodes)),
@@ -151,8 +152,8 @@ impl Planner {
         }
     }
 
-    /// Returns the time from which starts are not reported because they depend on a job without a
-    /// time limit.
+    /// Returns the time from which planned starts are not reported, because they depend on a job
+    /// without a time limit.
     fn horizon(&self) -> Time {
         Time(self.now.saturating_add(ENDLESS_S / 2))
     }
@@ -162,8 +163,8 @@ impl Planner {
         self.dispatcher.standing(Time(self.now))
     }
 
-    /// Returns the start that the scheduler plans for a waiting job; `None` if the job waits for
-    /// jobs whose end is unknown.
+    /// Returns the start that the scheduler plans for a waiting job. Returns `None` if this start
+    /// depends on a job whose end is unknown.
     pub fn planned(&self, standing: Option<&Standing>, job: JobId) -> Option<PlannedStart> {
         let planned = PlannedStart::of(standing, job, self.horizon())?;
         let grid = self.machine().grid();
@@ -174,7 +175,7 @@ impl Planner {
     }
 
     /// Returns the starts of waiting jobs, assuming that each job runs until its time limit and no
-    /// other job arrives. Jobs that wait for one without a time limit are missing.
+    /// other job arrives. Jobs whose start depends on a job without a time limit are omitted.
     ///
     /// # Errors
     /// Returns an error if the scheduler or the strategy fails.
@@ -188,7 +189,8 @@ impl Planner {
     }
 }
 
-/// Returns the smallest box around nodes that does not wrap around; `None` without nodes.
+/// Returns the smallest box around nodes that does not wrap around, or `None` if there are no
+/// nodes.
 fn bounding_box(grid: &Grid, nodes: &[NodeId]) -> Option<Cuboid> {
     let (mut low, mut high) = ([u16::MAX; 3], [0; 3]);
     for &node in nodes {

@@ -1,5 +1,6 @@
-//! Nodes in use and the largest free box over time, as a bounded number of intervals that grow
-//! longer as time passes. Each interval has the minimum, the maximum and the last value.
+//! A history of the nodes in use and of the largest free box. It consists of a bounded number of
+//! intervals, which grow longer as time passes. Each interval has the minimum, the maximum and the
+//! last value.
 
 use pavior::time::{Range, Stretch, Stretches};
 use serde_json::{Value, json};

@@ -42,7 +42,7 @@ const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 
 
 /// The maximum number of pages that receive changes at the same time; others must poll.
 const WATCHERS: usize = 64;
-/// The time limit for a question to wait for earlier ones.
+/// The maximum time that a question waits for earlier ones.
 const TURN: Duration = Duration::from_secs(2);
 /// The maximum number of waiting jobs in one answer.
 const MOST: usize = 1000;
@@ -55,7 +55,7 @@ struct App {
     questions: Arc<Semaphore>,
 }
 
-/// Creates the site for a board.
+/// Creates the site that shows a board.
 pub fn site(board: Arc<Board>, metrics: Arc<Registry>) -> Router {
     let app = App {
         board,
@@ -70,7 +70,7 @@ pub fn site(board: Arc<Board>, metrics: Arc<Registry>) -> Router {
         .route("/v1/watch", get(watch))
         .route("/v1/series", get(async |State(app): Shared| Json(app.board.series())))
         .route("/v1/queue", get(queue))
-        // Requests that do not fit wait, so there are no refusals.
+        // Requests that do not fit wait in the queue, so there are no refusals.
         .route("/v1/refusals", get(async || Json(json!({ "refusals": [], "last": 0 }))))
         .route("/v1/explain", post(explained))
         .route("/v1/slots", get(slots))
@@ -115,7 +115,7 @@ async fn queue(State(app): Shared, Query(query): Query<QueueQuery>) -> Json<Valu
     Json(json!({ "seq": seq, "waiting": waiting, "total": total }))
 }
 
-/// Answers a question when its turn comes.
+/// Answers a question when its turn comes, one at a time.
 async fn answered<T: Send + 'static>(
     app: &App,
     answer: impl FnOnce(&View) -> Result<T, String> + Send + 'static,
@@ -177,8 +177,8 @@ struct Watcher {
 }
 
 impl Watcher {
-    /// Waits for the next change. Returns `None` if the changes after the last one are no longer
-    /// kept.
+    /// Waits for the next change. Returns `None` if the board no longer stores all changes since
+    /// the last one.
     async fn next(&mut self) -> Option<Change> {
         loop {
             if let Some(change) = self.ready.next() {

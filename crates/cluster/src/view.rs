@@ -1,5 +1,5 @@
-//! A machine's state at one time, and its answers in the formats of `pavior serve`, which the page
-//! reads.
+//! The state of a machine at one time. It answers questions in the formats of `pavior serve`, which
+//! the page reads.
 
 use std::collections::BTreeMap;
 
@@ -16,26 +16,26 @@ use crate::date;
 use crate::explanation::{Context, Explainer, nearest_free};
 use crate::joined::joined;
 
-/// The maximum number of bit-set words examined per slot count.
+/// The search budget per count of slots, in words of bit sets.
 const BUDGET: u64 = 4_000_000;
 
-/// The maximum number of jobs moved in an explanation.
+/// The maximum number of jobs that an explanation proposes to move.
 pub const MOVED: usize = 2;
 
-/// Nodes that are held together. Times are in seconds since 1970.
+/// A set of nodes held together by a job or placeholder. Times are in seconds since 1970.
 #[derive(Clone, Debug)]
 pub struct Holding {
     /// The name on the page.
     pub id: String,
     /// The name in sentences, such as `job 7`.
     pub name: String,
-    /// The name that users ask for. `None` if this is not a known job.
+    /// The name that users ask for, or `None` if no known job holds the nodes.
     pub job: Option<String>,
     /// The job's user.
     pub user: Option<String>,
     /// The start, if known.
     pub start: Option<u64>,
-    /// The expected end, if known.
+    /// The time when the nodes are expected to become free, if known.
     pub end: Option<u64>,
     /// The nodes that are held, as boxes.
     pub parts: Vec<Cuboid>,
@@ -52,13 +52,13 @@ pub struct WaitingJob {
     pub nodes: Option<u64>,
     /// The shape for the page.
     pub shape: Option<Sides>,
-    /// The request; `None` if it cannot be understood, for the reason given in `sentence`.
+    /// The request, or `None` if the request is invalid. In that case, `sentence` gives the reason.
     pub request: Option<Request>,
     /// The submission time.
     pub submitted: u64,
-    /// A word for the reason why the job is waiting.
+    /// A one-word reason why the job is waiting.
     pub kind: String,
-    /// The reason in a sentence.
+    /// The reason as a sentence.
     pub sentence: String,
     /// The planned start.
     pub starts: Option<u64>,
@@ -73,11 +73,12 @@ pub struct Asked {
     pub shape: Option<Vec<u64>>,
     /// A number of nodes.
     pub nodes: Option<u64>,
-    /// A waiting job, in place of a shape.
+    /// The name of a waiting job, which may be given in place of a shape.
     pub waiting: Option<String>,
 }
 
-/// Returns the name of the job that a text refers to, with a sentence that confirms it.
+/// Returns the name of the job that a text refers to, and a sentence about how the text was
+/// interpreted.
 pub type Find = Box<dyn Fn(&str) -> Option<(String, String)> + Send + Sync>;
 
 /// A machine's state at one time.
@@ -92,7 +93,7 @@ pub struct View {
     pub grid: Grid,
     /// The strategy.
     pub strategy: Selection,
-    /// The scheduler that keeps a job waiting although it fits.
+    /// The scheduler, named if it keeps a job waiting although the job fits.
     pub scheduler: String,
     /// Running jobs and their nodes.
     pub held: Vec<Holding>,
@@ -104,7 +105,8 @@ pub struct View {
     pub find: Find,
     /// Jobs that cannot be read, each with the reason.
     pub unreadable: BTreeMap<String, String>,
-    /// Turns a number of nodes into a box; `None` if every job must have a shape.
+    /// A function that creates the rule for turning numbers of nodes into boxes, or `None` if every
+    /// job must have a shape.
     pub shaper: Option<fn(&Grid) -> Shaper>,
 }
 
@@ -124,11 +126,11 @@ impl View {
         self
     }
 
-    /// Returns the machine for questions. A job's number is its index.
+    /// Creates the state of the machine for questions. The number of a job is its index.
     fn state(&self) -> explain::State {
         let mut state = explain::State::new(self.grid);
         for (id, held) in self.held.iter().enumerate() {
-            // Each node has one holder, so nothing overlaps.
+            // Each node has only one holder, so this cannot fail because of an overlap.
             let _ = state.hold(JobId(id as u64), &held.parts);
         }
         for &node in &self.failed {
@@ -137,7 +139,7 @@ impl View {
         state
     }
 
-    /// Takes a snapshot for plans.
+    /// Takes a snapshot for planning.
     fn snapshot(&self, state: &explain::State) -> Result<Snapshot, String> {
         let machine = state.machine(&self.strategy, 1);
         machine.map(|machine| Snapshot::of(&machine)).map_err(|error| error.to_string())
@@ -178,8 +180,8 @@ impl View {
         }
     }
 
-    /// Returns the reasons why the first jobs in the queue are waiting, and the number of waiting
-    /// jobs.
+    /// Returns the reasons why the first `most` jobs in the queue are waiting, and the number of
+    /// waiting jobs.
     pub(crate) fn queue(&self, most: usize) -> (Vec<Value>, usize) {
         let waits = |job: &WaitingJob| {
             let forecast = job.forecast.as_ref().map(|(json, _)| json);
@@ -203,7 +205,7 @@ impl View {
         }
     }
 
-    /// Calls a function with an explainer for the jobs' names and ends.
+    /// Calls a function with an explainer that knows the names and ends of the jobs.
     fn explainer<T>(&self, ask: impl FnOnce(&Explainer<'_>) -> T) -> T {
         ask(&Explainer {
             grid: &self.grid,
@@ -219,7 +221,7 @@ impl View {
         self.held[job.0 as usize].end.map(Time)
     }
 
-    /// Explains the strategy's answer to a request, and the obstacles.
+    /// Explains the strategy's answer to a request, and describes the obstacles.
     ///
     /// # Errors
     ///
@@ -273,7 +275,7 @@ impl View {
         }))
     }
 
-    /// Describes the obstacles and the moves that would make room.
+    /// Describes the obstacles, and the moves that would make room.
     fn blocked(&self, snapshot: &Snapshot, blocked: &Blocked) -> Value {
         let name = |job: JobId| self.held[job.0 as usize].id.clone();
         let holder = |job, nodes| json!({ "lease": name(job), "job": name(job), "nodes": nodes });
@@ -282,8 +284,8 @@ impl View {
         value
     }
 
-    /// Counts the boxes of a shape, in nodes, that fit at once now, and finds the time when more
-    /// will fit.
+    /// Counts the boxes of a shape that fit now at the same time, and finds the time when more of
+    /// them will fit.
     ///
     /// # Errors
     ///

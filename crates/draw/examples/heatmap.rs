@@ -1,5 +1,5 @@
-//! Writes a heat map of uniform traffic with a hot spot as SVG: `heatmap [MACHINE]`, by default
-//! `mesh:16x16`. Every fifth message goes to the middle node.
+//! Writes a heat map of uniform traffic with a hot spot as SVG. Run it as `heatmap [MACHINE]`; the
+//! default machine is `mesh:16x16`. Every fifth message goes to the middle node.
 
 use std::error::Error;
 

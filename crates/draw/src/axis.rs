@@ -5,17 +5,18 @@ use crate::time;
 /// The unit of the numbers on an axis, which determines their format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unit {
-    /// Any other unit: numbers are written unchanged.
+    /// Any other unit. Numbers are written unchanged.
     #[default]
     Plain,
-    /// Seconds: numbers are written in seconds, minutes, hours and days.
+    /// Seconds. Numbers are written in seconds, minutes, hours and days.
     Seconds,
-    /// Nanoseconds: numbers are written in ns, µs, ms and s.
+    /// Nanoseconds. Numbers are written in ns, µs, ms and s.
     Nanoseconds,
 }
 
 impl Unit {
-    /// Returns the unit with this name in the results: `s` and `ns` are known, any other is plain.
+    /// Returns the unit with this name in the results. `s` and `ns` are known, and any other unit
+    /// is plain.
     pub fn named(name: &str) -> Unit {
         match name {
             "s" => Unit::Seconds,
@@ -24,7 +25,7 @@ impl Unit {
         }
     }
 
-    /// Formats a single value, with its unit if known.
+    /// Formats a single value, with its unit if the unit is known.
     pub(crate) fn words(self, value: f64) -> String {
         match self {
             Unit::Plain => label(value),
@@ -79,7 +80,7 @@ impl Scale {
         }
     }
 
-    /// Creates a linear scale without ticks; its ends need not be round numbers.
+    /// Creates a linear scale without ticks. Its ends need not be round numbers.
     pub(crate) fn plain((low, high): (f64, f64), (from, to): (f64, f64)) -> Scale {
         Scale { low, high, logarithmic: false, from, to, unit: Unit::Plain, ticks: Vec::new() }
     }
@@ -91,10 +92,10 @@ impl Scale {
         self.from + share * (self.to - self.from)
     }
 
-    /// Returns the position of a value, or of the nearer end if the value (even an infinite one) is
-    /// outside the scale. NaN gets the position of the lower end.
+    /// Returns the position of a value. A value outside the scale, even an infinite one, gets the
+    /// position of the nearer end. NaN gets the position of the lower end.
     pub(crate) fn clamped(&self, value: f64) -> f64 {
-        // `max` returns the other number if one is NaN.
+        // If one number is NaN, `max` returns the other one.
         self.at(value.max(self.low).min(self.high))
     }
 
@@ -126,7 +127,7 @@ fn linear(low: f64, high: f64, count: usize, unit: Unit) -> Vec<f64> {
     let (low, high) = if is_wide { (low, high) } else { around(low) };
     let rough = (high - low) / count.max(2) as f64;
     let step = if unit == Unit::Seconds { time::step(rough) } else { round(rough) };
-    // A tolerance, so that an end that is a multiple of the step remains an end.
+    // The tolerance ensures that an end that is a multiple of the step remains an end.
     let hair = 1e-9;
     let (first, last) =
         (libm::floor(low / step + hair) as i64, libm::ceil(high / step - hair) as i64);
@@ -169,8 +170,9 @@ fn spanning(low: f64, high: f64, all: &[f64]) -> Vec<f64> {
     all[above.saturating_sub(1)..=below.max(above)].to_vec()
 }
 
-/// Thins out ticks if there are too many: to powers of ten (for times: 1 s, 10 s, 1 min, 10 min, 1
-/// h and powers of ten of days), to every other tick, or to every nth power.
+/// Thins out ticks if there are too many. Only powers of ten, every other tick, or every nth power
+/// remain. For times, the powers of ten are 1 s, 10 s, 1 min, 10 min, 1 h and powers of ten of
+/// days.
 fn thinned(ticks: Vec<f64>, count: usize, unit: Unit) -> Vec<f64> {
     if ticks.len() <= count + 2 {
         return ticks;
@@ -209,7 +211,7 @@ pub(crate) fn label(value: f64) -> String {
     }
 }
 
-/// Inserts thousands separators into a number without a fraction, from 10,000 on.
+/// Inserts thousands separators into a number without a fraction if it is at least 10,000.
 fn in_thousands(number: String) -> String {
     let digits = number.trim_start_matches('-');
     if digits.len() < 5 || digits.contains('.') {

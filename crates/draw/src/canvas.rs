@@ -111,7 +111,7 @@ pub(crate) fn mark((x, y): (f64, f64), series: usize, turn: Turn) -> Element {
         2 => polygon(&[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)]),
         _ => polygon(&[(0.0, -1.3), (1.1, 0.0), (0.0, 1.3), (-1.1, 0.0)]),
     };
-    // From the fifth series on, the four shapes repeat, with filled and hollow swapped.
+    // The four shapes repeat after four series, with filled and hollow swapped.
     let is_even = (series + series / 4) % 2 == 0;
     let is_filled = if turn.of > 1 { turn.rank + 1 == turn.of } else { is_even };
     let filled = if is_filled {
@@ -123,8 +123,8 @@ pub(crate) fn mark((x, y): (f64, f64), series: usize, turn: Turn) -> Element {
 }
 
 /// Returns the definitions of hatch patterns, so that fills can be distinguished without color. The
-/// strokes have the background color; the first of the four fills has none. Pattern ids end with
-/// `key`, which must be unique among the drawings on a page.
+/// strokes have the background color, and the first of the four fills has no hatch. Pattern ids end
+/// with `key`, which must be unique among the drawings on a page.
 pub(crate) fn hatches(key: &str) -> String {
     let (class, colour) = Ink::Paper.class();
     let strokes = ["M-2 2L2 -2M0 8L8 0M6 10L10 6", "M0 2H8M0 6H8", "M2 0V8M0 2H8"];
@@ -154,7 +154,7 @@ pub(crate) fn hatch(at: (f64, f64), size: (f64, f64), series: usize, key: &str) 
 
 /// Returns a short word derived from a text, for ids that must be unique on a page.
 pub(crate) fn key_of(text: &str) -> String {
-    // FNV-1a.
+    // The hash function is FNV-1a.
     let hash = text
         .bytes()
         .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));

@@ -12,7 +12,7 @@ pub struct Chart {
     pub x: ChartAxis,
     /// The vertical axis.
     pub y: ChartAxis,
-    /// The names along x, if x has names rather than numbers: x = 0 is the first name.
+    /// The names along x, if x has names rather than numbers. The first name is at x = 0.
     pub categories: Vec<String>,
     /// The kind of marks used for the series.
     pub marks: Marks,
@@ -68,11 +68,11 @@ impl ChartAxis {
 /// The kinds of marks for series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marks {
-    /// Points with intervals, joined by lines.
+    /// Points with intervals, which are joined by lines.
     Lines,
-    /// Bars next to each other, with intervals; points if the y axis is logarithmic.
+    /// Bars next to each other, with intervals. If the y axis is logarithmic, they are points.
     Bars,
-    /// Steps: each value holds until the next.
+    /// Steps. Each value holds until the next.
     Steps,
 }
 
@@ -88,11 +88,12 @@ pub struct Series {
 /// A point in a series. It is left out if it is not finite, or not above 0 on a logarithmic axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mark {
-    /// The value along x; the index of a category if x has names.
+    /// The value along x, or the index of a category if x has names.
     pub x: f64,
     /// The value along y.
     pub y: f64,
-    /// The lower and upper end of the confidence interval of y. For a median, it may be asymmetric.
+    /// The lower and upper ends of the confidence interval of y. For a median, it may be
+    /// asymmetric.
     pub interval: Option<[f64; 2]>,
 }
 

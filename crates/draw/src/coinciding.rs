@@ -2,7 +2,8 @@
 
 use crate::chart::{Chart, Series};
 
-/// The maximum distance, in canvas points, between lines that look like one: a third of a mark.
+/// The maximum distance, in canvas points, between lines that look like one. It is a third of a
+/// mark.
 const NEAR: f64 = 3.0;
 /// The dash length of coinciding lines, whose dashes alternate.
 const DASH: f64 = 8.0;
@@ -12,7 +13,7 @@ const DASH: f64 = 8.0;
 pub(crate) struct Turn {
     /// The index of the series among the coinciding ones, from 0.
     pub(crate) rank: usize,
-    /// The number of coinciding series; 1 for a series that does not coincide with any other.
+    /// The number of coinciding series, or 1 for a series that does not coincide with any other.
     pub(crate) of: usize,
 }
 

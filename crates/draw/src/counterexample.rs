@@ -13,9 +13,9 @@ const SAMPLE: f64 = 14.0;
 /// The color of busy nodes.
 const BUSY: &str = palette::JOBS[4];
 
-/// Draws the state of a counterexample: planes of constant z next to each other, with the origin at
-/// the lower left. The boxes that the strategy granted are numbered. The boxes that it should have
-/// granted have a dashed outline.
+/// Draws the state of a counterexample. Planes of constant z are next to each other, with the
+/// origin at the lower left. The boxes that the strategy granted are numbered. The boxes that it
+/// should have granted have a dashed outline.
 pub fn counterexample(example: &Counterexample) -> String {
     let Counterexample { free, answer, expected, .. } = example;
     let grid = free.grid();
@@ -68,7 +68,8 @@ fn busy_rows(free: &Occupancy) -> Vec<Cuboid> {
     rows
 }
 
-/// Returns the part of a box on the machine, if any. The box may be any answer of a strategy.
+/// Returns the part of a box that is on the machine, if any. The box may be any answer of a
+/// strategy.
 fn within(part: &Cuboid, grid: &Grid) -> Option<Cuboid> {
     if part.lies_on(grid) {
         return Some(*part);

@@ -5,7 +5,7 @@ use crate::chart::{Chart, Mark, Marks, Series};
 
 /// The maximum number of bar chart values that are listed one by one.
 const MOST_VALUES: usize = 40;
-/// The maximum number of series that are described; any others are only counted.
+/// The maximum number of series that are described. Any others are only counted.
 const MOST_SERIES: usize = 24;
 
 /// Describes a chart in words, followed by the given sentences.

@@ -1,8 +1,7 @@
 //! A list of differences from a reference, each with its interval.
 //!
 //! The axis is linear around zero and logarithmic beyond (the inverse hyperbolic sine), so that
-//! both a minute and a week are legible. A row whose interval contains zero is drawn faint and
-//! hollow.
+//! both a minute and a week are legible. A row whose interval contains zero is faint and hollow.
 
 use crate::canvas::{Anchor, Canvas, line, n, text};
 use crate::palette::Ink;
@@ -24,7 +23,7 @@ pub struct DifferenceRow {
 pub struct Differences {
     /// The heading of the drawing.
     pub title: String,
-    /// The meanings of differences below and above zero.
+    /// The meanings of differences below zero and above zero.
     pub sides: [String; 2],
     /// Positive ticks with their labels, in ascending order. The axis is linear below the first
     /// tick. The negative of each tick is also a tick.

@@ -1,13 +1,13 @@
 //! SVG drawings of the answers that strategies would give.
 //!
-//! Each strategy has a panel: the machine with its origin at the lower left, planes of constant z
-//! next to each other. Each job has a color; a failed node is crossed out. For contiguous
-//! strategies, each free node is marked by the result for a box based there. The base is *covered*
-//! (hatched) if the box would contain a busy or failed node. It is *rejected* (dotted) if the box
-//! would extend beyond the machine, or contain the same nodes as at another base. Otherwise it is a
-//! *candidate*, with its optimality index if there is space for it. The choice is drawn on top,
-//! with its parts numbered in the order granted. If a strategy refuses, the place that is cheapest
-//! to empty is framed instead, if the caller provides one.
+//! Each strategy has a panel with the machine. The origin is at the lower left, and planes of
+//! constant z are next to each other. Each job has a color, and a failed node is crossed out. For
+//! contiguous strategies, each free node is marked by the result for a box based there. The base is
+//! *covered* (hatched) if the box would contain a busy or failed node. It is *rejected* (dotted) if
+//! the box would extend beyond the machine, or contain the same nodes as at another base. Otherwise
+//! it is a *candidate*, with its optimality index if there is space for it. The choice is drawn on
+//! top, with its parts numbered in the order granted. If a strategy refuses, the place that is
+//! cheapest to empty is framed instead, if the caller provides one.
 
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, JobId, Request, Scan, Sides};
 
@@ -30,10 +30,10 @@ const PLANE_GAP: f64 = 16.0;
 /// The space for the coordinates along the axes.
 pub(crate) const AXIS: f64 = 18.0;
 
-/// Draws a state and the answer of each strategy to a request in this state. If given, `freed` is
-/// the place that would be emptied for the request. `name` returns the names of jobs.
+/// Draws a state and the answer of each strategy to a request in this state. `freed` is the place
+/// that would be emptied for the request, if there is one. `name` returns the names of jobs.
 ///
-/// Each panel takes O(N) for N nodes. Machines with a few thousand nodes are still legible.
+/// Each panel takes O(N) time for N nodes. Machines with a few thousand nodes are still legible.
 pub fn explanation(
     state: &State,
     request: &Request,
@@ -81,8 +81,8 @@ pub fn explanation(
     drawing([width, height], [&title, &seen], &defs, &body)
 }
 
-/// Returns a drawing of machines as a file: its title, a description in words (omitted if empty),
-/// definitions that are used repeatedly, and its body on a page.
+/// Returns a drawing of machines as a file. It consists of its title, a description in words
+/// (omitted if empty), definitions that are used repeatedly, and its body on a page.
 pub(crate) fn drawing(
     [width, height]: [f64; 2],
     [title, seen]: [&str; 2],
@@ -302,8 +302,8 @@ fn summary(grid: &Grid, answer: &Answer) -> String {
     }
 }
 
-/// Returns the shape whose bases are marked: the chosen shape or, after a refusal, the requested
-/// shape. Returns `None` for a choice with several parts.
+/// Returns the shape whose bases are marked. It is the chosen shape or, after a refusal, the
+/// requested one. Returns `None` for a choice with several parts.
 fn searched(request: &Request, answer: &Answer) -> Option<Sides> {
     match &answer.outcome {
         Ok(choice) => match choice.placement.parts() {
@@ -328,7 +328,7 @@ pub(crate) fn plane(view: &View, z: u16, out: &mut String) {
         lines += &format!("M{} {}h{}", at[0], at[1] + f64::from(y) * view.cell, size[0]);
     }
     Element::new("path").with("class", "line").with("d", lines).end(out);
-    // Every coordinate if there is space, otherwise every second, fifth, tenth, ...
+    // Every coordinate is written if there is space, otherwise every second, fifth, tenth, ...
     let steps = [1, 2, 5, 10, 20, 50, 100, 1000, 10_000];
     let step = steps.into_iter().find(|&step| f64::from(step) * view.cell >= 18.0).unwrap_or(1);
     let below = at[1] + size[1] + 12.0;

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! Wrap links leave at one border and enter at the opposite one. The layers of a machine with three
-//! axes are next to each other; links along z are short diagonals, up and to the right for +z.
+//! axes are next to each other. Links along z are short diagonals, which go up and to the right for
+//! +z.
 
 use pavior_mesh::{Coordinates, Grid};
 use pavior_network::{Channel, ChannelKind, ChannelLoad};
@@ -17,7 +18,7 @@ use crate::palette::{HEATS, chart_style, heat, heat_step, heat_style};
 use crate::text::cut;
 use crate::xml::Element;
 
-/// Distances in the drawing.
+/// The distances in the drawing.
 const CELL: f64 = 40.0;
 const NODE: f64 = 14.0;
 const MARGIN: f64 = 52.0;
@@ -89,8 +90,8 @@ impl Picture {
         heading.with("fill", "#1d2126").text(&cut(title, 16.0, room), &mut self.body);
         let last = [self.grid.side(0) - 1, self.grid.side(1) - 1];
         for z in 0..self.grid.side(2) {
-            // The coordinates of the first and last columns and rows; the layer's coordinate is
-            // below.
+            // The coordinates of the first and last columns and rows are next to the drawing, and
+            // the layer's coordinate is below it.
             for x in [0, last[0]] {
                 let (at, below) = self.place([x, 0, z]);
                 self.label((at, below + CELL * 1.08), "middle", &x.to_string());
@@ -99,7 +100,7 @@ impl Picture {
                 let (at, middle) = self.place([0, y, z]);
                 self.label((at - CELL * 0.86, middle + 4.0), "end", &y.to_string());
             }
-            // The axis names, between the two coordinates.
+            // The axis names are between the two coordinates.
             let [right, high] = [0, 1].map(|axis| (self.sides[axis] - 1.0) * CELL / 2.0);
             let (at, low) = self.place([0, 0, z]);
             if last[0] > 1 {
@@ -189,7 +190,7 @@ fn link_ends(axis: usize, positive: bool, virtual_channel: f64) -> [[f64; 2]; 2]
     let aside = 2.0 + 3.2 * virtual_channel;
     let sign = if positive { 1.0 } else { -1.0 };
     match axis {
-        // On the right-hand side of the direction of travel.
+        // The line is on the right-hand side of the direction of travel.
         0 => [[sign * near, sign * aside], [sign * far, sign * aside]],
         1 => [[sign * aside, -sign * near], [sign * aside, -sign * far]],
         _ => {

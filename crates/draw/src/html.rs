@@ -1,4 +1,4 @@
-//! A report as one self-contained HTML file, readable on a phone, in light and dark mode.
+//! A report as one self-contained HTML file, which is readable on a phone, in light and dark mode.
 
 use crate::palette::page_variables;
 use crate::xml::escape;
@@ -12,7 +12,7 @@ pub struct Page {
     pub lead: Vec<String>,
     /// The sections.
     pub sections: Vec<Section>,
-    /// Lines that state where the numbers come from.
+    /// Lines that give the origin of the numbers.
     pub footer: Vec<String>,
 }
 
@@ -23,7 +23,7 @@ pub struct Section {
     pub title: String,
     /// The text, paragraph by paragraph.
     pub text: Vec<String>,
-    /// Links to other pages: names and addresses.
+    /// Links to other pages, with their names and addresses.
     pub links: Vec<(String, String)>,
     /// The drawings.
     pub drawings: Vec<Drawing>,
@@ -124,7 +124,7 @@ fn table(table: &SectionTable) -> String {
             let verdict = match cell.as_str() {
                 "holds" => " class=\"holds\"",
                 "differs" => " class=\"differs\"",
-                // For example "6 of 36 hold", which would otherwise take three lines on a phone.
+                // An example is "6 of 36 hold", which would otherwise take three lines on a phone.
                 count if count.ends_with(" hold") => " class=\"tally\"",
                 _ => class(column),
             };
@@ -135,7 +135,7 @@ fn table(table: &SectionTable) -> String {
     text + "</tbody>\n</table></div>\n"
 }
 
-/// Returns true if a cell is empty or a number, with or without an interval; "18 hold" counts as
+/// Returns true if a cell is empty or a number, with or without an interval. "18 hold" counts as
 /// words. A difference that is not significant begins with `~`.
 fn is_number(cell: &str) -> bool {
     let cell = cell.strip_prefix('~').unwrap_or(cell);

@@ -1,6 +1,6 @@
-//! Drawings of allocations, schedules and measurements, in text formats: SVG, Vega-Lite, HTML.
+//! Drawings of allocations, schedules and measurements in the text formats SVG, Vega-Lite and HTML.
 //!
-//! Every function here turns plain data into text. No function reads or writes files, runs
+//! Every function in this crate turns plain data into text. No function reads or writes files, runs
 //! simulations or calls strategies. The same data gives the same bytes.
 //!
 //! | data | drawn by |

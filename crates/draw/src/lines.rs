@@ -1,4 +1,4 @@
-//! Charts with axes, as SVG: lines with intervals, bars (points on a logarithmic axis), and steps.
+//! Charts with axes as SVG: lines with intervals, bars (points on a logarithmic axis), and steps.
 
 use crate::axis::Scale;
 use crate::canvas::{self, Anchor, Canvas, bold, turned};
@@ -13,14 +13,14 @@ use crate::xml::Element;
 pub(crate) const WIDTH: f64 = 500.0;
 const PLOT_HEIGHT: f64 = 260.0;
 pub(crate) const RIGHT: f64 = 18.0;
-/// Text sizes, legible even if the figure is only 350 pixels wide.
+/// The text sizes, which are legible even if the figure is only 350 pixels wide.
 pub(crate) const TITLE: f64 = 15.0;
 pub(crate) const SMALL: f64 = 13.0;
 
 /// Draws a chart as SVG.
 pub fn svg(chart: &Chart) -> String {
     let legend = legend(chart);
-    // The plot begins about 60 from the left; bold letters are wider.
+    // The plot begins about 60 from the left, and bold letters are wider.
     let title = wrapped(&chart.title, TITLE * 1.08, WIDTH - 60.0 - RIGHT);
     let top = 12.0 + 20.0 * title.len() as f64 + 20.0 * legend.len() as f64 + 10.0;
     let y = value_scale(chart, (top + PLOT_HEIGHT, top));
@@ -85,7 +85,8 @@ fn are_points(chart: &Chart) -> bool {
     chart.marks == Marks::Bars && chart.y.logarithmic
 }
 
-/// Finds the series whose lines coincide in the drawing. Bars are next to each other and never do.
+/// Finds the series whose lines coincide in the drawing. Bars are next to each other and never
+/// coincide.
 fn coinciding(chart: &Chart, x: &Scale, y: &Scale) -> Vec<Vec<usize>> {
     if chart.marks == Marks::Bars {
         return Vec::new();
@@ -133,7 +134,7 @@ pub(crate) fn value_scale(chart: &Chart, place: (f64, f64)) -> Scale {
 
 fn x_scale(chart: &Chart, left: f64) -> Scale {
     if !chart.categories.is_empty() {
-        // Half a position before the first name and after the last.
+        // There is half a position before the first name and after the last.
         let count = chart.categories.len() as f64;
         return Scale::plain((-0.5, count - 0.5), (left, WIDTH - RIGHT));
     }
@@ -154,7 +155,8 @@ fn tilted_name(x: &Scale, index: usize, name: &str) -> String {
     cut(name, SMALL, (x.at(index as f64) - 4.0) / 0.866)
 }
 
-/// Returns the legend entry with an index: a series or, after the series, a paper's values.
+/// Returns the legend entry with an index. It is a series or, after the series, the values from a
+/// paper.
 fn entry(chart: &Chart, index: usize) -> &str {
     chart.series.get(index).map_or(Chart::STATED, |series| &series.name)
 }
@@ -336,8 +338,8 @@ fn bars(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, key: &str) {
     }
 }
 
-/// Draws a point's confidence interval. An end cut off by the axis has no cap; the upper end then
-/// has an arrow and its value.
+/// Draws a point's confidence interval. An end that is cut off by the axis has no cap. If it is the
+/// upper end, it has an arrow and its value.
 fn interval(canvas: &mut Canvas, y: &Scale, at: f64, mark: &Mark, ink: Ink) {
     let Some(ends) = mark.interval.filter(|[low, high]| low < high) else { return };
     let [low, high] = ends.map(|end| y.clamped(end));
@@ -383,7 +385,7 @@ mod tests {
                 tags.filter(|tag| tag.contains(r#"stroke-width="1.2""#)).count()
             };
             let value = format!(">{}</text>", 10.0 + half);
-            // Caps, without the line of the interval, and arrows.
+            // The numbers of caps (without the line of the interval) and of arrows.
             (thin("line ") - 1, thin("path "), svg.contains(&value))
         };
         // The axis starts at 0 and ends at 15 or above.

@@ -1,5 +1,5 @@
-//! The machine from above: the nodes of each job, and the free nodes. A 3D machine is drawn layer
-//! by layer, starting with z = 0.
+//! The machine from above, with the nodes of each job and the free nodes. A 3D machine is drawn
+//! layer by layer, starting with z = 0.
 
 use pavior_mesh::Grid;
 
@@ -14,9 +14,9 @@ const WIDTH: f64 = 560.0;
 const MARGIN: f64 = 16.0;
 const GAP: f64 = 18.0;
 const TOP: f64 = 54.0;
-/// The maximum number of jobs in an animation; viewers cannot play more.
+/// The maximum number of jobs in an animation. Viewers cannot play more.
 const MOST_JOBS: usize = 20_000;
-/// The minimum time that an animation shows a job, in seconds. Shorter than a frame.
+/// The minimum time for which an animation shows a job, in seconds. It is shorter than a frame.
 const SHORTEST: f64 = 1e-6;
 
 /// The positions of nodes in the drawing.
@@ -32,7 +32,8 @@ impl Plan {
     fn of(grid: &Grid) -> Plan {
         let [width, depth, layers] = grid.sides().map(f64::from);
         let layers_count = usize::from(grid.side(2));
-        // The number of columns with the largest nodes, in a drawing not much taller than wide.
+        // The number of columns is the one with the largest nodes in a drawing that is not much
+        // taller than wide.
         let cell_with = |columns: usize| {
             let across =
                 (WIDTH - 2.0 * MARGIN - GAP * (columns as f64 - 1.0)) / (width * columns as f64);
@@ -91,8 +92,8 @@ pub fn instant(
 /// placement times are in `unit`.
 ///
 /// # Errors
-/// Returns an error if there are no placements or more than 20,000, if a time is not finite or is
-/// too large to draw, or if `seconds` is not a positive finite number.
+/// Returns an error if there are no placements or more than 20,000. Also returns an error if a time
+/// is not finite or is too large to draw, or if `seconds` is not a positive finite number.
 pub fn animation(
     title: &str,
     grid: &Grid,
@@ -174,7 +175,7 @@ fn job(out: &mut String, grid: &Grid, plan: &Plan, one: &Placed, index: usize) {
         let [width, depth, height] = part.sides.map(f64::from);
         for layer in z..z + height as u16 {
             let corner = plan.corner(layer);
-            // y points up, as in drawings in the literature.
+            // The y axis points up, as in drawings in the literature.
             let rows = f64::from(grid.side(1));
             let left = corner.0 + f64::from(x) * plan.cell;
             let top = corner.1 + (rows - f64::from(y) - depth) * plan.cell;

@@ -1,6 +1,6 @@
 //! Packing of jobs, as boxes of time and height, so that no box covers another.
 
-/// A job to draw: its start, its end and its number of nodes.
+/// A job to draw, with its start, its end and its number of nodes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Held {
     pub(crate) start: f64,
@@ -8,12 +8,13 @@ pub(crate) struct Held {
     pub(crate) nodes: u64,
 }
 
-/// Free rows `low..high`, in ascending order, with no two ranges adjacent.
+/// The free rows as ranges `low..high`, in ascending order, of which no two are adjacent.
 struct Rows(Vec<(u64, u64)>);
 
 impl Rows {
-    /// Takes `count` rows from the lower end of the narrowest gap that is large enough, or else
-    /// several pieces, from the widest gaps first. Takes fewer rows if not enough are free.
+    /// Takes `count` rows from the lower end of the narrowest gap that is large enough. If no gap
+    /// is large enough, takes several pieces, from the widest gaps first. Takes fewer rows if not
+    /// enough are free.
     fn take(&mut self, count: u64) -> Vec<(u64, u64)> {
         let wide = |gap: &&(u64, u64)| gap.1 - gap.0 >= count;
         if let Some(&(low, _)) = self.0.iter().filter(wide).min_by_key(|gap| (gap.1 - gap.0, gap.0))
@@ -60,7 +61,7 @@ impl Rows {
     }
 }
 
-/// Assigns each job its rows, out of `rows`, and returns them job by job. Rows are not nodes: a job
+/// Assigns each job its rows, out of `rows`, and returns them job by job. Rows are not nodes. A job
 /// has as many rows as nodes if that many are free, and they are adjacent if possible.
 pub(crate) fn packed(jobs: &[Held], rows: u64) -> Vec<Vec<(u64, u64)>> {
     let mut events: Vec<(f64, bool, usize)> = Vec::with_capacity(2 * jobs.len());
@@ -89,7 +90,7 @@ mod tests {
     #[test]
     fn no_job_covers_another() {
         let mut dice = Stream::new(1, 0, "packing");
-        // 200 rows always have space for all jobs; 30 do not.
+        // With 200 rows, all jobs always have space; with 30, they do not.
         for (_, rows) in (0..50).flat_map(|round| [200, 30].map(|rows| (round, rows))) {
             let jobs: Vec<Held> = (0..40)
                 .map(|_| {

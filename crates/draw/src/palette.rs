@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-/// The series colors, light and dark, chosen so that color-blind people can distinguish them (after
-/// Okabe and Ito 2008, brightened for dark backgrounds).
+/// The series colors, light and dark. They are chosen so that color-blind people can distinguish
+/// them (after Okabe and Ito 2008, brightened for dark backgrounds).
 const SERIES: [(&str, &str); 8] = [
     ("#0072b2", "#58b0e8"),
     ("#d55e00", "#ff9a57"),
@@ -15,10 +15,10 @@ const SERIES: [(&str, &str); 8] = [
     ("#a3282e", "#ff8d8d"),
 ];
 
-/// The number of series colors before they repeat.
+/// The number of series colors, after which they repeat.
 pub(crate) const COLOURS: usize = SERIES.len();
 
-/// A chart's general colors: class name, light, dark.
+/// A chart's general colors. Each has a class name, a light variant and a dark variant.
 const GENERAL: [(&str, &str, &str); 5] = [
     ("paper", "#ffffff", "#14171b"),
     ("text", "#1d2126", "#e9ecef"),
@@ -40,7 +40,7 @@ pub(crate) enum Ink {
     Axis,
     /// Grid lines, and free nodes.
     Grid,
-    /// A series; numbers wrap around.
+    /// A series. Its number may exceed the number of colors, which then repeat.
     Series(usize),
 }
 
@@ -61,7 +61,8 @@ impl Ink {
     }
 }
 
-/// Returns a chart's style sheet: its dark colors. The light ones are attributes of shapes.
+/// Returns a chart's style sheet, which contains its dark colors. The light ones are attributes of
+/// shapes.
 pub(crate) fn chart_style() -> String {
     let mut rules = String::new();
     let general = GENERAL.iter().map(|(name, _, dark)| ((*name).to_string(), *dark));
@@ -73,7 +74,7 @@ pub(crate) fn chart_style() -> String {
     format!("<style>@media (prefers-color-scheme:dark){{{rules}}}</style>\n")
 }
 
-/// The variables in a page's style sheet: name, light, dark.
+/// The variables in a page's style sheet. Each has a name, a light variant and a dark variant.
 const PAGE: [(&str, &str, &str); 8] = [
     ("paper", "#fff", "#14171b"),
     ("text", "#1d2126", "#e9ecef"),
@@ -96,7 +97,7 @@ pub(crate) fn page_variables() -> String {
     format!("{light}\n@media (prefers-color-scheme:dark){{{dark}}}\n")
 }
 
-/// Fill colors for jobs in an explanation. White text on them is readable in both modes.
+/// The fill colors for jobs in an explanation. White text on them is readable in both modes.
 pub(crate) const JOBS: [&str; 8] =
     ["#3a6fb0", "#8a5bb5", "#2f8a6b", "#b04a6b", "#5c7280", "#a0622b", "#6a7d2b", "#2a8397"];
 
@@ -105,9 +106,9 @@ pub(crate) const FONTS: &str = "system-ui, 'Helvetica Neue', Arial, 'DejaVu Sans
 
 /// Style rules for drawings of machines, in light and dark variants: selectors and declarations.
 /// Patterns distinguish the same things as colors, even in print: covered bases are hatched,
-/// rejected ones dotted, failed nodes crossed out. No rule applies to all elements with a tag name,
-/// because a page may have other drawings. Selectors are single classes, which also apply within
-/// `use`.
+/// rejected ones are dotted, and failed nodes are crossed out. No rule applies to all elements with
+/// a tag name, because a page may have other drawings. Selectors are single classes, which also
+/// apply within `use`.
 const LIGHT: &[(&str, &str)] = &[
     (".page", "fill:#ffffff"),
     (".node", "fill:#fbfcfd"),
@@ -164,8 +165,9 @@ pub(crate) fn machines_style() -> String {
 
 type Heat = [[f64; 3]; 6];
 
-/// Colors from no load to the largest (based on viridis). Idle channels almost have the background
-/// color: the scale goes from pale to dark in light mode, and from dark to pale in dark mode.
+/// The colors from no load to the largest (based on viridis). Idle channels almost have the
+/// background color: the scale goes from pale to dark in light mode, and from dark to pale in dark
+/// mode.
 const HEAT: Heat = [
     [235.0, 238.0, 240.0],
     [253.0, 220.0, 110.0],

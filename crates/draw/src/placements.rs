@@ -23,7 +23,7 @@ pub struct Placed {
     pub job: String,
     /// The start time.
     pub start: f64,
-    /// The departure time; `None` if the job was still running.
+    /// The departure time, or `None` if the job was still running.
     pub end: Option<f64>,
     /// The boxes of nodes that the job holds.
     pub parts: Vec<Cuboid>,

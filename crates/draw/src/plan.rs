@@ -1,9 +1,9 @@
-//! SVG drawings of plans: a machine before and after some jobs have moved.
+//! SVG drawings of plans, which show a machine before and after some jobs have moved.
 //!
 //! There are two panels. The first shows the jobs before the moves. An arrow leads from the center
-//! of each box that moves to the center of its new place, numbered in the order of the moves. The
-//! second panel shows the jobs afterwards, and the boxes that are then free. The panels are next to
-//! each other if the drawing stays narrow enough, and otherwise stacked.
+//! of each box that moves to the center of its new place. Arrows are numbered in the order of the
+//! moves. The second panel shows the jobs afterwards, and the boxes that are then free. The panels
+//! are next to each other if the drawing stays narrow enough, and otherwise stacked.
 
 use pavior_allocation::explain::{State, words};
 use pavior_mesh::{Cuboid, JobId};
@@ -20,8 +20,8 @@ pub struct PlannedMove<'a> {
     pub to: &'a [Cuboid],
 }
 
-/// Draws a plan: the states before and after, with their jobs in the same order; the moves in
-/// order; and the boxes that they free. `name` returns the names of jobs.
+/// Draws a plan. It consists of the states before and after, with their jobs in the same order; the
+/// moves in order; and the boxes that the moves free. `name` returns the names of jobs.
 pub fn plan(
     before: &State,
     after: &State,
@@ -87,7 +87,7 @@ fn arrows(view: &View, moves: &[PlannedMove<'_>], out: &mut String) {
             let (dx, dy) = (end[0] - start[0], end[1] - start[1]);
             let length = dx.hypot(dy).max(1.0);
             let (ux, uy) = (dx / length, dy / length);
-            // The arrowhead: two strokes back from the tip, one to each side.
+            // The arrowhead consists of two strokes back from the tip, one to each side.
             let head = |side: f64| {
                 let x = end[0] - 8.0 * ux - side * 5.0 * uy;
                 let y = end[1] - 8.0 * uy + side * 5.0 * ux;

@@ -1,4 +1,4 @@
-//! Points in rows, one row per name, for names that do not fit next to each other along x.
+//! Points in rows, with one row per name, for names that do not fit next to each other along x.
 
 use crate::axis::Scale;
 use crate::canvas::{self, Anchor, Canvas};
@@ -17,7 +17,7 @@ const GAP: f64 = 6.0;
 const NAME: f64 = 170.0;
 const EDGE: f64 = 12.0;
 
-/// Draws a chart of points as SVG: values grow to the right, names are listed downwards.
+/// Draws a chart of points as SVG. Values grow to the right, and names are listed downwards.
 pub(crate) fn svg(chart: &Chart) -> String {
     let legend = lines::legend(chart);
     let title = wrapped(&chart.title, TITLE * 1.08, WIDTH - EDGE - RIGHT);
@@ -68,7 +68,7 @@ pub(crate) fn svg(chart: &Chart) -> String {
     canvas.finish(&chart.title, &of_chart(chart, &[]))
 }
 
-/// Draws a point's confidence interval. An end cut off by the axis has no cap.
+/// Draws a point's confidence interval. An end that is cut off by the axis has no cap.
 fn interval(canvas: &mut Canvas, values: &Scale, at: f64, mark: &Mark, ink: Ink) {
     let Some(ends) = mark.interval.filter(|[low, high]| low < high) else { return };
     let [low, high] = ends.map(|end| values.clamped(end));

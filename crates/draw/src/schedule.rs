@@ -1,9 +1,9 @@
-//! A schedule over time: the utilization of the machine, and the jobs below.
+//! A schedule over time, with the utilization of the machine above the jobs.
 //!
 //! A job is a box whose width is its run time and whose height is its number of nodes. On a machine
-//! with one axis, it is drawn at the position of its nodes. With more axes, the nodes would be
-//! stripes all over the drawing, so the position has no meaning, and boxes are stacked without
-//! overlap. If there are too many jobs to tell apart, their number is drawn instead.
+//! with one axis, the box is drawn at the position of the job's nodes. With more axes, the nodes
+//! would be stripes all over the drawing. The position then has no meaning, and boxes are stacked
+//! without overlap. If there are too many jobs to tell apart, their number is drawn instead.
 
 use std::fmt::Write;
 
@@ -29,11 +29,13 @@ const RUNNING: f64 = 120.0;
 const SMALL: f64 = 13.0;
 /// The maximum number of boxes that can be distinguished.
 const MOST_BOXES: usize = 4000;
-/// The maximum number of changes drawn exactly; more are drawn as means over `COLUMNS` columns.
+/// The maximum number of changes that are drawn exactly. If there are more, means over `COLUMNS`
+/// columns are drawn.
 const MOST_STEPS: usize = 1200;
 const COLUMNS: usize = 470;
 
-/// The series whose colors are used for jobs in turn: few and muted, only to distinguish neighbors.
+/// The series whose colors are used for jobs in turn. They are few and muted, since they only
+/// distinguish neighbors.
 const INKS: [usize; 4] = [0, 5, 2, 4];
 
 /// A schedule to draw.
@@ -131,8 +133,8 @@ impl Schedule<'_> {
         )
     }
 
-    /// Returns each job's boxes as ranges of rows `low..high`; `None` if there are too many. On a
-    /// machine with one axis, rows are nodes.
+    /// Returns each job's boxes as ranges of rows `low..high`, or `None` if there are too many. On
+    /// a machine with one axis, rows are nodes.
     fn boxes(&self) -> Option<Vec<Vec<(u64, u64)>>> {
         if self.jobs.len() > MOST_BOXES {
             return None;
@@ -148,8 +150,8 @@ impl Schedule<'_> {
     }
 
     /// Sums a quantity over the jobs, and returns the times at which the sum changes, each with the
-    /// sum from that time on. The first time is the start of the interval; later times are within
-    /// it.
+    /// sum from that time on. The first time is the start of the interval, and later times are
+    /// within it.
     fn curve(&self, of: impl Fn(&Held) -> f64) -> Vec<(f64, f64)> {
         let mut changes: Vec<(f64, f64)> = Vec::new();
         for (_, _, held) in &self.jobs {
@@ -219,7 +221,7 @@ impl Schedule<'_> {
             let mut inner = String::new();
             for &(low, high) in pieces {
                 let (bottom, top) = (rows.at(low as f64), rows.at(high as f64));
-                // The gap between boxes, if there is space for one.
+                // There is a gap between boxes if there is space for one.
                 let gap = |room: f64| if room > 3.0 { 0.7 } else { 0.0 };
                 let size = (right - left - gap(right - left), bottom - top - gap(bottom - top));
                 let size = (size.0.max(0.3), size.1.max(0.3));
@@ -288,8 +290,9 @@ impl Schedule<'_> {
         canvas.write(canvas::text(middle, Anchor::Middle, SMALL, Ink::Text), &axis);
     }
 
-    /// Returns the origin of the numbers on the time axis, and a phrase that names it. It is 0 or,
-    /// if numbers would differ only in their last digits, a round time before the interval.
+    /// Returns the origin of the numbers on the time axis, and a phrase that names it. The origin
+    /// is 0 or, if numbers would differ only in their last digits, a round time before the
+    /// interval.
     fn base(&self, unit: Unit) -> (f64, String) {
         let length = self.to - self.from;
         if self.from.abs() < 20.0 * length {
@@ -376,7 +379,7 @@ mod tests {
         let grid = Grid::new(&[8], &[true]).unwrap();
         let part = |base, side| Cuboid::new([base, 0, 0], [side, 1, 1]);
         assert_eq!(runs(&grid, &[part(1, 2), part(3, 2)]), [(1, 5)]);
-        // Beyond the end of the axis, which wraps around.
+        // The part extends beyond the end of the axis, which wraps around.
         assert_eq!(runs(&grid, &[part(7, 2)]), [(0, 1), (7, 8)]);
     }
 

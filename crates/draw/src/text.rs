@@ -45,7 +45,7 @@ fn broken(word: &str, columns: usize) -> Vec<String> {
     pieces
 }
 
-/// Returns a text itself if it fits into a width, otherwise its beginning and an ellipsis.
+/// Returns a text unchanged if it fits into a width, otherwise its beginning and an ellipsis.
 pub(crate) fn cut(text: &str, size: f64, width: f64) -> String {
     if width_of(text, size) <= width {
         return text.to_string();

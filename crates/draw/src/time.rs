@@ -1,4 +1,4 @@
-//! Times in the usual notation: 45 s, 90 min, 3 d 4 h.
+//! Times in the usual notation, such as 45 s, 90 min or 3 d 4 h.
 
 use crate::axis::{self, label, round};
 
@@ -60,7 +60,7 @@ pub(crate) fn is_main(tick: f64) -> bool {
     }
 }
 
-/// Formats a time in its largest unit: 90 s is 1.5 min.
+/// Formats a time in its largest unit. For example, 90 s is 1.5 min.
 pub(crate) fn whole(seconds: f64) -> String {
     if seconds == 0.0 {
         return "0".to_string();
@@ -83,7 +83,7 @@ pub(crate) fn stepped(seconds: f64, step: f64) -> String {
     format!("{} {name}", label(seconds / unit))
 }
 
-/// Formats a time in its two largest units: 3 d 4 h, 2 min 5 s, 12.5 s.
+/// Formats a time in its two largest units, such as 3 d 4 h, 2 min 5 s or 12.5 s.
 pub(crate) fn words(seconds: f64) -> String {
     let size = seconds.abs();
     if !(MINUTE..=1e9 * DAY).contains(&size) {
@@ -95,7 +95,7 @@ pub(crate) fn words(seconds: f64) -> String {
     let each = long / short;
     let (first, rest) = (libm::floor(parts / each), parts % each);
     let sign = if seconds < 0.0 { "-" } else { "" };
-    // 59 min 59.7 s is an hour.
+    // A time of 59 min 59.7 s is an hour.
     if place > 0 && first >= UNITS[place - 1].0 / long {
         return format!("{sign}1 {}", UNITS[place - 1].1);
     }
@@ -106,7 +106,7 @@ pub(crate) fn words(seconds: f64) -> String {
     }
 }
 
-/// Formats a number of nanoseconds: 250 ns, 1.5 µs, 20 ms.
+/// Formats a number of nanoseconds, such as 250 ns, 1.5 µs or 20 ms.
 pub(crate) fn short(ns: f64) -> String {
     if ns == 0.0 {
         return "0".to_string();

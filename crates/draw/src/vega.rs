@@ -40,7 +40,7 @@ pub fn vega(chart: &Chart) -> Value {
     };
     let mut encoding = json!({ "x": x, "color": colour });
     if chart.marks == Marks::Lines {
-        // Series can be distinguished without color, even where they coincide.
+        // The dashes distinguish series without color, even where they coincide.
         encoding["strokeDash"] = colour.clone();
         encoding["shape"] = colour.clone();
     }
@@ -68,7 +68,8 @@ pub fn vega(chart: &Chart) -> Value {
     })
 }
 
-/// Returns a layer with the values that a paper states, as crosses, if there are any.
+/// Returns a layer with the values that a paper states, as crosses. Returns `None` if the paper
+/// states none.
 fn stated(chart: &Chart, along: impl Fn(&Mark) -> Value) -> Option<Value> {
     let values: Vec<Value> = chart
         .stated

@@ -1,9 +1,10 @@
 //! The sources on which results depend: this crate, the workspace crates that it uses, and the
-//! versions of their libraries. All are found in the manifests, so that none can be omitted.
+//! versions of their libraries. The manifests determine all of them, so none can be omitted by
+//! mistake.
 //!
 //! The manifests are read line by line, in the form used in this workspace, and the lock file in
-//! its only form. A TOML reader and a digest library would have to be compiled a second time, for
-//! the build machine. A test compares the result with `cargo tree`.
+//! the only form that it has. A TOML parser and a digest library would have to be compiled a second
+//! time, for the build machine. A test compares the result with `cargo tree`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hasher};
@@ -12,16 +13,18 @@ use std::path::{Path, PathBuf};
 
 /// The crates and libraries to digest.
 pub(crate) struct Sources {
-    /// The workspace crates: names and folders.
+    /// The workspace crates, by name, with their folders.
     pub(crate) crates: BTreeMap<String, PathBuf>,
-    /// The external libraries, by name and version; empty without a lock file.
+    /// The external libraries, by name and version. There are none if there is no lock file.
     pub(crate) libraries: BTreeSet<String>,
 }
 
 impl Sources {
-    /// Finds the sources of the crate in a folder, a member of the workspace two folders above.
+    /// Finds the sources of the crate in a folder, which is two levels below the root of its
+    /// workspace.
     ///
-    /// Outside a workspace, as in a published package, this is the only crate, and pins the others.
+    /// Outside a workspace, as in a published package, only this crate is found. Its manifest pins
+    /// the versions of the others.
     pub(crate) fn of(manifest: &Path) -> io::Result<Sources> {
         let root = manifest.join("../..");
         let read = |file: &str| std::fs::read_to_string(root.join(file)).unwrap_or_default();
@@ -50,9 +53,10 @@ impl Sources {
         Ok(Sources { crates, libraries: locked(&read("Cargo.lock"), names) })
     }
 
-    /// Returns the digest of all sources, as hexadecimal digits.
+    /// Returns the digest of all sources as hexadecimal digits.
     pub(crate) fn digest(&self) -> io::Result<String> {
-        // Another compiler may have another hasher, but its results belong to another build anyway.
+        // A different compiler may have a different hasher, but its results belong to a different
+        // build anyway.
         let mut digest = DefaultHasher::new();
         for (name, folder) in &self.crates {
             let mut files = vec![folder.join("Cargo.toml")];
@@ -80,7 +84,7 @@ fn locked(lock: &str, names: BTreeSet<String>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut open: Vec<String> = names.into_iter().collect();
     while let Some(wanted) = open.pop() {
-        // A name, followed by a version if the lock file has several.
+        // A name is followed by a version if the lock file contains several versions.
         let mut words = wanted.split(' ');
         let (name, version) = (words.next(), words.next());
         for package in packages.iter().filter(|package| text(package, "name") == name) {
@@ -90,7 +94,7 @@ fn locked(lock: &str, names: BTreeSet<String>) -> BTreeSet<String> {
             {
                 continue;
             }
-            // Lines of the form ` "name",` after `dependencies = [`.
+            // These are the lines of the form ` "name",` after `dependencies = [`.
             let used = package.split_once("dependencies = [").map_or("", |(_, used)| used);
             let quoted = used.lines().filter_map(|line| line.trim().strip_prefix('"'));
             open.extend(quoted.map(|line| line.trim_end_matches("\",").to_string()));
@@ -105,7 +109,7 @@ fn is_dependencies(header: &str) -> bool {
     of_one || header == "[dependencies]"
 }
 
-/// Returns the lines of the wanted sections of a manifest, without comments or empty lines.
+/// Returns the lines in the wanted sections of a manifest, without comments or empty lines.
 fn section<'a>(
     manifest: &'a str,
     is_wanted: impl Fn(&str) -> bool + 'a,

@@ -1,11 +1,11 @@
-//! The difference between two configurations, with an interval, computed from one run of the same
-//! jobs under each.
+//! The difference between two configurations, with a confidence interval. It is computed from one
+//! run of the same jobs under each configuration.
 //!
 //! The waits of successive jobs are correlated, and a log has no second replication. The method of
 //! batch means (Schmeiser, Batch size effects in the analysis of simulation output, Operations
-//! Research 30(3), 1982) cuts a run into a few long pieces, whose means are nearly independent.
-//! Here both runs are cut at the same jobs, and their pieces are paired so that effects common to
-//! both cancel.
+//! Research 30(3), 1982) divides a run into a few long pieces, whose means are nearly independent.
+//! Here, both runs are divided at the same jobs. Their pieces are paired, so that effects common to
+//! both runs cancel.
 //!
 //! A quantity is a ratio of sums, for example of waits and of jobs. Its error is computed from the
 //! residuals of the pieces (the delta method; Cochran, Sampling Techniques, 1977, ch. 6), with
@@ -13,18 +13,19 @@
 
 use crate::confidence::half_width;
 
-/// The number of pieces in a run. More than 30 pieces would gain little (Schmeiser) and be shorter.
+/// The number of pieces in a run. More than 30 pieces would gain little (Schmeiser), and would be
+/// shorter.
 pub const BATCHES: usize = 30;
 
-/// The minimum number of jobs. With fewer jobs, their dependence cannot be estimated.
+/// The minimum number of jobs. With fewer jobs, their correlation cannot be estimated.
 pub(crate) const FEWEST_JOBS: usize = 10 * BATCHES;
 
 /// A piece of a run: a sum and its divisor.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Batch {
-    /// The sum of waits, or of a quantity multiplied by its duration.
+    /// The sum of waits, or of a quantity multiplied by the time for which it lasts.
     pub sum: f64,
-    /// The divisor: a number of jobs, or a time.
+    /// The divisor, which is a number of jobs or a time.
     pub of: f64,
 }
 
@@ -33,24 +34,25 @@ pub struct Batch {
 pub struct Change {
     /// The excess over the current value.
     pub difference: f64,
-    /// The half-width of the interval; `None` if it is unknown.
+    /// The half-width of the interval, or `None` if it is unknown.
     pub half_width: Option<f64>,
 }
 
-/// The conclusion that an interval allows.
+/// The conclusion that an interval supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
     /// The entire interval is below zero.
     Less,
     /// The entire interval is above zero.
     More,
-    /// The interval contains zero, or there is no interval: the difference is not significant.
+    /// The interval contains zero, or there is no interval. The difference is not significant.
     Nothing,
 }
 
 impl Change {
-    /// Computes how much the mean of `other` exceeds that of `present`, whose pieces are in the
-    /// same order. Returns `None` if the divisors of either add up to zero. O(pieces).
+    /// Computes how much the mean of `other` exceeds that of `present`. The pieces of both must be
+    /// in the same order. Returns `None` if the divisors of either add up to zero. Takes O(pieces)
+    /// time.
     ///
     /// ```
     /// # mod pavior { pub use pavior_experiments as experiments; }
@@ -78,7 +80,7 @@ impl Change {
         Change { difference: self.difference * factor, half_width }
     }
 
-    /// Returns what the interval shows.
+    /// Returns the conclusion that the interval supports.
     pub fn shown(&self) -> Shown {
         match self.ends() {
             Some([_, high]) if high < 0.0 => Shown::Less,
@@ -112,7 +114,7 @@ impl Ratio {
     }
 }
 
-/// Returns the mean of a quantity over all pieces; `None` if the divisors add up to zero.
+/// Returns the mean of a quantity over all pieces, or `None` if the divisors add up to zero.
 pub(crate) fn mean(batches: &[Batch]) -> Option<f64> {
     Ratio::of(batches).map(|ratio| ratio.value)
 }
@@ -122,9 +124,9 @@ mod tests {
     use super::*;
     use pavior_kernel::Stream;
 
-    /// Compares 200 pairs of runs of 6,000 values. Each value contains 0.98 of the previous one,
-    /// and most of it is shared by both runs. The true difference is 1. The interval contains it in
-    /// about 93 of 100 pairs, whereas plain standard errors would do so in fewer than 40.
+    /// Compares 200 pairs of runs of 6,000 values. Each value contains 0.98 of the previous value,
+    /// and both runs share most of it. The true difference is 1. The interval contains it in about
+    /// 93 of 100 pairs; plain standard errors would do so in fewer than 40.
     #[test]
     fn intervals_hold_what_they_promise_though_values_depend_on_each_other() {
         let (mut held, mut plain_held) = (0, 0);

@@ -1,4 +1,4 @@
-//! Boxes and sides as text, in the notation used for snapshots.
+//! Parsing and formatting of boxes and sides, in the notation used for snapshots.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use pavior_kernel::BadName;
 use pavior_mesh::{Cubes, Cuboid, Grid, Request, Sides, read_sides};
 
-/// Parses boxes such as `1,2:4x3 5,5:2x2`, each with its base and its sides.
+/// Parses boxes such as `1,2:4x3 5,5:2x2`. Each consists of a base and sides.
 pub(crate) fn boxes(text: &str) -> Result<Vec<Cuboid>, BadName> {
     let one = |word: &str| {
         let parsed = word
@@ -30,7 +30,7 @@ pub(crate) fn sides(text: &str) -> Result<Sides, BadName> {
     })
 }
 
-/// A slice as text: a number of cubes, such as `16`, or its sides in nodes, such as `8x8x16`.
+/// A slice, given as a number of cubes, such as `16`, or by its sides in nodes, such as `8x8x16`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slice {
     /// A number of cubes of 4x4x4 nodes.
@@ -80,7 +80,7 @@ impl fmt::Display for Slice {
     }
 }
 
-/// Parses up to three coordinates; omitted ones are 0.
+/// Parses up to three coordinates. Omitted coordinates are 0.
 fn point(text: &str) -> Option<[u16; 3]> {
     let mut all = [0; 3];
     for (axis, word) in text.split(',').enumerate() {

@@ -14,7 +14,8 @@ pub fn chart(figure: &Figure, table: &Table) -> Chart {
     let value = |row: &Line, index: usize| -> Option<String> {
         table.value(row, &column(index)).map(str::to_string)
     };
-    // A parameter without a column has one value throughout; this was checked on reading.
+    // A parameter without a column has the same value everywhere, which was checked when the figure
+    // was read.
     let drawn = |row: &&Line| {
         row.metric == figure.y
             && figure.fixed.iter().all(|(index, wanted)| {
@@ -35,7 +36,7 @@ pub fn chart(figure: &Figure, table: &Table) -> Chart {
             let name = figure.label(&at).to_string();
             position(&mut categories, |one| *one == name, || name.clone()) as f64
         };
-        // A name along x keeps its position if there is nothing to draw.
+        // A name along x keeps its position even if there is nothing to draw there.
         let name = name(figure, |index| value(row, index));
         let Some((y, interval)) = drawn_as(row) else {
             without.push((x as usize, name));
@@ -66,7 +67,8 @@ pub fn chart(figure: &Figure, table: &Table) -> Chart {
     }
 }
 
-/// Returns the value to draw for a line, its median or else its mean, and its interval's ends.
+/// Returns the value to draw for a line, which is its median or else its mean, and the ends of its
+/// interval.
 fn drawn_as(row: &Line) -> Option<(f64, Option<[f64; 2]>)> {
     if let Some(median) = row.median {
         return Some((median.value, median.interval));
@@ -75,7 +77,7 @@ fn drawn_as(row: &Line) -> Option<(f64, Option<[f64; 2]>)> {
     Some((mean, row.summary.ci95.map(|half| [mean - half, mean + half])))
 }
 
-/// Returns the marks that a paper states at the positions present in the figure.
+/// Returns the numbers that a paper states, as marks at the positions present in the figure.
 fn stated(figure: &Figure, categories: &[String], series: &[Series]) -> Vec<Mark> {
     let place = |value: &str| match value.parse() {
         Ok(x) if categories.is_empty() => Some(x),
@@ -89,7 +91,7 @@ fn stated(figure: &Figure, categories: &[String], series: &[Series]) -> Vec<Mark
         let drawn = |series: &Series| {
             series.points.iter().find(|mark| mark.x.total_cmp(&x).is_eq()).copied()
         };
-        // A quick run does not have every position.
+        // A quick run does not have all positions.
         series.iter().find_map(drawn)?;
         let times = match &one.of {
             None => 1.0,
@@ -100,7 +102,7 @@ fn stated(figure: &Figure, categories: &[String], series: &[Series]) -> Vec<Mark
     figure.stated.iter().filter_map(mark).collect()
 }
 
-/// Returns the index of a matching member, adding one at the end if there is none.
+/// Returns the index of a matching element. If there is none, adds one at the end.
 fn position<T>(all: &mut Vec<T>, fits: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> usize {
     all.iter().position(fits).unwrap_or_else(|| {
         all.push(make());
@@ -108,8 +110,9 @@ fn position<T>(all: &mut Vec<T>, fits: impl Fn(&T) -> bool, make: impl FnOnce() 
     })
 }
 
-/// Returns the name of a series: its values, with the parameter name before numbers. A label in
-/// brackets directly follows the value before it: `GABL(FCFS)`. Empty labels are omitted.
+/// Returns the name of a series, which consists of its values. The name of the parameter precedes
+/// numbers. A label in brackets directly follows the value before it: `GABL(FCFS)`. Empty labels
+/// are omitted.
 fn name(figure: &Figure, value: impl Fn(usize) -> Option<String>) -> String {
     let part = |&index: &usize| {
         let value = value(index)?;
@@ -125,7 +128,8 @@ fn name(figure: &Figure, value: impl Fn(usize) -> Option<String>) -> String {
     })
 }
 
-/// Lists the bars without a value, for example after refusals: `no value at FF, at BF of 3x3; `.
+/// Describes the bars without a value, for example after refusals:
+/// `no value at FF, at BF of 3x3; `.
 fn missing(names: &[String], series: &[Series], without: &[(usize, String)]) -> String {
     let place = |(index, name): (usize, &String)| {
         let of: Vec<&str> =
@@ -140,7 +144,8 @@ fn missing(names: &[String], series: &[Series], without: &[(usize, String)]) -> 
     if places.is_empty() { String::new() } else { format!("no value {}; ", places.join(", ")) }
 }
 
-/// Returns the axis of a parameter. Times are in hours and days if the runs' times are in seconds.
+/// Returns the axis of a parameter. If the times of the runs are in seconds, times on the axis are
+/// in hours and days.
 fn along(figure: &Figure, in_seconds: bool) -> ChartAxis {
     let parameter = &parameters::ALL[figure.x];
     let unit = match parameter.unit {
@@ -161,15 +166,16 @@ fn in_seconds(table: &Table) -> bool {
     times.peek().is_some() && times.all(|row| row.unit == "s")
 }
 
-/// Sets an axis label to the one given in a figure. If the label has a unit in brackets, numbers
-/// are plain.
+/// Sets the label of an axis to the one given in a figure. If the label contains a unit in
+/// brackets, the numbers are formatted without units.
 fn labelled(axis: ChartAxis, label: Option<&String>) -> ChartAxis {
     let Some(label) = label else { return axis };
     let unit = if label.trim_end().ends_with(')') { Unit::Plain } else { axis.unit };
     ChartAxis { label: label.clone(), unit, ..axis }
 }
 
-/// Returns a heading: `Turnaround by load on mesh:16x16, sides uniform`. Conditions begin with `,`.
+/// Returns a heading such as `Turnaround by load on mesh:16x16, sides uniform`. Each condition
+/// begins with `,`.
 pub fn heading(y: &str, x: &str, machine: Option<&str>, conditions: &str) -> String {
     let y = match y {
         ALLOCATION_NS => "allocation time".to_string(),
@@ -208,7 +214,7 @@ fn note(rows: &[&Line]) -> String {
     note
 }
 
-/// Returns the note for points that are medians of measured times.
+/// Returns the note about points that are medians of measured times.
 fn note_of_medians(rows: &[&Line], least: u64, most: u64) -> String {
     let of = if least == most { most.to_string() } else { format!("{least} to {most}") };
     let without = |row: &&&Line| row.median.is_some_and(|median| median.interval.is_none());
@@ -220,8 +226,8 @@ fn note_of_medians(rows: &[&Line], least: u64, most: u64) -> String {
     format!("medians of {of} replications per point, {rest}")
 }
 
-/// Returns true if every replication gave the same number, or none gave any. Means of equal numbers
-/// may be off by a rounding error.
+/// Returns true if every replication gave the same number, or if no replication gave one. Means of
+/// equal numbers may differ from them by a rounding error.
 fn is_certain(row: &Line) -> bool {
     let Some(mean) = row.summary.mean else { return true };
     row.summary.ci95.is_some_and(|half| half <= 1e-9 * mean.abs())

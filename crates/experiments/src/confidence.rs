@@ -4,13 +4,14 @@ use std::fmt;
 
 use crate::student_t;
 
-/// The number of independent replications.
+/// The number of independent replications, or the rule that determines it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Policy {
     /// A fixed number.
     Fixed(u64),
-    /// `least`, then more in batches of [`Policy::BATCH`], until the relative half-width of the
-    /// target metrics' confidence intervals is at most `relative`, or until there are `most`.
+    /// At least `least` replications, and then more in batches of [`Policy::BATCH`]. The rule stops
+    /// when the relative half-width of the confidence intervals of all target metrics is at most
+    /// `relative`, or when there are `most` replications.
     Precision {
         /// The relative half-width, for example 0.05.
         relative: f64,
@@ -30,8 +31,8 @@ impl Policy {
     /// The maximum number of replications per point; more are considered a mistake.
     pub const MOST: u64 = 1_000_000;
 
-    /// Returns the number of replications to add after `done`, given the samples of the metrics
-    /// that must be precise; 0 if no more are needed.
+    /// Returns the number of replications to add to the `done` ones, given the samples of the
+    /// metrics that must be precise. Returns 0 if no more are needed.
     pub fn more(&self, done: u64, samples: &[&[f64]]) -> u64 {
         match *self {
             Policy::Fixed(count) => count.saturating_sub(done),
@@ -45,7 +46,7 @@ impl Policy {
         }
     }
 
-    /// Returns true if these samples do not meet a precision target that is set. A metric that
+    /// Returns true if there is a precision target and these samples do not meet it. A metric that
     /// never applies (an empty sample) has no target.
     pub fn missed(&self, samples: &[&[f64]]) -> bool {
         let Policy::Precision { relative, confidence, .. } = *self else { return false };
@@ -59,13 +60,13 @@ impl Policy {
     }
 }
 
-/// Returns the arithmetic mean; `None` for an empty sample.
+/// Returns the arithmetic mean, or `None` for an empty sample.
 pub fn mean(sample: &[f64]) -> Option<f64> {
     (!sample.is_empty()).then(|| sample.iter().sum::<f64>() / sample.len() as f64)
 }
 
 /// Returns the half-width of the two-sided confidence interval for the mean of independent samples,
-/// by Student's t; `None` for fewer than two samples.
+/// by Student's t. Returns `None` for fewer than two samples.
 ///
 /// ```
 /// # mod pavior { pub use pavior_experiments as experiments; }
@@ -87,15 +88,16 @@ pub fn half_width(sample: &[f64], confidence: f64) -> Option<f64> {
 pub struct Median {
     /// The median.
     pub value: f64,
-    /// The ends of the interval, which are samples. `None` for fewer than six samples, because even
-    /// the smallest and largest do not enclose the median with probability 95 %.
+    /// The ends of the interval, which are samples. They are `None` for fewer than six samples,
+    /// because even the smallest and the largest of these do not enclose the median with
+    /// probability 95 %.
     pub interval: Option<[f64; 2]>,
 }
 
 impl Median {
-    /// Computes the median of a sample; `None` if the sample is empty.
+    /// Computes the median of a sample. Returns `None` if the sample is empty.
     ///
-    /// The samples must be independent, but their distribution may be arbitrary: an interruption
+    /// The samples must be independent, but may have any distribution. For example, an interruption
     /// can add any amount of time to a measurement.
     ///
     /// ```
@@ -111,8 +113,8 @@ impl Median {
         let n = sorted.len();
         let middle = *sorted.get(n / 2)?;
         let value = if n % 2 == 0 { sorted[n / 2 - 1].midpoint(middle) } else { middle };
-        // The most extreme ranks that enclose the median with probability 0.95 or more: ranks 1 + k
-        // and n - k miss it with probability 2 P(Binomial(n, 1/2) <= k).
+        // These are the innermost ranks that enclose the median with probability 0.95 or more:
+        // ranks 1 + k and n - k miss it with probability 2 P(Binomial(n, 1/2) <= k).
         let (mut term, mut below) = (libm::pow(0.5, n as f64), 0.0);
         let mut interval = None;
         for k in 0..n / 2 {
@@ -128,10 +130,11 @@ impl Median {
 }
 
 /// Returns the median and the larger distance to the ends of its 95 % confidence interval by order
-/// statistics. Two to five samples have no such interval; Student's t is used for them.
+/// statistics. For two to five samples, which have no such interval, the width is that of Student's
+/// t.
 ///
-/// Intended for measured times: one interruption by another process can move a mean by any amount,
-/// but hardly moves a median.
+/// This is useful for measured times: a single interruption by another process can change a mean by
+/// any amount, but hardly changes a median.
 ///
 /// ```
 /// # mod pavior { pub use pavior_experiments as experiments; }
@@ -146,7 +149,7 @@ pub fn median(sample: &[f64]) -> Option<(f64, Option<f64>)> {
 }
 
 /// Formats the median with the ends of its interval, to four significant digits of the median. The
-/// format's precision is the maximum number of decimals, six by default.
+/// precision in the format string is the maximum number of decimals; the default is six.
 impl fmt::Display for Median {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let decimals = decimals(self.value, f);

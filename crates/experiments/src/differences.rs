@@ -1,4 +1,4 @@
-//! Comparisons of every strategy with the baseline, for the same jobs.
+//! Comparisons of every strategy with the baseline, based on the same jobs.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -17,7 +17,7 @@ pub struct Difference {
     pub metric: &'static str,
     /// The unit of the metric.
     pub unit: &'static str,
-    /// True if both rejected the same jobs; otherwise the means are over different jobs.
+    /// True if both strategies rejected the same jobs. Otherwise, the means cover different jobs.
     pub same_jobs: bool,
     /// True if either point missed its precision target.
     pub target_missed: bool,

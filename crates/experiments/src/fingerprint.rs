@@ -1,9 +1,9 @@
 //! A digest of everything that determines the results.
 //!
-//! Replications may be mixed if and only if their fingerprints are equal. In that case the program,
-//! points, metrics and policy are the same, as are all logs and lists, field by field.
+//! Replications may be mixed if and only if their fingerprints are equal. Then the program, the
+//! points, the metrics and the policy are the same, and so are all logs and lists, field by field.
 //!
-//! The digest detects mistakes, not forgery: anyone who can write results can write false ones.
+//! The digest detects mistakes, but not forgery: anyone who can write results can write false ones.
 
 use std::collections::HashSet;
 use std::hash::Hasher;
@@ -17,7 +17,7 @@ use crate::{InputError, InputFiles, InputRequest, Point, Specification};
 /// The parts of the program on which results depend: the version, and a digest of the sources.
 pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("PAVIOR_SOURCES"));
 
-/// A digest under construction. Items are unambiguous, because each text is preceded by its length.
+/// A digest under construction. Items are unambiguous, because the length of each text precedes it.
 struct Items(SipHasher24);
 
 impl Items {
@@ -40,7 +40,7 @@ impl Items {
         self.0.write(text.as_bytes());
     }
 
-    /// Returns the 128 bits as hexadecimal digits.
+    /// Returns the digest, which has 128 bits, as hexadecimal digits.
     fn digits(self) -> String {
         format!("{:032x}", self.0.finish128().as_u128())
     }
@@ -57,8 +57,9 @@ impl Specification {
         self.inputs().next().is_some()
     }
 
-    /// Digests everything that determines the results. Returns the digest of the specification and
-    /// the program ([`Specification::own_fingerprint`]), a dash, and the digest of the inputs.
+    /// Computes a digest of everything that determines the results. The result consists of the
+    /// digest of the specification and the program ([`Specification::own_fingerprint`]), a dash,
+    /// and the digest of the inputs.
     ///
     /// # Errors
     /// Returns an error if a log or a list cannot be read.
@@ -81,8 +82,8 @@ impl Specification {
         Ok(format!("{}-{}", self.own_fingerprint(), items.digits()))
     }
 
-    /// Digests everything that determines the results except files: the program, the points, the
-    /// metrics, and the number of replications per point.
+    /// Computes a digest of everything that determines the results except files: the program, the
+    /// points, the metrics, and the number of replications per point.
     pub fn own_fingerprint(&self) -> String {
         let mut items = Items::new();
         items.text(BUILD);
@@ -102,7 +103,8 @@ impl Specification {
 fn add_trace(items: &mut Items, trace: &Trace) {
     items.number(trace.records.len() as u64);
     for record in &trace.records {
-        // All fields are named, so that a new one cannot be forgotten here. Links come at the end.
+        // All fields are listed by name, so that a new field cannot be forgotten here. Links come
+        // last.
         let Record {
             number,
             line: _,

@@ -1,4 +1,4 @@
-//! An experiment's logs and lists, opened by path.
+//! The logs and lists of an experiment, opened by path.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, Read};
@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use crate::{InputError, InputFiles, ListRequest, LogRequest};
 
-/// An experiment's files, by their paths relative to a folder, each read once. Errors are
+/// The files of an experiment, by their paths relative to a folder. Each is read once. Errors are
 /// [`LogError`]s.
 pub struct Folder {
     path: PathBuf,
@@ -25,7 +25,8 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Creates a folder. The empty path is the program's current directory.
+    /// Creates a source of files in a folder. The empty path stands for the program's current
+    /// directory.
     pub fn new(path: impl Into<PathBuf>, limits: Limits) -> Folder {
         Folder {
             path: path.into(),
@@ -74,7 +75,7 @@ impl InputFiles for Folder {
     }
 }
 
-/// Returns the value for a key, reading it if it is not yet known.
+/// Returns the value for a key. Reads it if it is not yet known.
 fn once<T>(
     known: &Mutex<HashMap<String, Arc<T>>>,
     key: &str,
@@ -100,7 +101,7 @@ pub enum LogError {
     Line {
         /// The displayed name of the log.
         path: String,
-        /// The fault and its location.
+        /// The fault and its position.
         fault: Box<LineError>,
     },
 }
@@ -121,8 +122,8 @@ impl LogError {
 /// The path that stands for standard input.
 const STDIN: &str = "-";
 
-/// The bytes found at a given offset in archives, each with the command that reads the archive.
-/// Gzip is listed only within gzip.
+/// The bytes that identify archives, with their offsets and the command that reads each archive.
+/// Gzip is listed only for gzip within gzip.
 const PACKED: [(usize, &[u8], &str); 6] = [
     (0, b"\x28\xb5\x2f\xfd", "zstd -dc"),
     (0, b"\xfd7zXZ\0", "xz -dc"),
@@ -132,20 +133,20 @@ const PACKED: [(usize, &[u8], &str); 6] = [
     (257, b"ustar", "tar -xOf"),
 ];
 
-/// The maximum length, in bytes, of the beginning that is examined to detect the format.
+/// The maximum length of the beginning that is examined to detect the format, in bytes.
 const BEGIN: u64 = 1 << 16;
 
-/// Reads a log; the path `-` is standard input. Line-based formats are limited per line and in
-/// total; JSON documents only in total.
+/// Reads a log; the path `-` stands for standard input. For line-based formats, both the length of
+/// each line and the total length are limited; for JSON documents, only the total length.
 ///
 /// # Errors
-/// Returns an error if neither the text nor the name determines the format, or if the log cannot be
-/// read, exceeds the limits, or violates the format.
+/// Returns an error if neither the text nor the name determines the format. Also returns an error
+/// if the log cannot be read, exceeds the limits, or violates the format.
 pub fn read_log(path: &Path, options: &ReadOptions, limits: Limits) -> Result<Trace, LogError> {
     read(path, opened(path, limits)?, options, limits)
 }
 
-/// Summarizes a log as replayed on a machine with this number of nodes, within the limits of
+/// Summarizes a log that is replayed on a machine with this number of nodes, within the limits of
 /// [`read_log`].
 ///
 /// # Errors
@@ -215,6 +216,6 @@ fn detected(
         FileError::content(path, reason)
     })?;
     let text = io::Cursor::new(begin).chain(reader);
-    // The readers limit lines, which may also end with carriage returns.
+    // The readers limit the length of lines, because lines may also end with carriage returns.
     Ok((format, Bounded::new(Box::new(text), limits.without_lines())))
 }

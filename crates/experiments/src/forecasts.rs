@@ -1,4 +1,4 @@
-//! Forecasts for a log: each job's start is predicted when the job is submitted.
+//! Forecasts for a log, which predict the start of each job at the time when the job is submitted.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,7 +20,7 @@ use crate::{Environment, InputError, InputFiles, Progress, RunSettings, Scenario
 /// An error that prevents forecasts for a log.
 #[derive(Debug, Error)]
 pub enum LogForecastError {
-    /// The settings do not describe a log whose jobs send no messages.
+    /// The settings do not describe a log, or its jobs send messages.
     #[error("forecasts need a job log without network, failures or moves")]
     NotALog,
     /// The log cannot be read.
@@ -37,8 +37,9 @@ pub enum LogForecastError {
     Stopped,
 }
 
-/// Replays a log and forecasts each job's start. When a job starts, `each` and the environment's
-/// progress are notified. Returns the number of jobs that never fit. Cost: one [`replay`].
+/// Replays a log, and forecasts the start of each job. When a job starts, `each` and the
+/// environment's progress are notified. Returns the number of jobs that never fit. Cost: one
+/// [`replay`].
 ///
 /// # Errors
 /// Returns an error if the settings do not describe a log, the log cannot be read, the strategy or
@@ -67,19 +68,20 @@ pub fn forecast_log(
     if is_set(stop) { Err(LogForecastError::Stopped) } else { Ok(rejected) }
 }
 
-/// The number of jobs at the end of a past log for which forecasts are made to learn how good the
-/// forecasts are: twice the number stored per size class, because some jobs start immediately.
+/// The number of jobs at the end of a past log for which forecasts are made, in order to learn how
+/// good the forecasts are. This is twice the number that is stored per size class, because some
+/// jobs start immediately.
 const TOLD: usize = 1_600;
 
-/// The origin of times in a past log: about 300 years, so that jobs that started before the log
-/// began have a valid start time.
+/// The origin of times in a past log. It is about 300 years, so that jobs that started before the
+/// log began have a valid start time.
 pub const FIRST_INSTANT: Time = Time(10_000_000_000 * TimeUnit::SECOND.ticks);
 
-/// Returns a forecaster trained with a past log, and the instant of the log's last arrival, counted
-/// from [`FIRST_INSTANT`]. The forecaster can be asked for forecasts as of that instant. The
+/// Returns a forecaster trained with a past log, and the instant of the last arrival in the log,
+/// counted from [`FIRST_INSTANT`]. The forecaster can answer questions as of that instant. The
 /// environment's progress is notified of each arrival.
 ///
-/// Cost: the replay of the log, and the forecasts for its last 1,600 jobs.
+/// Cost: a replay of the log, with forecasts for its last 1,600 jobs.
 ///
 /// # Errors
 /// Returns the errors of [`forecast_log`].
@@ -105,7 +107,7 @@ fn is_set(stop: Option<&Stop>) -> bool {
     stop.is_some_and(Stop::is_set)
 }
 
-/// A log whose jobs send no messages, and its machine.
+/// A log whose jobs send no messages, and the machine that replays it.
 struct OpenLog<'s> {
     settings: &'s RunSettings,
     jobs: &'s JobSettings,
@@ -131,10 +133,10 @@ impl<'s> OpenLog<'s> {
         Ok(OpenLog { settings, jobs, trace, scenario })
     }
 
-    /// Creates the empty machine with its scheduler, and an untrained forecaster.
+    /// Creates the empty machine with its scheduler, and a forecaster that has learned nothing.
     fn site(&self, effort: Effort) -> Result<(Dispatcher, Forecaster), LogForecastError> {
         let OpenLog { settings, jobs, .. } = self;
-        // The stream used by a simulation with these settings.
+        // A simulation with these settings uses the same stream.
         let draw = Stream::new(settings.seed, 0, "allocation");
         let machine = Machine::with_stream(settings.machine, &settings.strategy, draw);
         let machine = machine.map_err(|error| LogForecastError::Strategy(error.to_string()))?;
@@ -165,11 +167,12 @@ pub struct LogScore {
     pub estimates: bool,
 }
 
-/// Returns the scores of all points of a specification, in order. Points run in parallel on the
-/// pool's threads, and are started in order; the futures of one point use a single thread.
+/// Returns the scores of all points of a specification, in order. Points are started in order and
+/// run in parallel on the threads of the pool. The futures of one point use a single thread.
 ///
 /// # Errors
-/// Returns the errors of [`forecast_log`] for the first point that fails; the others have run.
+/// Returns the errors of [`forecast_log`] for the first point that fails. All points have run by
+/// then.
 pub fn forecast_points(
     specification: &Specification,
     files: &dyn InputFiles,

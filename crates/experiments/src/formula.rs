@@ -1,7 +1,7 @@
-//! Formulas as text: numbers, names, `+ - * / ^`, brackets, `sqrt` and `log2`.
+//! Formulas in text form: numbers, names, `+ - * / ^`, brackets, `sqrt` and `log2`.
 //!
 //! `^` binds most tightly and is right-associative, followed by `* /` and `+ -`. Evaluation uses
-//! `libm`, so that the value of a formula has the same bits on every processor.
+//! `libm`, so the value of a formula has the same bits on every processor.
 
 use std::str::FromStr;
 

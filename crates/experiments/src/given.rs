@@ -1,7 +1,7 @@
-//! The given parameter values, each with its type.
+//! The given values of parameters, each with its own type.
 //!
 //! The list of parameters ([`parameters::ALL`](crate::parameters::ALL)) parses text into this type.
-//! [`RunSettings`](crate::RunSettings), which is made from it, checks combinations of values.
+//! [`RunSettings`](crate::RunSettings) is made from it, and checks combinations of values.
 
 use pavior_mesh::{Cuboid, Grid, Sides};
 use pavior_network::{
@@ -16,7 +16,7 @@ use pavior_workload::{
 
 use crate::boxes::Slice;
 
-/// The given value of each parameter; `None` if no value was given.
+/// The given value of each parameter, or `None` if no value was given.
 #[derive(Clone, Default)]
 #[expect(missing_docs, reason = "each is documented at the parameter of the same name")]
 pub struct Given {

@@ -14,10 +14,10 @@ pub struct LogRequest {
     pub path: String,
     /// The options, which select the part of the log to read.
     pub options: ReadOptions,
-    /// The number of nodes in the machine, for which [`Trace::for_machine`] may divide sizes. Not
-    /// part of the key: the same text is read for every machine.
+    /// The number of nodes of the machine, which [`Trace::for_machine`] may use to divide sizes. It
+    /// is not part of the key, because the same text is read for every machine.
     pub nodes: u64,
-    /// A key that is equal for equal requests.
+    /// A key. Equal requests have equal keys.
     pub key: String,
 }
 
@@ -30,7 +30,7 @@ pub struct ListRequest {
     pub grid: Grid,
     /// The unit of time.
     pub unit: TimeUnit,
-    /// A key that is equal for equal requests.
+    /// A key. Equal requests have equal keys.
     pub key: String,
 }
 
@@ -56,7 +56,8 @@ pub trait InputFiles: Sync {
     /// Returns an error if the log cannot be read.
     fn log(&self, request: &LogRequest) -> Result<Arc<Trace>, InputError>;
 
-    /// Reads failures and repairs in chronological order. Equal keys get the same list.
+    /// Reads failures and repairs in chronological order. Requests with the same key get the same
+    /// list.
     ///
     /// # Errors
     /// Returns an error if the list cannot be read.
@@ -136,7 +137,7 @@ impl ListRequest {
 }
 
 impl InputRequest {
-    /// Returns a key that is equal for equal requests.
+    /// Returns the key. Equal requests have equal keys.
     pub fn key(&self) -> &str {
         match self {
             InputRequest::Log(log) => &log.key,
@@ -144,11 +145,11 @@ impl InputRequest {
         }
     }
 
-    /// Reads the input to check that it can be read.
+    /// Reads the input in order to check that this is possible.
     ///
     /// # Errors
-    /// Returns an error if the input cannot be read, or if no job in a log remains, with or without
-    /// the warm-up.
+    /// Returns an error if the input cannot be read. For a log, also returns an error if it has no
+    /// jobs, or none after the warm-up.
     pub(crate) fn check(&self, files: &dyn InputFiles, warmup: u64) -> Result<(), InputError> {
         match self {
             InputRequest::Log(log) => log.trace(files, warmup).map(drop),

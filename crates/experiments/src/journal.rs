@@ -1,8 +1,8 @@
-//! Finished replications as lines, for a journal that may be cut off anywhere.
+//! Finished replications as lines of a journal, which may be cut off at any point.
 //!
-//! A line consists of the point's index, the replication and its numbers, separated by spaces, and
-//! a checksum. A line without the correct checksum was cut off or changed, and is not an entry.
-//! Numbers are written in the shortest form that reads back as the same number.
+//! A line consists of the index of the point, the number of the replication and its results,
+//! separated by spaces, and a checksum. If the checksum is wrong, the line was cut off or changed,
+//! and is not an entry. Numbers have the shortest form that parses to the same number.
 
 use std::io;
 
@@ -15,22 +15,22 @@ use crate::Sample;
 pub struct JournalEntry {
     /// The point's index in the experiment.
     pub point: usize,
-    /// The replication number.
+    /// The number of the replication.
     pub replication: u64,
     /// The results of the replication.
     pub sample: Sample,
 }
 
-/// A store that keeps finished replications as they arrive.
+/// A store for finished replications.
 pub trait Store: Send {
-    /// Stores an entry. Once this returns, the entry survives the end of the process.
+    /// Stores an entry. After that, the entry survives the end of the process.
     ///
     /// # Errors
-    /// Returns an error if the entry cannot be stored; in that case, the sweep stops.
+    /// Returns an error if the entry cannot be stored. In that case, the sweep stops.
     fn keep(&mut self, entry: &JournalEntry) -> io::Result<()>;
 }
 
-/// A store that keeps nothing.
+/// A store that discards all entries.
 #[derive(Clone, Copy, Debug)]
 pub struct NoStore;
 
@@ -42,7 +42,7 @@ impl Store for NoStore {
 
 impl JournalEntry {
     /// Returns the line for this entry, without a line break. The checksum also covers a key, such
-    /// as the fingerprint of the run, so that a line from another run is also invalid.
+    /// as the fingerprint of the run. Therefore, a line from another run is also invalid.
     ///
     /// ```
     /// # mod pavior { pub use pavior_experiments as experiments; }
@@ -74,7 +74,7 @@ impl JournalEntry {
         line + " " + &checksum
     }
 
-    /// Parses a line; `None` if any of its bytes were changed, or if the key differs.
+    /// Parses a line. Returns `None` if any byte was changed, or if the key is different.
     pub fn parse(line: &str, key: &str) -> Option<JournalEntry> {
         let (text, found) = line.rsplit_once(' ')?;
         if found != checksum(key, text) {
@@ -96,7 +96,8 @@ fn number(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_string(), |value| value.to_string())
 }
 
-/// Parses an optional number. The outer option is `None` for a bad word, the inner one for `-`.
+/// Parses an optional number. The outer option is `None` if the word is invalid; the inner one is
+/// `None` for `-`.
 #[expect(clippy::option_option, reason = "the two absences mean different things")]
 fn optional(word: &str) -> Option<Option<f64>> {
     if word == "-" { Some(None) } else { word.parse().ok().map(Some) }

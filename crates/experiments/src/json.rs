@@ -1,5 +1,5 @@
-//! Results as JSON, generated point by point while writing because they are far larger than the
-//! samples.
+//! Results as JSON. They are generated point by point while they are written, because they are far
+//! larger than the samples.
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -16,9 +16,9 @@ pub(crate) struct Document<'a> {
     version: &'a str,
     experiment: &'a str,
     command: &'a str,
-    /// The seed shared by all points, if they have the same one.
+    /// The seed, if all points have the same one.
     seed: Option<u64>,
-    /// Combinations that do not apply; `None` if these are errors.
+    /// The combinations that do not apply, or `None` if such combinations are errors.
     #[serde(skip_serializing_if = "Option::is_none")]
     skipped: Option<&'a [LeftOut]>,
     results: Results<'a>,
@@ -43,7 +43,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// The points that were run.
+/// The results of the points that were run.
 pub(crate) struct Results<'a> {
     pub(crate) specification: &'a Specification,
     pub(crate) samples: &'a Samples,
@@ -55,7 +55,7 @@ impl Serialize for Results<'_> {
         let shown = shown(self.specification);
         let run = self.specification.points.iter().zip(self.samples);
         let run = run.filter(|(_, samples)| !samples.is_empty());
-        // Points cannot be run without a metric: `metrics = []` is rejected.
+        // Points cannot be run without a metric, because `metrics = []` is rejected.
         let lines = self.table.rows.chunks(self.specification.metrics.len().max(1));
         serializer.collect_seq(run.zip(lines).map(|((point, samples), lines)| {
             let mut object = Map::new();

@@ -1,13 +1,13 @@
 //! The notation of an experiment's keys in messages.
 
-/// The notation of keys in messages, which is the one that the user used.
+/// The notation of keys in messages, which is that of the user's input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keys {
-    /// As in a file: `arrival-scale`.
+    /// The notation of files: `arrival-scale`.
     Plain,
-    /// As on a command line: `--arrival-scale`.
+    /// The notation of command lines: `--arrival-scale`.
     Options,
-    /// As arguments of a function: `arrival_scale`.
+    /// The notation of function arguments: `arrival_scale`.
     Keywords,
 }
 

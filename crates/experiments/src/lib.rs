@@ -1,10 +1,11 @@
-//! Experiments: many runs, until their means can be trusted.
+//! Experiments, which consist of so many runs that their means can be trusted.
 //!
-//! Every run is a [`Point`]: a value for every parameter in a single list ([`parameters::ALL`]),
-//! and their combined meaning ([`RunSettings`]). A [`Specification`] has many points, from an
-//! experiment file or from individual settings. It runs them over the same jobs (common random
-//! numbers), in parallel. Independent replications are added until the mean of each metric can be
-//! trusted. Results depend only on the points, never on the number of threads.
+//! Every run belongs to a [`Point`], which has a value for every parameter in a single list
+//! ([`parameters::ALL`]); [`RunSettings`] defines the combined meaning of these values. A
+//! [`Specification`] has many points, which come from an experiment file or from individual
+//! settings. It runs them with the same jobs (common random numbers), in parallel. Independent
+//! replications are added until the mean of each metric can be trusted. Results depend only on the
+//! points, never on the number of threads.
 
 pub mod advice;
 mod batches;
@@ -72,7 +73,7 @@ pub use specification::{
 pub use student::student_t;
 
 pub mod report {
-    //! The parts of a report, for programs that add sections to the report.
+    //! The parts of a report, for programs that add sections to a report.
 
     pub use pavior_draw::{Page, Section, SectionTable, html};
 }

@@ -1,7 +1,8 @@
-//! Asymptotic costs stated in an experiment: one formula per strategy, evaluated in snapshots.
+//! Asymptotic costs that an experiment states: one formula per strategy, which is evaluated in
+//! snapshots.
 //!
-//! They are given by the `orders` key of an experiment file, and their values are the
-//! `printed_order` metric. The names in formulas are N (nodes in the machine), h (rows), B (busy
+//! The `orders` key of an experiment file contains these formulas, and the `printed_order` metric
+//! contains their values. The names in formulas are N (nodes in the machine), h (rows), B (busy
 //! submeshes) and K (nodes per submesh).
 
 use crate::settings::Asked;
@@ -10,17 +11,18 @@ use crate::{Formula, Point};
 /// The names that formulas may use.
 pub(crate) const NAMES: [&str; 4] = ["N", "h", "B", "K"];
 
-/// Formulas by strategy.
+/// The formulas of strategies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Orders(pub(crate) Vec<(String, Formula)>);
 
 impl Orders {
-    /// Returns the formula's value for the point's strategy; `None` without formula or state.
+    /// Returns the value of the formula for the point's strategy. Returns `None` if there is no
+    /// formula or no state.
     pub(crate) fn value(&self, point: &Point) -> Option<f64> {
         let settings = point.settings();
         let strategy = &settings.strategy.to_string();
-        // Options hardly change the asymptotic cost: `ff:plain` uses the formula of `ff` unless it
-        // has its own.
+        // Options hardly change the asymptotic cost. Therefore, `ff:plain` uses the formula of `ff`
+        // unless it has its own.
         let plain = settings.strategy.entry.name;
         let of = |name: &str| self.0.iter().find(|(known, _)| known == name);
         let (_, formula) = of(strategy).or_else(|| of(plain))?;

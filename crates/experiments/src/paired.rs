@@ -1,4 +1,4 @@
-//! Differences and ratios between two samples for the same jobs.
+//! Differences and ratios between two samples that are based on the same jobs.
 
 use crate::confidence::{half_width, mean};
 use crate::student_t;
@@ -10,11 +10,12 @@ pub struct Paired {
     pub pairs: u64,
     /// The mean of a - b.
     pub difference: f64,
-    /// The half-width of the difference's 95 % confidence interval; `None` for a single pair.
+    /// The half-width of the 95 % confidence interval for the difference, or `None` for a single
+    /// pair.
     pub difference_ci95: Option<f64>,
-    /// The mean of a divided by the mean of b; `None` if the latter is 0.
+    /// The mean of a divided by the mean of b, or `None` if the mean of b is 0.
     pub ratio: Option<f64>,
-    /// The half-width of the ratio's 95 % confidence interval.
+    /// The half-width of the 95 % confidence interval for the ratio.
     pub ratio_ci95: Option<f64>,
 }
 
@@ -23,8 +24,8 @@ impl Paired {
     /// ignored. Returns `None` if there are no pairs.
     ///
     /// The interval for the difference is Student's t of the differences. The interval for the
-    /// ratio r is that of the residuals a - r b, divided by the mean of b, so that effects common
-    /// to both samples cancel. This is the delta method for paired samples (Cochran, Sampling
+    /// ratio r is that of the residuals a - r b, divided by the mean of b. Effects common to both
+    /// samples therefore cancel. This is the delta method for paired samples (Cochran, Sampling
     /// Techniques, 1977, ch. 6).
     ///
     /// ```
@@ -63,7 +64,7 @@ mod tests {
 
     #[test]
     fn pairs_cancel_what_they_share() {
-        // The replications differ widely, but the two columns always differ by one.
+        // The replications differ widely, but the difference between the two columns is always one.
         let b = [10.0, 50.0, 20.0, 90.0];
         let a: Vec<f64> = b.iter().map(|b| b + 1.0).collect();
         let paired = Paired::of(&a, &b).unwrap();
@@ -74,8 +75,8 @@ mod tests {
 
     #[test]
     fn intervals_hold_what_they_promise() {
-        // 400 samples of 8 pairs with a true difference of 2 and a true ratio of 1.5: about 95 % of
-        // the intervals contain the true value.
+        // There are 400 samples of 8 pairs with a true difference of 2 and a true ratio of 1.5.
+        // About 95 % of the intervals contain the true value.
         let (mut differences, mut ratios) = (0, 0);
         for seed in 0..400 {
             let mut draw = pavior_kernel::Stream::new(seed, 0, "paired");

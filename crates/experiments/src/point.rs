@@ -1,4 +1,4 @@
-//! A single combination of parameters.
+//! A single combination of parameter values.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -9,13 +9,15 @@ use crate::RunSettings;
 use crate::parameters::{self, Parameter};
 use crate::settings::Asked;
 
-/// The name used for the strategy and the scheduler in a point that uses the places in the log.
+/// The name that stands for the strategy and the scheduler in a point that uses the places in the
+/// log.
 const PLACED: &str = "placed";
 
-/// A value for every parameter that applies, in the order of [`parameters::ALL`].
+/// A combination of values, one for every parameter that applies, in the order of
+/// [`parameters::ALL`].
 ///
 /// Runs use a point's [`RunSettings`]; tables, figures and keys use the canonical texts. Points are
-/// cheap to clone. Points of one experiment share the texts of their values.
+/// cheap to clone, and the points of one experiment share the texts of their values.
 #[derive(Clone, Debug)]
 pub struct Point {
     texts: Arc<[Option<Arc<str>>]>,
@@ -44,7 +46,7 @@ impl Point {
     }
 
     /// Splits off the point that uses the places in the log, if requested. Returns the point in
-    /// which the scheduler decides, and the other one.
+    /// which the scheduler decides, and the one that was split off.
     pub(crate) fn split_placed(self) -> (Point, Option<Point>) {
         let Asked::Jobs(jobs) = &self.settings.asked else { return (self, None) };
         if jobs.log().is_none_or(|log| log.placed.is_none()) {
@@ -73,8 +75,8 @@ impl Point {
         &self.settings
     }
 
-    /// Returns the canonical text of a parameter, by name; `None` if there is no such parameter, or
-    /// if the parameter does not apply or is not set.
+    /// Returns the canonical text of the parameter with this name. Returns `None` if there is no
+    /// such parameter, or if the parameter does not apply or is not set.
     pub fn get(&self, name: &str) -> Option<&str> {
         let place = parameters::ALL.iter().position(|parameter| parameter.name == name)?;
         self.at(place)
@@ -85,7 +87,7 @@ impl Point {
         self.texts.get(index)?.as_deref()
     }
 
-    /// Returns true for a single request in a snapshot, without jobs and time.
+    /// Returns true for a single request in a snapshot, which has neither jobs nor time.
     pub fn is_snapshot(&self) -> bool {
         self.settings.jobs().is_none()
     }
@@ -103,13 +105,14 @@ impl Point {
             .filter_map(|(parameter, value)| Some((parameter, value.as_deref()?)))
     }
 
-    /// Returns true if the point has all these values; an empty value means not set.
+    /// Returns true if the point has all of these values. An empty value means that the parameter
+    /// is not set.
     pub fn has(&self, wanted: &[(&str, &str)]) -> bool {
         wanted.iter().all(|(name, value)| self.get(name).unwrap_or_default() == *value)
     }
 
     /// Returns all values in one line, as `name=value` separated by spaces. Two keys are equal if
-    /// and only if the points are.
+    /// and only if the points are equal.
     pub fn key(&self) -> String {
         let part = |(parameter, value): (&Parameter, &str)| {
             format!("{}={}", parameter.name, value.escape_default())

@@ -1,4 +1,5 @@
-//! An experiment's files, generated from its samples. The same samples give the same bytes.
+//! The files of an experiment, which are generated from its samples. The same samples give the same
+//! bytes.
 
 use std::io;
 
@@ -21,7 +22,7 @@ pub struct Publication {
     pub bytes: Vec<u8>,
 }
 
-/// The origin of numbers, for footers.
+/// The origin of the numbers, for use in footers.
 #[derive(Clone, Debug)]
 pub struct Provenance {
     /// The version of the program.
@@ -32,7 +33,7 @@ pub struct Provenance {
 
 impl Specification {
     /// Generates every file of an experiment except those that describe when and where it was run.
-    /// `lead` and `first` are paragraphs and sections that precede those of the report.
+    /// The paragraphs in `lead` and the sections in `first` precede those of the report.
     ///
     /// # Errors
     /// Returns an error only if a write to memory fails.
@@ -81,7 +82,7 @@ impl Specification {
         Ok(files)
     }
 
-    /// Generates the figure files, using only the tables.
+    /// Generates the files with figures, using only the tables.
     pub fn figures(&self, results: &Table, measured: &Table) -> Vec<Publication> {
         let mut files = Vec::new();
         let mut add = |name: &str, bytes: Vec<u8>| {
@@ -182,7 +183,7 @@ impl Specification {
         lines
     }
 
-    /// Describes the limits that sweeps set on the number of replications, if there are any.
+    /// Describes the limits that sweeps set on the number of replications, if any.
     fn capped(&self) -> Option<String> {
         let caps: Vec<u64> = self.caps.iter().flatten().copied().collect();
         let (least, most) = (caps.iter().min()?, caps.iter().max()?);
@@ -196,7 +197,7 @@ impl Specification {
         self.overview_of(samples, &Table::of(self, samples))
     }
 
-    /// Like [`Self::overview`], but for results that are already available.
+    /// Does the same as [`Self::overview`] with results that are already available.
     fn overview_of(&self, samples: &Samples, table: &Table) -> SectionTable {
         const FIRST: [&str; 5] =
             ["turnaround", "utilization", "waiting", "blocks_per_job", "busy_submeshes"];
@@ -222,7 +223,7 @@ impl Specification {
         SectionTable { header, rows, words }
     }
 
-    /// Returns the columns of a table that have a value at any point.
+    /// Returns the columns of a table in which at least one point has a value.
     fn told(&self) -> Vec<usize> {
         let set = |index: usize| self.points.iter().any(|point| point.at(index).is_some());
         let all = shown(self).into_iter().enumerate();
@@ -235,7 +236,7 @@ impl Specification {
         columns.iter().map(|&column| parameters::ALL[shown[column]].name.to_string()).collect()
     }
 
-    /// Returns in a word or two whether the precision target was met.
+    /// Says in a word or two whether the precision target was met.
     fn met(&self, missed: bool) -> &'static str {
         match (self.policy, missed) {
             (Policy::Fixed(_), _) => "no target",

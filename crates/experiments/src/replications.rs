@@ -1,7 +1,7 @@
-//! All replications, as two tables: reproducible results, and measured times.
+//! All replications, as two tables: one of reproducible results, and one of measured times.
 //!
-//! Finished experiments can be merged and extended using these tables, because each number reads
-//! back as the same value. Every line ends with a checksum of its other cells.
+//! These tables are sufficient to merge and extend finished experiments, because each number is
+//! read back as the same value. Every line ends with a checksum of its other cells.
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
@@ -11,7 +11,7 @@ use pavior_kernel::Checksum;
 use crate::results::{number, shown, values};
 use crate::{JournalEntry, Sample, Samples, Specification, parameters};
 
-/// The checksum column. Its name differs from the names of all parameters and metrics.
+/// The name of the checksum column, which differs from the names of all parameters and metrics.
 const CHECKSUM: &str = "checksum";
 
 /// Returns the checksum of a line's other cells.
@@ -29,7 +29,7 @@ fn checksum<'c>(cells: impl IntoIterator<Item = &'c str>) -> String {
 pub struct Replications {
     /// The replications in intact lines.
     pub entries: Vec<JournalEntry>,
-    /// The line numbers, from 1, of lines that were changed after they were written.
+    /// The numbers, from 1, of the lines that were changed after they had been written.
     pub damaged: Vec<u64>,
 }
 
@@ -37,7 +37,7 @@ const FACTS: [&str; 5] =
     ["replication", "arrived", "still_waiting", "rejected_jobs", "rejected_set"];
 
 impl Specification {
-    /// Writes all replications that were run, without measured times.
+    /// Writes all replications that were run, without the measured times.
     ///
     /// # Errors
     /// Returns an error if the writer fails.
@@ -78,7 +78,7 @@ impl Specification {
         Ok(writer.flush()?)
     }
 
-    /// Returns the columns that identify the point.
+    /// Returns the columns that identify a point.
     fn header(&self) -> Vec<String> {
         let shown = shown(self).into_iter().map(|index| parameters::ALL[index].column());
         std::iter::once("point".to_string()).chain(shown).collect()
@@ -101,7 +101,7 @@ impl Specification {
         Ok(())
     }
 
-    /// Reads the output of [`Self::write_replications`] and [`Self::write_timings`].
+    /// Reads the tables that [`Self::write_replications`] and [`Self::write_timings`] have written.
     ///
     /// # Errors
     /// Returns an error message if the tables do not belong to this experiment.
@@ -120,7 +120,8 @@ impl Specification {
         let at_point = find("point")?;
         let facts = FACTS.map(find);
         let facts: Vec<usize> = facts.into_iter().collect::<Result<_, _>>()?;
-        // A parameter may have a metric's name (`service`): metrics follow all parameters.
+        // A parameter may have the same name as a metric (`service`), but metrics come after all
+        // parameters.
         let last = |name: &str| {
             let position = (0..header.len()).rev().find(|&column| &header[column] == name);
             position.ok_or_else(|| format!("there is no column `{name}`"))

@@ -1,7 +1,7 @@
-//! An experiment's results as a table, with one line per point and metric.
+//! The results of an experiment as a table, with one line per point and metric.
 //!
-//! A table that is written as CSV and read back is unchanged. Figures are drawn using only this
-//! table.
+//! A table does not change if it is written as CSV and read back. Figures are drawn from this table
+//! alone.
 
 use std::fmt;
 use std::io::{Read, Write};
@@ -25,13 +25,15 @@ pub struct Table {
 /// A metric at a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// The values of the parameters with a column, empty if not applicable; shared within a point.
+    /// The values of the parameters that have a column. A value is empty where a parameter does not
+    /// apply. The lines of a point share them.
     pub values: Arc<[String]>,
     /// The number of replications.
     pub replications: u64,
     /// True if a precision target was set and not met.
     pub target_missed: bool,
-    /// True if more than a tenth of the arrivals were waiting at the end, over all replications.
+    /// True if more than a tenth of the arrivals were still waiting at the end, over all
+    /// replications.
     pub overloaded: bool,
     /// The name of the metric.
     pub metric: String,
@@ -46,9 +48,9 @@ pub struct Line {
 /// A metric over all replications.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
-    /// The mean; `None` if the metric does not apply.
+    /// The mean, or `None` if the metric does not apply.
     pub mean: Option<f64>,
-    /// The half-width of the 95 % confidence interval; `None` for fewer than two replications.
+    /// The half-width of the 95 % confidence interval, or `None` for fewer than two replications.
     pub ci95: Option<f64>,
 }
 
@@ -59,8 +61,8 @@ impl Summary {
     }
 }
 
-/// Formats the mean with its half-width, to four significant digits of the mean. The format's
-/// precision is the maximum number of decimals, six by default.
+/// Formats the mean with its half-width, to four significant digits of the mean. The precision in
+/// the format string is the maximum number of decimals; the default is six.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(mean) = self.mean else { return f.write_str("-") };
@@ -72,20 +74,20 @@ impl fmt::Display for Summary {
     }
 }
 
-/// The measured time of an allocation attempt over all replications. A replication's value is the
-/// mean over its timed attempts or, in a snapshot, their median.
+/// The measured time of an allocation attempt, over all replications. The value of a replication is
+/// the mean over its timed attempts or, in a snapshot, their median.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeasuredTime {
-    /// The median, which interrupted runs hardly affect.
+    /// The median, which is hardly affected by interrupted runs.
     pub median: Median,
-    /// The mean, which a single interrupted run can move by any amount.
+    /// The mean, which a single interrupted run can change by any amount.
     pub summary: Summary,
 }
 
 /// A metric at a point: its name, its unit, its mean, and its median if it is a time.
 type Measured = (&'static str, &'static str, Summary, Option<Median>);
 
-/// Columns that are not parameters.
+/// The columns that do not belong to parameters.
 const OTHERS: [&str; 7] =
     ["replications", "target_missed", "overloaded", "metric", "mean", "ci95", "unit"];
 
@@ -100,16 +102,18 @@ pub struct PointResult<'a> {
     pub target_missed: bool,
     /// The number of jobs that were waiting at the end, over all replications.
     pub waiting: u64,
-    /// True if more than a tenth of the arrivals were waiting at the end, over all replications.
+    /// True if more than a tenth of the arrivals were still waiting at the end, over all
+    /// replications.
     pub overloaded: bool,
     /// All metrics with their units.
     pub metrics: Vec<(&'static str, &'static str, Summary)>,
-    /// The measured time of an attempt, which is not a result; `None` if it was not measured.
+    /// The measured time of an attempt, or `None` if it was not measured. It does not count as a
+    /// result.
     pub allocation_ns: Option<MeasuredTime>,
 }
 
 impl PointResult<'_> {
-    /// Returns all metrics with names and units, followed by the measured time, if requested.
+    /// Returns all metrics with their names and units. If requested, the measured time comes last.
     pub fn all_metrics(
         &self,
         timing: bool,
@@ -171,8 +175,8 @@ impl Specification {
         document
     }
 
-    /// Describes the points with over a tenth of their arrivals waiting at the end, naming up to
-    /// five.
+    /// Describes the points at which more than a tenth of the arrivals were still waiting at the
+    /// end. Names at most five of them.
     pub fn overloaded_in_words(&self, samples: &Samples) -> Option<String> {
         let varying = crate::point::varying(&self.points);
         let name = |one: &PointResult<'_>| {
@@ -214,7 +218,7 @@ impl Specification {
     }
 }
 
-/// Summarizes measured times, one per replication; `None` if there are no times.
+/// Summarizes measured times, one per replication. Returns `None` if there are no times.
 fn of_times(times: &[f64]) -> Option<MeasuredTime> {
     Median::of(times).map(|median| MeasuredTime { median, summary: Summary::of(times) })
 }
@@ -228,7 +232,7 @@ impl Table {
         })
     }
 
-    /// Builds the table of the measured times, which are not results.
+    /// Builds the table of measured times, which do not count as results.
     pub fn measured(specification: &Specification, samples: &Samples) -> Table {
         Table::build(specification, samples, |result| {
             let times = result.allocation_ns.iter();
@@ -249,7 +253,7 @@ impl Table {
                 rows.push(Line {
                     values: Arc::clone(&values),
                     replications: result.samples.len() as u64,
-                    // A measured time has no target.
+                    // A measured time has no precision target.
                     target_missed: result.target_missed && metric != ALLOCATION_NS,
                     overloaded: result.overloaded,
                     metric: metric.to_string(),
@@ -330,8 +334,8 @@ impl Table {
         Ok(Table { columns, rows })
     }
 
-    /// Reads the measured times of replications and returns the table of their medians. An empty
-    /// text gives an empty table.
+    /// Reads the measured times of replications, and returns the table of their medians. For an
+    /// empty text, the table is empty.
     ///
     /// # Errors
     /// Returns an error message if the text does not contain such times.
@@ -369,14 +373,14 @@ impl Table {
         Ok(Table { columns, rows: points.into_iter().map(line).collect() })
     }
 
-    /// Returns a parameter's value in a line; `None` if the table has no such column.
+    /// Returns the value of a parameter in a line. Returns `None` if the table has no such column.
     pub fn value<'t>(&self, row: &'t Line, column: &str) -> Option<&'t str> {
         let index = self.columns.iter().position(|name| name == column)?;
         Some(&row.values[index])
     }
 }
 
-/// Returns true if these samples miss a precision target that is set.
+/// Returns true if there is a precision target and these samples do not meet it.
 pub fn target_missed(specification: &Specification, samples: &[Sample]) -> bool {
     let of = |&target: &usize| samples.iter().filter_map(|run| run.values[target]).collect();
     let targets: Vec<Vec<f64>> = specification.targets.iter().map(of).collect();
@@ -384,8 +388,8 @@ pub fn target_missed(specification: &Specification, samples: &[Sample]) -> bool 
     specification.policy.missed(&targets)
 }
 
-/// Returns the parameters shown in tables: machine, strategy, scheduler and load, then those that
-/// vary, and those that a figure names.
+/// Returns the parameters that tables show. These are machine, strategy, scheduler and load, then
+/// those that vary, and those that a figure names.
 pub(crate) fn shown(specification: &Specification) -> Vec<usize> {
     let mut shown: Vec<usize> =
         [parameters::MACHINE, parameters::STRATEGY, parameters::SCHEDULER, parameters::LOAD]
@@ -403,12 +407,12 @@ pub(crate) fn shown(specification: &Specification) -> Vec<usize> {
     shown
 }
 
-/// Returns a point's values of some parameters; empty if a parameter does not apply.
+/// Returns a point's values of some parameters. A value is empty if the parameter does not apply.
 pub(crate) fn values(point: &Point, shown: &[usize]) -> Vec<String> {
     shown.iter().map(|&index| point.at(index).unwrap_or_default().to_string()).collect()
 }
 
-/// Formats a number in full, so that it reads back as the same value. Returns an empty string if
+/// Formats a number in full, so that it is read back as the same value. Returns an empty string if
 /// there is no number.
 pub(crate) fn number(value: Option<f64>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()

@@ -3,10 +3,10 @@
 use pavior_kernel::Checksum;
 use pavior_simulation::Outcome;
 
-/// The numbers from one replication.
+/// The numbers that result from one replication.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// The metrics, in the order of the experiment; `None` if a metric does not apply.
+    /// The metrics, in the order of the experiment. A metric that does not apply is `None`.
     pub values: Vec<Option<f64>>,
     /// The number of jobs that arrived.
     pub arrived: u64,
@@ -14,7 +14,7 @@ pub struct Sample {
     pub waiting: u64,
     /// The number of jobs that were rejected.
     pub rejected: u64,
-    /// A checksum of the set of rejected jobs: equal for equal sets.
+    /// A checksum of the set of rejected jobs. Equal sets have equal checksums.
     pub rejected_set: u64,
     /// The measured time of an allocation attempt, in nanoseconds.
     pub allocation_ns: Option<f64>,

@@ -1,10 +1,11 @@
-//! Snapshots: a strategy's choice in one state of the machine, and the time that the choice takes.
+//! Snapshots: the choice that a strategy makes in one state of the machine, and the time that it
+//! takes.
 //!
-//! No time passes. A state is given box by box (`busy`), or drawn anew for every replication
-//! (`submeshes`). In the latter case, boxes of 4x3, 2x2, 2x2 and 3x1 nodes in turn are put at
-//! random free places. These are the boxes in the MFA paper's examples, with 5.75 nodes on average.
-//! The request is sent to a fresh machine in that state. To measure time, it is granted and
-//! released repeatedly.
+//! In a snapshot, no time passes. The state either consists of given boxes (`busy`), or is drawn
+//! again for every replication (`submeshes`). In the latter case, boxes of 4x3, 2x2, 2x2 and 3x1
+//! nodes in turn are put at random free places. These are the boxes in the examples of the MFA
+//! paper, with 5.75 nodes on average. A fresh machine in that state receives the request. To
+//! measure time, the request is granted and released repeatedly.
 
 use pavior_allocation::explain::{State, index};
 use pavior_allocation::{Machine, Selection};
@@ -45,7 +46,7 @@ const GRANTED_NODES: MetricSpec = MetricSpec {
     build: |_| Box::new(Absent),
 };
 
-/// A metric whose value is set by the sweep, based on the orders in its specification.
+/// A metric whose value the sweep computes from the orders in its specification.
 pub(crate) const PRINTED_ORDER: MetricSpec = MetricSpec {
     name: "printed_order",
     meaning: "the strategy's asymptotic cost, as given in `orders`",
@@ -54,11 +55,11 @@ pub(crate) const PRINTED_ORDER: MetricSpec = MetricSpec {
     build: |_| Box::new(Absent),
 };
 
-/// A snapshot metric in a run of jobs, where it has no value.
+/// A snapshot metric in a run of jobs, in which it has no value.
 struct Absent;
 
 impl Observer for Absent {
-    /// Subscribes to some facts, because an observer must, but ignores them.
+    /// Subscribes to some facts because every observer must, but ignores them.
     fn interest(&self) -> Interest {
         Interest::ARRIVALS
     }
@@ -116,7 +117,8 @@ impl Snapshot {
                 Some(index(state.free(), &self.used(granted)) as f64)
             }
             ("granted_nodes", Ok(placement)) => Some(f64::from(placement.nodes())),
-            // A refusal has none of these values, and the sweep sets `printed_order`.
+            // If the request is refused, none of these metrics has a value. The sweep sets
+            // `printed_order`.
             _ => None,
         });
         Sample {
@@ -129,8 +131,8 @@ impl Snapshot {
         }
     }
 
-    /// Returns the part of a granted box that the task uses: if the box is larger than requested,
-    /// this is the requested box at the same base.
+    /// Returns the part of a granted box that the task uses. If the granted box is larger than
+    /// requested, this is the requested box at the same base.
     fn used(&self, granted: &Cuboid) -> Cuboid {
         let asked = self.request.shape.unwrap_or(granted.sides);
         let larger = (0..3).all(|axis| asked[axis] <= granted.sides[axis]);
@@ -155,7 +157,7 @@ impl Snapshot {
             times.extend(watch.mean_ns().filter(|_| attempt >= WARM_UP));
             match granted {
                 Ok(()) => drop(machine.release(job)),
-                // The machine would answer the same question from its cache.
+                // Otherwise, the machine would answer the same question from its cache.
                 Err(_) => machine = self.machine(state),
             }
         }

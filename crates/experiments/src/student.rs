@@ -1,11 +1,12 @@
-//! Quantiles of Student's t, using only `libm` so that no linked library can change their bits.
+//! Quantiles of Student's t. Only `libm` is used, so that no linked library can change the bits of
+//! the result.
 //!
 //! The quantile is computed from the incomplete beta function I(x; n/2, 1/2), which is inverted by
 //! Newton's method. Sources: Majumder & Bhattacharjee 1973, Algorithm AS 64; Cran, Martin & Thomas
 //! 1977, Remark AS R19 and Algorithm AS 109; Berry, Mielke & Cran 1990, Remark AS R83. The
-//! incomplete beta function is a continued fraction (Press et al., Numerical Recipes, 6.4); the
-//! gamma function is Lanczos' approximation with Pugh's coefficients (2004). The code follows the
-//! crates `statrs` (MIT) and `special` (MIT or Apache 2.0), operation by operation.
+//! incomplete beta function is computed as a continued fraction (Press et al., Numerical Recipes,
+//! 6.4), and the gamma function by Lanczos' approximation with Pugh's coefficients (2004). The code
+//! follows the crates `statrs` (MIT) and `special` (MIT or Apache 2.0), operation by operation.
 
 /// Pugh's r and coefficients.
 const GAMMA_R: f64 = 10.900_511;
@@ -26,11 +27,12 @@ const GAMMA_DK: [f64; 11] = [
 const LN_2_SQRT_E_OVER_PI: f64 = 0.620_782_237_635_245_2;
 /// Half the distance from 1 to the next number.
 const PRECISION: f64 = f64::EPSILON / 2.0;
-/// The minimum change considered by Newton's method, squared.
+/// The minimum change, squared, after which Newton's method continues.
 const LEAST_SQUARE: f64 = 1e-30;
 
-/// Returns the two-sided quantile of Student's t: the t such that the interval from -t to t has the
-/// given probability. Infinite for zero degrees of freedom, and for a probability of 1.
+/// Returns the two-sided quantile of Student's t, that is, the t for which the interval from -t to
+/// t has the given probability. The result is infinite for zero degrees of freedom, and for a
+/// probability of 1.
 ///
 /// ```
 /// # mod pavior { pub use pavior_experiments as experiments; }
@@ -45,9 +47,10 @@ pub fn student_t(confidence: f64, degrees_of_freedom: usize) -> f64 {
     if degrees_of_freedom == 0 || confidence >= 1.0 {
         return f64::INFINITY;
     }
-    // The probability of the upper tail, computed from the level of the quantile.
+    // This is the probability of the upper tail, computed from the level of the quantile.
     let tail = 1.0 - (0.5 + confidence / 2.0);
-    // Numbers next to 1 leave no tail, and those next to 0 only the tail: no search is needed.
+    // If the probability is next to 1, there is no tail; if it is next to 0, there is only the
+    // tail. In both cases, no search is needed.
     if tail <= 0.0 {
         return f64::INFINITY;
     }
@@ -58,7 +61,7 @@ pub fn student_t(confidence: f64, degrees_of_freedom: usize) -> f64 {
     libm::sqrt(freedom * (1.0 - y) / y)
 }
 
-/// Returns the logarithm of the gamma function, for x of at least 1/2.
+/// Returns the logarithm of the gamma function. x must be at least 1/2.
 fn ln_gamma(x: f64) -> f64 {
     let terms = GAMMA_DK.iter().enumerate().skip(1);
     let sum = terms.fold(GAMMA_DK[0], |sum, (index, dk)| sum + dk / (x + index as f64 - 1.0));
@@ -114,7 +117,7 @@ fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     h
 }
 
-/// Finds the x at which I(x; a, b) is `level`; one of a and b is 1/2.
+/// Finds the x for which I(x; a, b) is `level`. Either a or b must be 1/2.
 fn inverse_beta(mut a: f64, mut b: f64, mut level: f64) -> f64 {
     let ln_beta = ln_gamma(a) + ln_gamma(b) - ln_gamma(a + b);
     let turned = level > 0.5;
@@ -146,7 +149,7 @@ fn inverse_beta(mut a: f64, mut b: f64, mut level: f64) -> f64 {
             }
             share /= 3.0;
             if share == 0.0 {
-                // No step, however short, leads to a better value, or the step is NaN.
+                // Either no step, however short, leads to a better value, or the step is NaN.
                 break p;
             }
         };
@@ -161,8 +164,8 @@ fn inverse_beta(mut a: f64, mut b: f64, mut level: f64) -> f64 {
     if turned { 1.0 - p } else { p }
 }
 
-/// Returns Scheffé and Tukey's approximation (1944), with Wilson and Hilferty's of chi-squared
-/// (1931) and Hastings' of the normal quantile (1955).
+/// Returns a first guess: Scheffé and Tukey's approximation (1944), with Wilson and Hilferty's
+/// approximation of chi-squared (1931) and Hastings' of the normal quantile (1955).
 fn first_guess(a: f64, b: f64, level: f64, ln_beta: f64) -> f64 {
     let r = libm::sqrt(-libm::log(level * level));
     let normal = r - (2.30753 + 0.27061 * r) / (1.0 + (0.99229 + 0.04481 * r) * r);

@@ -1,4 +1,4 @@
-//! A reader that fails rather than fill memory.
+//! A reader that fails rather than filling memory.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -83,7 +83,7 @@ impl Read for Bounded {
     }
 }
 
-/// Formats a number of bytes as limits are written: `512 MiB`.
+/// Formats a number of bytes in the form in which limits are written, such as `512 MiB`.
 fn size(bytes: u64) -> String {
     match bytes {
         bytes if bytes >= 1 << 20 && bytes % (1 << 20) == 0 => format!("{} MiB", bytes >> 20),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use thiserror::Error;
 
-/// The reason a file was not read or written. Untrusted text is escaped for display.
+/// The reason why a file was not read or written. Untrusted text is escaped for display.
 #[derive(Debug, Error)]
 pub enum FileError {
     /// The file cannot be read, or its content is invalid.
@@ -16,7 +16,8 @@ pub enum FileError {
         /// The system's error or a description.
         reason: io::Error,
     },
-    /// The destination cannot be written: its directory is missing or belongs to another user.
+    /// The destination cannot be written, because its directory is missing or belongs to another
+    /// user.
     #[error("cannot write {path}: {reason}")]
     Place {
         /// The file's name, for display.
@@ -43,7 +44,8 @@ pub enum FileError {
 }
 
 impl FileError {
-    /// Returns true for bad usage or bad input, which the user can fix; false for a system failure.
+    /// Returns true for bad usage or bad input, which the user can fix. Returns false for a system
+    /// failure.
     pub fn is_usage(&self) -> bool {
         !matches!(self, FileError::Write { .. })
     }

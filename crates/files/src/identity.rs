@@ -34,7 +34,7 @@ struct Place {
 /// An existing file or a place where one may be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Identity {
-    /// Device and inode.
+    /// The device and the inode.
     #[cfg(unix)]
     File(u64, u64),
     /// The canonical path of the nearest existing folder, and the names below it.
@@ -114,7 +114,8 @@ fn of_file(path: &Path, _: &fs::Metadata) -> Identity {
     Identity::Below(Box::new(fs::canonicalize(path).unwrap_or_default()), Vec::new())
 }
 
-/// Resolves a path component by component: existing ones with their links, missing ones literally.
+/// Resolves a path component by component. The links of existing components are followed, and
+/// missing components are taken literally.
 fn of_place(path: &Path) -> Identity {
     let mut here = fs::canonicalize(".").unwrap_or_default();
     let mut missing: Vec<OsString> = Vec::new();
@@ -153,7 +154,8 @@ fn of_place(path: &Path) -> Identity {
     }
 }
 
-/// Returns the components of a path, without the root and those that mean the current folder.
+/// Returns the components of a path, without the root and without those that mean the current
+/// folder.
 fn names(path: &Path) -> Vec<OsString> {
     let name = |component: Component<'_>| match component {
         Component::Normal(name) => Some(name.to_os_string()),

@@ -3,9 +3,9 @@
 //! Every program in the project (the command line, the Python package, the service) opens its files
 //! with this crate, which guarantees that:
 //!
-//! - Reading is bounded: [`Limits`], which a caller may raise, apply to the length of a line and to
+//! - Reading is bounded. [`Limits`], which a caller may raise, apply to the length of a line and to
 //!   the length of the input after decompression.
-//! - Writing is atomic: a temporary file with a random name is created exclusively, written,
+//! - Writing is atomic. A temporary file with a random name is created exclusively, written,
 //!   synchronized and renamed. A replaced file keeps its mode.
 //! - An output that is also an input is rejected before anything is read ([`FileUses`]).
 //! - Only one process at a time changes a folder of several files ([`Lock`]).

@@ -3,15 +3,15 @@
 /// The maximum length of a line, in bytes, for input that is read line by line.
 pub const LONGEST_LINE: u64 = 1 << 20;
 
-/// The maximum length of an input, in bytes after decompression: more than twice the largest log
-/// from the Parallel Workloads Archive that Pavior has been tested with.
+/// The maximum length of an input, in bytes after decompression. It is more than twice the length
+/// of the largest log from the Parallel Workloads Archive that Pavior has been tested with.
 pub const LONGEST_INPUT: u64 = 512 << 20;
 
-/// The maximum length, in bytes, of a document that is read as a whole: an experiment, a state or a
-/// list of names.
+/// The maximum length, in bytes, of a document that is read as a whole, such as an experiment, a
+/// state or a list of names.
 pub const LONGEST_DOCUMENT: u64 = 16 << 20;
 
-/// The maximum lengths of an input and of its lines. Reading more fails.
+/// The maximum lengths of an input and of its lines. An attempt to read more fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The maximum length of a line, in bytes, without the line ending.

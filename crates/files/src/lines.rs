@@ -1,4 +1,4 @@
-//! A line reader that continues after an overlong line.
+//! A line reader that continues after a line that is too long.
 
 use std::io::{self, BufRead};
 
@@ -11,7 +11,8 @@ pub enum NextLine {
     End,
     /// A line was read, including the line ending.
     Whole,
-    /// The line is too long. At most its beginning was read; the rest is skipped by the next read.
+    /// The line is too long. At most its beginning was read, and the rest is skipped by the next
+    /// read.
     TooLong,
 }
 

@@ -8,8 +8,8 @@ use tempfile::NamedTempFile;
 
 use crate::{FileError, partial};
 
-/// A file that is written under a temporary name in the destination's folder, then renamed by
-/// [`Output::finish`]. If dropped before that, the destination is unchanged.
+/// A file that is written under a temporary name in the destination's folder, and then renamed by
+/// [`Output::finish`]. If it is dropped before that, the destination is unchanged.
 ///
 /// ```
 /// # mod pavior { pub use pavior_files as files; }
@@ -31,7 +31,8 @@ pub struct Output {
 enum To {
     /// A temporary file that is renamed to the target when it is complete.
     Whole { file: BufWriter<NamedTempFile>, target: PathBuf },
-    /// Direct writing to a pipe, a terminal, `/dev/stdout`, or any other file that is not regular.
+    /// A pipe, a terminal, `/dev/stdout`, or any other file that is not regular, which is written
+    /// to directly.
     Stream(BufWriter<File>),
 }
 
@@ -127,7 +128,7 @@ pub fn remove(path: &Path) -> Result<(), FileError> {
     }
 }
 
-/// Removes temporary files that processes no longer running left in a folder.
+/// Removes the temporary files in a folder that were left by processes that are no longer running.
 ///
 /// # Errors
 /// Returns an error if the folder cannot be read or a temporary file cannot be removed.
@@ -147,7 +148,7 @@ pub fn check_writable(path: &Path) -> Result<(), FileError> {
     beside(&target).map(drop).map_err(|error| FileError::place(path, error))
 }
 
-/// Returns the file that is actually written: the link's target if the path is a link.
+/// Returns the file that is actually written. If the path is a link, this is the link's target.
 fn target(path: &Path) -> Result<PathBuf, FileError> {
     if path.is_dir() {
         let reason = io::Error::new(io::ErrorKind::IsADirectory, "it is a directory");

@@ -10,13 +10,13 @@ use std::path::Path;
 
 use tempfile::{Builder, NamedTempFile};
 
-/// The prefix and suffix of a temporary file's name, with random characters in between.
+/// The prefix and suffix of a temporary file's name. Random characters are between them.
 const NAME: (&str, &str) = (".pavior-", ".partial");
 /// The number of random characters in the name.
 const DRAWN: usize = 16;
 
 /// Creates a new file in a folder, exclusively, so that an existing link is never followed. Files
-/// left in the folder by killed processes are removed.
+/// that were left in the folder by killed processes are removed.
 pub(crate) fn create(folder: &Path) -> io::Result<NamedTempFile> {
     // A folder that cannot be listed may still accept new files.
     let _ = remove_stale(folder);
@@ -32,14 +32,14 @@ pub(crate) fn create(folder: &Path) -> io::Result<NamedTempFile> {
         let file = builder.tempfile_in(folder)?;
         // Some file systems do not support locks. No abandoned files are removed there.
         let locked = file.as_file().lock().is_ok();
-        // Before it was locked, another process may have removed it as abandoned.
+        // Before the file was locked, another process may have removed it as abandoned.
         if !locked || file.path().symlink_metadata().is_ok() {
             return Ok(file);
         }
     }
 }
 
-/// Removes temporary files that processes no longer running left in a folder.
+/// Removes the temporary files in a folder that were left by processes that are no longer running.
 pub(crate) fn remove_stale(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -66,7 +66,8 @@ fn remove_if_stale(path: &Path) -> io::Result<()> {
         Err(error) => return gone(error),
     };
     match file.try_lock() {
-        // Removed while locked, so that a process that has just created the file notices.
+        // The file is removed while it is locked, so that a process that has just created it
+        // notices.
         Ok(()) => fs::remove_file(path).or_else(gone),
         Err(TryLockError::WouldBlock) => Ok(()),
         Err(TryLockError::Error(error)) => Err(error),

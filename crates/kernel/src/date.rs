@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::{Duration, UNIX_EPOCH};
 
-/// A date, as the time since 1970. Displayed in UTC in RFC 3339 format, to the second, or to the
-/// millisecond with `{:.3}`. Dates after the year 9999 are displayed as the end of that year.
+/// A date, as the time since 1970. It is displayed in UTC in RFC 3339 format, to the second, or to
+/// the millisecond with `{:.3}`. Dates after the year 9999 are displayed as the end of that year.
 ///
 /// ```
 /// use std::time::Duration;
@@ -22,7 +22,8 @@ use std::time::{Duration, UNIX_EPOCH};
 pub struct Date(pub Duration);
 
 impl Date {
-    /// Parses a date without a time zone, `2026-01-02T03:04:05`, as UTC; returns `None` otherwise.
+    /// Parses a date without a time zone, such as `2026-01-02T03:04:05`, as UTC. Returns `None` for
+    /// any other text.
     ///
     /// ```
     /// # mod pavior { pub use pavior_kernel as time; }

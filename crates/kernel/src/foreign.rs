@@ -1,6 +1,6 @@
 //! Untrusted text in messages and on terminals.
 //!
-//! Names, lines and values from a user or a file can contain anything: for example, escape
+//! Names, lines and values from a user or a file can contain anything. Examples are escape
 //! sequences that a terminal executes, marks that reverse the direction of text, or a megabyte
 //! without a space. Every message that quotes such text passes it through this module, which
 //! escapes invisible characters and cuts long text. The drawing crate escapes text in XML.
@@ -18,11 +18,12 @@ pub const LONGEST_MESSAGE: usize = 600;
 /// three pieces.
 const EXCERPT: usize = 120;
 
-/// Untrusted text that displays as at most [`LONGEST_QUOTE`] harmless characters, then `…` if cut.
+/// Untrusted text that displays as at most [`LONGEST_QUOTE`] harmless characters, followed by `…`
+/// if the text is longer.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'t>(&'t str);
 
-/// Prepares untrusted text for a message: invisible characters are escaped, and only the first
+/// Prepares untrusted text for a message. Invisible characters are escaped, and only the first
 /// [`LONGEST_QUOTE`] characters are shown. The cost is linear in the length shown.
 ///
 /// ```
@@ -40,15 +41,15 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// Formats untrusted bytes for a message, like [`shown`]. Invalid UTF-8 is replaced.
+/// Formats untrusted bytes for a message, as [`shown`] does for text. Invalid UTF-8 is replaced.
 pub fn shown_bytes(bytes: &[u8]) -> String {
     // A character has at most four bytes.
     let enough = &bytes[..bytes.len().min(4 * (LONGEST_QUOTE + 1))];
     shown(&String::from_utf8_lossy(enough)).to_string()
 }
 
-/// Makes a whole message safe to display, whatever text it quotes: at most [`LONGEST_MESSAGE`]
-/// characters, with no invisible characters except line ends.
+/// Makes a whole message safe to display, whatever text it quotes. The result has at most
+/// [`LONGEST_MESSAGE`] characters, and no invisible characters except line ends.
 pub fn message(text: &str) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
@@ -74,8 +75,8 @@ pub fn cell(text: &str) -> String {
 pub fn excerpt(line: &[u8], at: Range<usize>) -> (String, Range<usize>) {
     let start = at.start.min(line.len());
     let end = at.end.clamp(start, line.len());
-    // The text is cut between characters. A fault far into the line has as much text before it as
-    // after.
+    // The text is cut between characters. If the fault is far into the line, as much text is kept
+    // before it as after it.
     let boundary = |mut at: usize| {
         while at > 0 && at < line.len() && line[at] & 0xc0 == 0x80 {
             at -= 1;
@@ -119,7 +120,7 @@ fn write_bounded(out: &mut impl Write, text: &str, longest: usize, line_ends: bo
     Ok(())
 }
 
-/// Escapes a character: `\n`, `\0`, `\u{1b}`.
+/// Escapes a character. Examples of the result are `\n`, `\0` and `\u{1b}`.
 fn escape(c: char) -> impl Iterator<Item = char> + Clone {
     let (nul, other) = if c == '\0' { (Some("\\0"), None) } else { (None, Some(c)) };
     let other = other.into_iter().flat_map(char::escape_default);

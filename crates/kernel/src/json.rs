@@ -1,7 +1,7 @@
-//! A reader for JSON from other programs. Repeated members in an object are an error.
+//! A reader for JSON from other programs. An object with repeated members is an error.
 //!
-//! RFC 8259 does not define what they mean. Most readers use the last value, but another program
-//! that reads the same text may use the first.
+//! RFC 8259 does not define the meaning of repeated members. Most readers use the last value, but
+//! another program that reads the same text may use the first.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -14,7 +14,7 @@ use serde_json::{Error, Map, Value};
 
 use crate::{Date, shown};
 
-/// Parses a JSON value. Linear in the length of the text.
+/// Parses a JSON value. Takes linear time in the length of the text.
 ///
 /// ```
 /// # use pavior_kernel as pavior;
@@ -33,9 +33,9 @@ pub fn read<'t, T: Deserialize<'t>>(text: &'t [u8]) -> Result<T, Error> {
     serde_json::from_slice(text)
 }
 
-/// Writes a line of a daemon's log to standard error: a JSON object with the time, level, event and
-/// the members of `more`. The time `now` is in seconds since 1970. A line that cannot be written is
-/// dropped.
+/// Writes a line of a daemon's log to standard error. The line is a JSON object with the time,
+/// level, event and the members of `more`. The time `now` is in seconds since 1970. A line that
+/// cannot be written is dropped.
 pub fn log(now: u64, level: &str, event: &str, more: Value) {
     let time = Date(Duration::from_secs(now)).to_string();
     let head = [("time", time), ("level", level.to_string()), ("event", event.to_string())];
@@ -47,7 +47,8 @@ pub fn log(now: u64, level: &str, event: &str, more: Value) {
     let _ = writeln!(std::io::stderr().lock(), "{}", Value::Object(line));
 }
 
-/// Checks that a text is JSON without repeated members in any object. Linear in the length.
+/// Checks that a text is JSON without repeated members in any object. Takes linear time in the
+/// length of the text.
 ///
 /// # Errors
 /// Returns an error if the text is not JSON or repeats a member in an object at any depth.

@@ -1,4 +1,4 @@
-//! Names with options: `paging:1:snake`, `tff:scan=yzx`, `compact:slack=0.1`.
+//! Names with options, such as `paging:1:snake`, `tff:scan=yzx` or `compact:slack=0.1`.
 //!
 //! A name is followed by options, each after a colon, as `key=value` or as a bare value. The parser
 //! in this module reads the names of all registries (strategies, schedulers, patterns, shape rules,
@@ -22,8 +22,8 @@ pub struct OptionSpec {
     pub default: &'static str,
     /// The option's meaning, as a clause.
     pub meaning: &'static str,
-    /// True if the canonical name contains only the value (`paging:1`); false if it also contains
-    /// the key (`tff:scan=yzx`).
+    /// True if the canonical name contains only the value (`paging:1`), and false if it also
+    /// contains the key (`tff:scan=yzx`).
     pub bare: bool,
 }
 
@@ -55,8 +55,8 @@ impl Values {
         }
     }
 
-    /// Returns true if a value was meant for an option of this kind: it is valid, or is a number
-    /// out of range.
+    /// Returns true if a value was meant for an option of this kind. This is the case if it is
+    /// valid, or is a number out of range.
     fn is_meant(&self, value: &str) -> bool {
         let out_of_range = match self {
             Values::Integer(..) => value.parse::<i128>().is_ok(),
@@ -83,7 +83,7 @@ impl fmt::Display for Values {
 /// The error for an invalid name or option, with the position of the fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadName {
-    /// What is wrong, and which values would be valid.
+    /// The reason why the name is invalid, and the values that would be valid.
     pub reason: String,
     /// The byte range of the fault in the text.
     pub span: Range<usize>,
@@ -274,7 +274,7 @@ pub fn unknown_name(kind: &str, name: &str, known: &[&str]) -> BadName {
 }
 
 /// Lists names. Messages are truncated after 600 characters, so a longer list is cut to its first
-/// names and the number of the rest.
+/// names and the number of the remaining ones.
 fn listed(names: &[&str]) -> String {
     const LONGEST: usize = 400;
     let mut length = 0;

@@ -1,4 +1,5 @@
-//! Selection by name: the registries of strategies, schedulers, shape rules, patterns and so on.
+//! Selection by name, with the registries of strategies, schedulers, shape rules, patterns and so
+//! on.
 //!
 //! A [`Family`] is a set of similar entries. An [`Entry`] describes one of them as data: its name,
 //! options and behavior. A [`Selection`] is an entry with its options, as in `paging:1:snake`. A
@@ -15,7 +16,7 @@ use crate::options::{BadName, OptionSpec, Options, bare_name, unknown_name};
 
 /// A set of entries that are selected by name. The implementing type defines an entry's behavior.
 pub trait Family: Sized + Send + Sync + 'static {
-    /// The word for an entry in messages: `strategy`.
+    /// The word for an entry in messages, such as `strategy`.
     const NOUN: &'static str;
 
     /// Returns every built-in entry, in the order used in tables.
@@ -32,9 +33,9 @@ pub trait Family: Sized + Send + Sync + 'static {
 pub trait Buildable: Family {
     /// Something that an entry may not support, such as a grid of nodes.
     type Place;
-    /// What the entry is built for, passed to [`Buildable::build`].
+    /// The purpose that the entry is built for, which is passed to [`Buildable::build`].
     type For<'a>;
-    /// The result of a build.
+    /// The type of the built object.
     type Built;
     /// The error for a build that is not possible.
     type Fault;
@@ -59,18 +60,18 @@ pub trait Buildable: Family {
 
 /// A named registry entry, as data.
 ///
-/// A name known only at run time can be supplied with [`String::leak`].
+/// If a name is known only at run time, use [`String::leak`].
 pub struct Entry<F> {
     /// The name in kebab case, as in the literature.
     pub name: &'static str,
     /// The title in words.
     pub title: &'static str,
-    /// Authors and year, if any.
+    /// The authors and the year, if any.
     pub source: &'static str,
     /// The options that may follow the name.
     pub options: &'static [OptionSpec],
-    /// Options (the text after the name and colon, empty for the defaults) that tests and benches
-    /// run.
+    /// The options with which tests and benches run the entry. Each is the text after the name and
+    /// colon, and is empty for the defaults.
     pub variants: &'static [&'static str],
     /// The behavior.
     pub does: F,
@@ -84,7 +85,7 @@ impl<F> Entry<F> {
     }
 }
 
-/// A shared reference to an entry, built in or added, that is cheap to clone.
+/// A shared reference to an entry that is built in or was added. It is cheap to clone.
 pub struct EntryHandle<F: 'static>(Source<F>);
 
 enum Source<F: 'static> {
@@ -104,7 +105,7 @@ impl<F> Deref for EntryHandle<F> {
     }
 }
 
-// Not derived, since that would require `F: Clone`, although only a reference is copied.
+// `Clone` is not derived, since that would require `F: Clone`, although only a reference is copied.
 impl<F> Clone for EntryHandle<F> {
     fn clone(&self) -> Self {
         EntryHandle(match &self.0 {
@@ -126,7 +127,7 @@ impl<F> From<&'static Entry<F>> for EntryHandle<F> {
     }
 }
 
-/// Conversion for loops over [`Family::builtin`].
+/// This conversion is for loops over [`Family::builtin`].
 impl<F> From<&&'static Entry<F>> for EntryHandle<F> {
     fn from(entry: &&'static Entry<F>) -> Self {
         EntryHandle::from(*entry)
@@ -139,7 +140,7 @@ impl<F> From<&EntryHandle<F>> for EntryHandle<F> {
     }
 }
 
-/// The reason an entry cannot be added to a registry.
+/// The reason why an entry cannot be added to a registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadEntry {
     /// The entry's name.
@@ -208,9 +209,9 @@ impl<F: Family> Registry<F> {
     /// Adds an entry.
     ///
     /// # Errors
-    /// Returns an error if the name is taken or invalid (only lower-case letters, digits and single
-    /// hyphens are allowed), if an option is declared twice or rejects its own default, or if a
-    /// variant is invalid. In that case, the registry is unchanged.
+    /// Returns an error if the name is taken or invalid. Only lower-case letters, digits and single
+    /// hyphens are allowed. Also returns an error if an option is declared twice or rejects its own
+    /// default, or if a variant is invalid. In these cases, the registry is unchanged.
     pub fn add(&mut self, entry: Entry<F>) -> Result<EntryHandle<F>, BadEntry> {
         let fail = |reason: String| Err(BadEntry { name: entry.name.to_string(), reason });
         if !is_name(entry.name) {
@@ -239,7 +240,7 @@ impl<F: Family> Registry<F> {
         Ok(EntryHandle(Source::Added(entry)))
     }
 
-    /// Returns every entry: the built-in ones, then the added ones, in order.
+    /// Returns every entry. The built-in ones come first, followed by the added ones, in order.
     pub fn entries(&self) -> impl Iterator<Item = EntryHandle<F>> + use<F> {
         let builtin = F::builtin().iter().map(EntryHandle::from);
         let added = self.added.clone().into_iter().map(|entry| EntryHandle(Source::Added(entry)));
@@ -368,8 +369,8 @@ impl<F: Buildable> Selection<F> {
         F::supports(self, place)
     }
 
-    /// Builds the entry: a strategy for an empty machine with a given grid, a scheduler
-    /// (`build(())`), or a pattern for a job's ranks and a random stream.
+    /// Builds the entry. The result is a strategy for an empty machine with a given grid, a
+    /// scheduler (`build(())`), or a pattern for a job's ranks and a random stream.
     ///
     /// # Errors
     /// Returns an error if the entry does not support the purpose, or if its closure fails.
@@ -378,7 +379,7 @@ impl<F: Buildable> Selection<F> {
     }
 }
 
-// Not derived, since that would require `F: Clone`, although only a reference is copied.
+// `Clone` is not derived, since that would require `F: Clone`, although only a reference is copied.
 impl<F> Clone for Selection<F> {
     fn clone(&self) -> Self {
         Selection { entry: self.entry.clone(), options: self.options.clone() }

@@ -5,13 +5,13 @@ use rand_pcg::Pcg64Dxsm;
 
 /// A random-number generator with one purpose.
 ///
-/// Its numbers depend only on the seed, the replication and the purpose. Two strategies simulated
-/// with the same seed therefore see the same jobs, and a new consumer of random numbers does not
-/// change the numbers of any other (common random numbers).
+/// The numbers of a stream depend only on the seed, the replication and the purpose. Two strategies
+/// simulated with the same seed therefore see the same jobs, and a new consumer of random numbers
+/// does not change the numbers of any other (common random numbers).
 ///
-/// The generator is PCG-64 DXSM (O'Neill 2014), named explicitly because a library's "standard"
-/// generator may change. Distributions are sampled by inversion with `libm`, with one draw per
-/// value, so the same seed gives the same bytes on every processor.
+/// The generator is PCG-64 DXSM (O'Neill 2014). It is named explicitly because a library's
+/// "standard" generator may change. Distributions are sampled by inversion with `libm`, with one
+/// draw per value, so the same seed gives the same bytes on every processor.
 ///
 /// ```
 /// # use pavior_kernel as pavior;
@@ -54,8 +54,8 @@ impl Stream {
         (self.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// Returns a uniform integer in `0..bound`, by multiplication (Lemire 2019) without rejection:
-    /// the bias is below `bound / 2^64`, and every value costs exactly one draw.
+    /// Returns a uniform integer in `0..bound`, by multiplication (Lemire 2019) without rejection.
+    /// The bias is below `bound / 2^64`, and every value costs exactly one draw.
     ///
     /// Returns 0 if the bound is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
@@ -69,7 +69,7 @@ impl Stream {
 
     /// Draws `count` items without replacement, or all items if there are fewer, by swapping
     /// (Durstenfeld 1964). The drawn items are moved to the front, in random order, and returned.
-    /// Costs one draw per item.
+    /// Takes one draw per item.
     ///
     /// ```
     /// # use pavior_kernel as pavior;
@@ -95,7 +95,8 @@ impl Stream {
     }
 }
 
-/// Computes one step of SplitMix64 (Steele, Lea & Flood 2014): increment and finalizer.
+/// Computes one step of SplitMix64 (Steele, Lea & Flood 2014), which consists of an increment and a
+/// finalizer.
 fn mix(state: u64) -> u64 {
     let mut z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

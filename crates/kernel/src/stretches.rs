@@ -12,12 +12,12 @@ pub struct Range<V> {
 }
 
 impl<V: Copy + Ord> Range<V> {
-    /// Creates the range of a single value. O(1).
+    /// Creates the range of a single value. Takes O(1) time.
     pub fn of(value: V) -> Range<V> {
         Range { least: value, most: value, last: value }
     }
 
-    /// Combines this range with that of the values that followed. O(1).
+    /// Combines this range with that of the values that followed. Takes O(1) time.
     #[must_use]
     pub fn then(self, next: Range<V>) -> Range<V> {
         let (least, most) = (self.least.min(next.least), self.most.max(next.most));
@@ -54,7 +54,8 @@ impl<S: Stretch> Stretches<S> {
     /// The maximum number of intervals.
     pub const MOST: usize = 2048;
 
-    /// Adds the most recent observation. Amortized O(1) over as many calls as there are intervals.
+    /// Adds the most recent observation. Takes amortized O(1) time over as many calls as there are
+    /// intervals.
     pub fn add(&mut self, seen: S) {
         join(&mut self.all, seen, self.gap);
         while self.all.len() > Self::MOST {
@@ -76,7 +77,8 @@ impl<S: Stretch> Stretches<S> {
     }
 }
 
-/// Adds an interval, merged with the last one if both begin between the same multiples of `gap`.
+/// Adds an interval, merging it with the last one if both begin between the same multiples of
+/// `gap`.
 fn join<S: Stretch>(all: &mut Vec<S>, new: S, gap: u64) {
     match all.last_mut() {
         Some(last) if last.at() / gap == new.at() / gap => *last = last.then(&new),

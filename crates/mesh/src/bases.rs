@@ -13,9 +13,9 @@
 //!
 //! On an axis that wraps, a shift is a rotation within the axis.
 //!
-//! The set also shows which faces of a placement are free: a face is free exactly when the next
-//! base on that side is in the set. [`BaseSet::edges`] therefore finds the faces that touch
-//! something for all bases at once.
+//! The set also shows which faces of a placement are free: a face is free exactly if the next base
+//! on that side is in the set. [`BaseSet::edges`] therefore finds the faces that touch something
+//! for all bases at once.
 //!
 //! Invariant: the set contains only canonical bases. Bits shifted in from beyond the end of an axis
 //! never count as free.
@@ -46,12 +46,12 @@ pub struct BaseSet {
     grid: Grid,
     layout: Layout,
     shape: Sides,
-    /// The free nodes in this layout. Empty until loaded.
+    /// The free nodes in this layout. The list is empty until nodes are loaded.
     nodes: Vec<u64>,
     /// True if the free nodes are those of a machine with this grid.
     fits: bool,
     words: Vec<u64>,
-    /// Empty until needed.
+    /// Scratch memory, which is empty until needed.
     spare: Vec<u64>,
     touched: u64,
 }
@@ -67,7 +67,7 @@ impl BaseSet {
 
     /// Creates a search in a box, treating the box as a machine. An axis wraps if it wraps on the
     /// grid and the box spans it. Coordinates are relative to the box's base. Loads the box's free
-    /// nodes in O(rows of the box). A box outside the grid has no bases.
+    /// nodes in O(rows of the box) time. A box outside the grid has no bases.
     ///
     /// ```
     /// # mod pavior { pub use pavior_mesh as strategies; pub use pavior_mesh::*; }
@@ -117,23 +117,23 @@ impl BaseSet {
         found
     }
 
-    /// Returns the number of words that searches have read so far: one per word in each pass, and
-    /// one per read of the result.
+    /// Returns the number of words that searches have read so far. Each pass counts every word
+    /// once, and so does each read of the result.
     #[inline]
     pub fn words_touched(&self) -> u64 {
         self.touched
     }
 
     /// Computes the bases of a shape, to be read with [`BaseSet::contains`] and
-    /// [`BaseSet::row_major`]. Returns false, with an empty set, if the unturned shape does not fit
-    /// the empty grid or the occupancy is for another grid.
+    /// [`BaseSet::row_major`]. Returns false if the unturned shape does not fit the empty grid or
+    /// the occupancy is for another grid. The set is then empty.
     pub fn compute(&mut self, free: &Occupancy, shape: Sides) -> bool {
         self.load(free);
         self.compute_loaded(shape)
     }
 
-    /// Loads the free nodes for [`BaseSet::compute_loaded`] and [`BaseSet::busy_in`]. O(words). If
-    /// the occupancy is for another grid, no node counts as free.
+    /// Loads the free nodes for [`BaseSet::compute_loaded`] and [`BaseSet::busy_in`]. Takes
+    /// O(words) time. If the occupancy is for another grid, no node counts as free.
     pub fn load(&mut self, free: &Occupancy) {
         self.touched += self.words.len() as u64;
         self.nodes.resize(self.words.len(), 0);
@@ -145,8 +145,8 @@ impl BaseSet {
         }
     }
 
-    /// Computes the bases of a shape like [`BaseSet::compute`], for the free nodes last loaded with
-    /// [`BaseSet::load`] or [`BaseSet::compute`].
+    /// Computes the bases of a shape as [`BaseSet::compute`] does, for the free nodes last loaded
+    /// with [`BaseSet::load`] or [`BaseSet::compute`].
     pub fn compute_loaded(&mut self, shape: Sides) -> bool {
         self.shape = shape;
         if !self.grid.fits(shape) || !self.fits {
@@ -196,7 +196,7 @@ impl BaseSet {
             return false;
         }
         // A run one node longer begins wherever one run begins here and another at the next node.
-        // If the side closes the ring, there must be runs one node shorter at 0 and 1.
+        // If the side closes the ring, runs one node shorter must begin at 0 and 1.
         self.and_ahead(axis, 1);
         if self.grid.wraps(axis) && self.shape[axis] == self.grid.side(axis) {
             let mut beyond = Cuboid::whole(&self.grid);
@@ -212,13 +212,13 @@ impl BaseSet {
         self.words.iter().any(|&word| word != 0)
     }
 
-    /// Returns the number of bases. O(words).
+    /// Returns the number of bases. Takes O(words) time.
     pub fn count(&self) -> u32 {
         self.words.iter().map(|word| word.count_ones()).sum()
     }
 
     /// Returns true if any base is in the box. Returns false for a box that passes the end of an
-    /// axis. O(rows of the box).
+    /// axis. Takes O(rows of the box) time.
     pub fn any_in(&self, cuboid: &Cuboid) -> bool {
         let ends = |axis: usize| u32::from(cuboid.base[axis]) + u32::from(cuboid.sides[axis]);
         let within = |axis| ends(axis) <= u32::from(self.grid.side(axis));
@@ -227,7 +227,7 @@ impl BaseSet {
             && self.layout.any(&self.words, cuboid)
     }
 
-    /// Computes the machine's columns that contain bases: bit x % 64 of word x / 64.
+    /// Computes the machine's columns that contain bases. Column x is bit x % 64 of word x / 64.
     pub fn columns_into(&self, columns: &mut Vec<u64>) {
         self.layout.columns_into(&self.words, columns);
     }
@@ -250,7 +250,7 @@ impl BaseSet {
     }
 
     /// Removes the bases whose placement would overlap a box. A box outside the grid removes none.
-    /// O(rows of the removed bases).
+    /// Takes O(rows of the removed bases) time.
     pub fn cover(&mut self, busy: &Cuboid) {
         if !busy.lies_on(&self.grid) || !self.grid.fits(self.shape) {
             return;
@@ -285,8 +285,8 @@ impl BaseSet {
 
     /// Finds the first base, in row-major order, of a two-part shape on a mesh. `self` and `other`
     /// have computed one part each, and `offsets` are relative to the base of the shape's bounding
-    /// box. Also returns `None` if a part extends beyond the bounding box, the grids differ, or an
-    /// axis wraps.
+    /// box. Returns `None` if there is no such base, a part extends beyond the bounding box, the
+    /// grids differ, or an axis wraps.
     pub fn first_with(
         &mut self,
         other: &BaseSet,
@@ -322,7 +322,8 @@ impl BaseSet {
         None
     }
 
-    /// Returns the bases of the shape last computed, in row-major order. O(words + bases found).
+    /// Returns the bases of the shape last computed, in row-major order. Takes O(words + bases
+    /// found) time.
     pub fn row_major(&self) -> impl Iterator<Item = Coordinates> + '_ {
         let words = self.words.iter().enumerate();
         words.flat_map(move |(index, &word)| Ones(word).map(move |bit| self.point(index, bit)))
@@ -347,8 +348,8 @@ impl BaseSet {
         found.map(|word| self.point(word, self.words[word].trailing_zeros()))
     }
 
-    /// Returns true if a placement has faces on an axis. It has none on an axis of one node or on a
-    /// ring that it closes.
+    /// Returns true if a placement has faces on an axis. It has none on an axis of one node, or on
+    /// a ring that it closes.
     pub fn has_faces(&self, axis: usize) -> bool {
         let n = self.grid.side(axis);
         n > 1 && !(self.grid.wraps(axis) && self.shape[axis] == n)
@@ -368,8 +369,8 @@ impl BaseSet {
         }
     }
 
-    /// Returns the number of nodes in a box that were not free when last loaded, or all of them if
-    /// the box is outside the grid. O(rows of the box).
+    /// Returns the number of nodes in a box that were not free when last loaded, or the number of
+    /// all its nodes if the box is outside the grid. Takes O(rows of the box) time.
     pub fn busy_in(&self, cuboid: &Cuboid) -> u32 {
         if !cuboid.lies_on(&self.grid) || self.nodes.is_empty() {
             return cuboid.volume();

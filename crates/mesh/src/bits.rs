@@ -153,12 +153,12 @@ impl Layout {
     }
 
     /// Calls `see` with every word that a box touches and the box's bits in that word, until `see`
-    /// returns true. Returns true in that case. The box must not wrap.
+    /// returns true. Returns true if `see` did. The box must not wrap.
     #[inline]
     fn until(&self, piece: &Cuboid, mut see: impl FnMut(usize, u64) -> bool) -> bool {
         let ([x, y, z], [a, b, c]) = (piece.base.map(usize::from), piece.sides.map(usize::from));
         if self.pitch < 64 {
-            // The bits from the first bit of the first row to the end of the last.
+            // These are the bits from the first bit of the first row to the end of the last.
             let (from, end) = (self.pitch * y, self.pitch * (y + b));
             let rows = self.rows * (low(a) << x);
             return (from / 64..=(end - 1) / 64).any(|word| {
@@ -214,7 +214,8 @@ impl Layout {
         }
     }
 
-    /// Computes the machine's columns that contain nodes of a set: bit x % 64 of word x / 64.
+    /// Computes the machine's columns that contain nodes of a set. Column x is bit x % 64 of word x
+    /// / 64.
     pub(crate) fn columns_into(&self, words: &[u64], columns: &mut Vec<u64>) {
         columns.clear();
         columns.resize(self.row_words(), 0);
@@ -231,7 +232,7 @@ impl Layout {
         }
     }
 
-    /// Returns how an axis is laid out in the words.
+    /// Returns the layout of an axis in the words.
     pub(crate) fn axis(&self, axis: usize) -> Axis {
         let n = usize::from(self.grid.side(axis));
         match axis {
@@ -248,7 +249,7 @@ impl Layout {
 /// Lays out rows of `length` nodes, at most 64, in one word each.
 fn load_rows(free: &Occupancy, length: usize, words: &mut [u64]) {
     let (nodes, mask) = (free.words(), low(length));
-    // The last rows may have no word after theirs.
+    // The last rows may not be followed by another word.
     let inner = ((64 * nodes.len()).saturating_sub(128) / length).min(words.len());
     let mut from = 0;
     for word in &mut words[..inner] {

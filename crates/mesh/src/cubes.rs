@@ -1,9 +1,9 @@
-//! Pods: machines made of cubes of 4x4x4 nodes.
+//! Pods, which are machines made of cubes of 4x4x4 nodes.
 
 use crate::{Cuboid, Grid, NodeId};
 
-/// The cubes of a machine with three axes whose sides are multiples of 4: aligned boxes of 4x4x4
-/// nodes in row-major order.
+/// The cubes of a machine with three axes whose sides are multiples of 4. They are aligned boxes of
+/// 4x4x4 nodes, in row-major order.
 ///
 /// ```
 /// use pavior_mesh::{Cubes, Grid, NodeId};

@@ -8,8 +8,8 @@ use crate::{Coordinates, Grid, NodeId, PerAxis, Sides, volume};
 ///
 /// On an axis that wraps, `base + side` may pass the end of the axis. The box then continues at 0.
 ///
-/// It is displayed as sides and base, such as `4x2 at 0,5`. The third axis is omitted if its side
-/// is 1 and its base is 0.
+/// A box is displayed as its sides and base, such as `4x2 at 0,5`. The third axis is omitted if its
+/// side is 1 and its base is 0.
 ///
 /// ```
 /// # use pavior_mesh as pavior;
@@ -26,7 +26,7 @@ use crate::{Coordinates, Grid, NodeId, PerAxis, Sides, volume};
 pub struct Cuboid {
     /// The corner with the smallest coordinates (before wrapping).
     pub base: Coordinates,
-    /// The extents, each at least 1.
+    /// The sides, each of which is at least 1.
     pub sides: Sides,
 }
 
@@ -56,8 +56,8 @@ impl Cuboid {
         volume(self.sides).min(u64::from(u32::MAX)) as u32
     }
 
-    /// Returns true if the box is on the grid: its base is on the grid, no side is longer than its
-    /// axis, and the box does not pass the end of an axis that does not wrap.
+    /// Returns true if the box is on the grid. This is the case if its base is on the grid, no side
+    /// is longer than its axis, and the box does not pass the end of an axis that does not wrap.
     #[inline]
     pub fn lies_on(&self, grid: &Grid) -> bool {
         grid.contains(self.base)
@@ -69,7 +69,7 @@ impl Cuboid {
             })
     }
 
-    /// Returns the same nodes with the canonical base: 0 on any axis that the box spans.
+    /// Returns the same nodes with the canonical base, which is 0 on any axis that the box spans.
     #[inline]
     pub fn canonical(mut self, grid: &Grid) -> Cuboid {
         for axis in 0..3 {
@@ -87,7 +87,7 @@ impl Cuboid {
     }
 
     /// Returns the distance of a coordinate from the base, around the end of an axis that wraps.
-    /// The offset is less than the side exactly if the coordinate is inside.
+    /// The distance is less than the side exactly if the coordinate is inside.
     #[inline]
     fn offset(&self, grid: &Grid, axis: usize, coordinate: u16) -> u16 {
         if coordinate >= self.base[axis] {
@@ -113,8 +113,8 @@ impl Cuboid {
         })
     }
 
-    /// Returns the nodes that two boxes share, as disjoint boxes that do not wrap: at most 64, and
-    /// at most one if neither wraps. Both boxes must be on the grid.
+    /// Returns the nodes that two boxes share, as disjoint boxes that do not wrap. There are at
+    /// most 64 such boxes, and at most one if neither box wraps. Both boxes must be on the grid.
     ///
     /// ```
     /// # use pavior_mesh as pavior;
@@ -146,9 +146,10 @@ impl Cuboid {
         found
     }
 
-    /// Returns the smallest box that contains every box of these sides that shares a node with this
-    /// one, with its canonical base. Unless it closes a ring, all boxes of these sides inside it do
-    /// so. This box must be on the grid, and the sides must fit the grid.
+    /// Returns the smallest box, with its canonical base, that contains every box of these sides
+    /// that shares a node with this one. Unless the result closes a ring, all boxes of these sides
+    /// inside it share a node with this one. This box must be on the grid, and the sides must fit
+    /// the grid.
     ///
     /// ```
     /// # use pavior_mesh as pavior;
@@ -177,8 +178,8 @@ impl Cuboid {
         around
     }
 
-    /// Returns the nodes, x varying fastest, on each axis from the base through the wrap. The box
-    /// must be on the grid.
+    /// Returns the nodes. On each axis, they are in order from the base through the wrap, with x
+    /// varying fastest. The box must be on the grid.
     #[inline]
     pub fn nodes(&self, grid: &Grid) -> impl Iterator<Item = NodeId> + use<> {
         let (grid, own) = (*grid, *self);

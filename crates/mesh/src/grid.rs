@@ -2,9 +2,9 @@
 
 use thiserror::Error;
 
-/// A coordinate triple, with 0 on axes that the grid does not have.
+/// A coordinate triple. The coordinates are 0 on axes that the grid does not have.
 pub type Coordinates = [u16; 3];
-/// The extents on the three axes, with 1 on axes that the grid does not have.
+/// The sides on the three axes. They are 1 on axes that the grid does not have.
 pub type Sides = [u16; 3];
 
 mod sealed {
@@ -53,8 +53,8 @@ pub fn volume(sides: Sides) -> u64 {
     sides.iter().map(|&side| u64::from(side)).product()
 }
 
-/// Parses sides as users write them: `4x4x2`, `4x4` or `4`. Omitted axes have a side of 1. Returns
-/// `None` for other text, or if a side is 0.
+/// Parses sides as users write them, such as `4x4x2`, `4x4` or `4`. Omitted axes have a side of 1.
+/// Returns `None` for other text, or if a side is 0.
 ///
 /// ```
 /// # mod pavior { pub use pavior_mesh as boxes; }
@@ -104,7 +104,7 @@ pub struct Grid {
     axes: u8,
 }
 
-/// Reasons why a grid is invalid.
+/// The reasons why a grid is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GridError {
     /// The number of wrap flags differs from the number of axes.
@@ -115,22 +115,22 @@ pub enum GridError {
         /// The number of flags given.
         wraps: usize,
     },
-    /// No axis, or more than three.
+    /// There is no axis, or there are more than three.
     #[error("a machine must have 1 to 3 axes, not {0}")]
     Axes(usize),
-    /// A side of zero nodes.
+    /// A side has no nodes.
     #[error("the {axis} axis has side 0; a side must be 1 to 65535 nodes")]
     EmptyAxis {
-        /// `x`, `y` or `z`.
+        /// The axis: `x`, `y` or `z`.
         axis: char,
     },
-    /// More nodes than are supported.
+    /// The grid has more nodes than are supported.
     #[error("{0} nodes are more than the {max} that are supported", max = Grid::MAX_NODES)]
     TooManyNodes(u64),
 }
 
 impl Grid {
-    /// The maximum number of nodes: 2^24.
+    /// The maximum number of nodes, which is 2^24.
     pub const MAX_NODES: u64 = 1 << 24;
 
     /// Creates a grid from its sides and one wrap flag per axis.
@@ -172,19 +172,19 @@ impl Grid {
     }
 
     /// Returns the grid formed by the nodes in a box, which must be on this grid. An axis wraps if
-    /// it wraps here and the box spans it.
+    /// it wraps on this grid and the box spans it.
     pub(crate) fn of_box(&self, cuboid: &crate::Cuboid) -> Grid {
         let closed = |axis| self.wraps[axis] && cuboid.sides[axis] == self.sides[axis];
         Grid { sides: cuboid.sides, wraps: [0, 1, 2].map(closed), axes: self.axes }
     }
 
-    /// Returns the number of axes, 1 to 3.
+    /// Returns the number of axes, from 1 to 3.
     #[inline]
     pub fn axes(&self) -> usize {
         usize::from(self.axes)
     }
 
-    /// Returns the sides, with 1 for missing axes.
+    /// Returns the sides, which are 1 on missing axes.
     #[inline]
     pub fn sides(&self) -> Sides {
         self.sides
@@ -251,9 +251,9 @@ impl Grid {
         (0..3).all(|axis| (1..=self.sides[axis]).contains(&sides[axis]))
     }
 
-    /// Returns the number of canonical bases on an axis for a side: `n - s + 1` if the axis does
-    /// not wrap, 1 on a ring that the side closes, `n` on any other ring, and 0 if the side exceeds
-    /// the axis. Canonical bases are `0..starts` and denote distinct sets of nodes.
+    /// Returns the number of canonical bases on an axis for a side. It is `n - s + 1` if the axis
+    /// does not wrap, 1 on a ring that the side closes, `n` on any other ring, and 0 if the side
+    /// exceeds the axis. Canonical bases are `0..starts` and denote distinct sets of nodes.
     #[inline]
     pub fn starts(&self, axis: usize, side: u16) -> u16 {
         let n = self.sides[axis];
@@ -266,8 +266,9 @@ impl Grid {
         }
     }
 
-    /// Returns the nodes linked to a node, each once: on every axis, the one below and the one
-    /// above, wrapping around on rings of more than two nodes. An invalid number has no neighbors.
+    /// Returns the nodes linked to a node, each once. On every axis, they are the one below and the
+    /// one above, wrapping around on rings of more than two nodes. An invalid number has no
+    /// neighbors.
     ///
     /// ```
     /// # use pavior_mesh as pavior;

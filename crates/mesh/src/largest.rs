@@ -12,16 +12,16 @@
 //! ```
 //!
 //! Bit operations on words of 64 nodes select the runs of free nodes to search in a row. If all
-//! nodes in the next row under a run are free, a larger box is found at a later row. A run that is
-//! too short, given the maximum height in its row or in the run itself, cannot beat the best so
-//! far.
+//! nodes in the next row under a run are free, a larger box is found at a later row. A run is also
+//! skipped if it is too short to beat the best box so far, given the maximum height in its row or
+//! in the run itself.
 //!
 //! Invariant: `best` is the best box in the planes and rows searched so far. The search abandons a
 //! set of planes, a row or a run as soon as nothing in it can beat `best`.
 //!
 //! Cost: O(N H / 16) vector operations for N nodes and a shortest side of H, plus one step per node
-//! in the runs that are searched: O(N H) in the worst case. Rings, which are walked twice, cost up
-//! to four times as much.
+//! in the runs that are searched. In the worst case, this is O(N H). Rings, which are walked twice,
+//! cost up to four times as much.
 //!
 //! Source: the rectangle under a histogram is a textbook method. Its use on sets of planes, and the
 //! pruning, are our own.
@@ -51,7 +51,8 @@ impl Occupancy {
         self.largest_free_above(0)
     }
 
-    /// Finds the largest free box of more than `least` nodes. This is faster if there is none.
+    /// Finds the largest free box of more than `least` nodes. This search is faster if there is no
+    /// such box.
     pub fn largest_free_above(&self, least: u32) -> Option<Cuboid> {
         Search::new(self, least, self.grid().sides()).run()
     }
@@ -73,12 +74,13 @@ impl Occupancy {
     }
 }
 
-/// A search with reordered axes: rows along a long axis, planes perpendicular to the shortest.
+/// A search with reordered axes. Rows are along a long axis, and planes are perpendicular to the
+/// shortest.
 struct Search {
     /// The machine's axes in search order: along a row, across rows, across planes.
     axes: [usize; 3],
     grid: Grid,
-    /// The longest sides allowed. In search order, like `sides` and `wraps`.
+    /// The longest sides allowed. Like `sides` and `wraps`, they are in search order.
     within: Sides,
     sides: Sides,
     wraps: [bool; 3],
@@ -89,11 +91,12 @@ struct Search {
     /// Boxes of at most this many nodes are ignored.
     least: u64,
     best: Option<Cuboid>,
-    /// The number of consecutive free nodes ending at each node of a row, across rows: 64 entries
-    /// per word. On a ring, the row appears twice, without the bits that represent no node.
+    /// The number of consecutive free nodes ending at each node of a row, across rows. There are 64
+    /// entries per word. On a ring, the row appears twice, without the bits that represent no node.
     heights: Vec<u16>,
     line: Line,
-    /// Columns of increasing height that end at the current node: start and height of each.
+    /// The columns of increasing height that end at the current node, each with its start and
+    /// height.
     stack: Vec<(usize, u16)>,
 }
 
@@ -161,12 +164,13 @@ impl Search {
         self.best
     }
 
-    /// Returns the smallest volume that would at least equal the best so far.
+    /// Returns the smallest volume that is at least that of the best box so far.
     fn wanted(&self) -> u64 {
         self.best.map_or(1, |best| volume(best.sides)).max(self.least + 1)
     }
 
-    /// Searches boxes of `c` planes from plane `z` on, given the free nodes these planes share.
+    /// Searches boxes of `c` planes, beginning at plane `z`, given the free nodes that these planes
+    /// share.
     fn search_planes(&mut self, z: u16, c: u16, planes: &[u64]) {
         let (d, width) = (usize::from(self.sides[1]), self.width);
         let row = |y: usize| &planes[y % d * width..][..width];
@@ -216,8 +220,8 @@ impl Search {
         }
     }
 
-    /// Returns true if a box within these sides may beat the best so far. A box with the same
-    /// number of nodes has exactly these sides.
+    /// Returns true if a box within these sides may be better than the best so far. A box with the
+    /// same number of nodes has exactly these sides.
     fn may_be_better(&self, sides: Sides) -> bool {
         let (most, wanted) = (volume(sides), self.wanted());
         let Some(best) = self.best.filter(|best| most == wanted && most == volume(best.sides))
@@ -300,11 +304,12 @@ fn rows(free: &Occupancy, axes: [usize; 3], width: usize) -> Vec<u64> {
     rows
 }
 
-/// With fewer words per row, a loop is faster than detecting the processor's instructions.
+/// The number of words per row below which a loop is faster than detecting the processor's
+/// instructions.
 const FEW_WORDS: usize = 4;
 
-/// The step from one row's heights to the next: one more at free nodes, up to a cap, and zero
-/// elsewhere.
+/// The step from one row's heights to the next. Heights increase by one at free nodes, up to a cap,
+/// and are zero elsewhere.
 struct Grow<'a> {
     /// The heights, 64 per word.
     heights: &'a mut [u16],

@@ -2,12 +2,13 @@
 //! [`Cuboid`] is a box of its nodes, and [`orientations`] lists the rotations of a shape. [`order`]
 //! contains node orders. [`Occupancy`] is the set of free nodes, with one bit per node.
 //!
-//! Axes are x, y, z, numbered 0, 1, 2. A grid with fewer axes has sides of 1 on the others, so
-//! every algorithm is written only once, for three axes. Nodes are numbered row-major, x fastest.
+//! Axes are x, y and z, numbered 0, 1 and 2. A grid with fewer axes has sides of 1 on the others,
+//! so every algorithm is written only once, for three axes. Nodes are numbered in row-major order,
+//! with x varying fastest.
 //!
 //! This crate has no notion of strategies, job lifecycles, or time.
 //!
-//! Arguments are checked: a box outside the grid is not free, and taking it is an
+//! Arguments are checked. For example, a box outside the grid is not free, and taking it is an
 //! [`OccupancyError`] that changes nothing.
 
 mod bases;

@@ -1,6 +1,6 @@
-//! The written form of a grid: `mesh:16x16`, `torus:8x8x8`, `grid:8wx4x4w`.
+//! The written form of a grid, such as `mesh:16x16`, `torus:8x8x8` or `grid:8wx4x4w`.
 //!
-//! This name appears in results. This module parses and formats it.
+//! This name appears in results. The module parses and formats it.
 
 use std::fmt;
 use std::ops::Range;

@@ -10,9 +10,9 @@ use crate::{Cuboid, Grid, NodeId};
 
 /// The free nodes of a grid. Only this type depends on the layout of the bits in memory.
 ///
-/// Bit `i % 64` of word `i / 64` is set while the node with row-major number `i` is free; bits past
-/// the last node are zero. Rows are not padded: an 8x8x8 machine is eight words, one cache line. A
-/// failed node counts as not free here. Failures are tracked by the machine.
+/// Bit `i % 64` of word `i / 64` is set while the node with row-major number `i` is free, and bits
+/// past the last node are zero. Rows are not padded, so an 8x8x8 machine is eight words, which is
+/// one cache line. A failed node counts as not free. The machine keeps track of failures.
 ///
 /// ```
 /// # use pavior_mesh as pavior;
@@ -33,7 +33,7 @@ pub struct Occupancy {
     count: u32,
 }
 
-/// Reasons why nodes cannot be marked.
+/// The reasons why nodes cannot be marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum OccupancyError {
     /// The box is not on the grid.
@@ -96,8 +96,8 @@ impl Occupancy {
         word.is_some_and(|word| word >> (node.index() % 64) & 1 == 1)
     }
 
-    /// Returns true if every node of a box is free. Returns false for a box outside the grid.
-    /// O(rows of the box), with a few words each.
+    /// Returns true if every node of a box is free. Returns false for a box outside the grid. Takes
+    /// O(rows of the box) time, with a few words per row.
     pub fn is_free(&self, cuboid: &Cuboid) -> bool {
         self.rows(cuboid).all(|(from, length)| {
             pieces(from, length)
@@ -105,13 +105,15 @@ impl Occupancy {
         }) && cuboid.lies_on(&self.grid)
     }
 
-    /// Returns true if a box is on the grid and none of its nodes are free. O(rows of the box).
+    /// Returns true if a box is on the grid and none of its nodes are free. Takes O(rows of the
+    /// box) time.
     pub fn is_taken(&self, cuboid: &Cuboid) -> bool {
         cuboid.lies_on(&self.grid)
             && !any_word(&self.grid, cuboid, |word, mask| self.words[word] & mask != 0)
     }
 
-    /// Returns the number of free nodes in a box, or 0 outside the grid. O(rows of the box).
+    /// Returns the number of free nodes in a box, or 0 for a box outside the grid. Takes O(rows of
+    /// the box) time.
     pub fn free_in(&self, cuboid: &Cuboid) -> u32 {
         if !cuboid.lies_on(&self.grid) {
             return 0;
@@ -124,7 +126,7 @@ impl Occupancy {
         free
     }
 
-    /// Marks every node of a box as not free. O(rows of the box).
+    /// Marks every node of a box as not free. Takes O(rows of the box) time.
     ///
     /// # Errors
     /// Returns an error, and changes nothing, if the box is outside the grid or a node is not free.
@@ -146,7 +148,7 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Marks every node of a box as free. O(rows of the box).
+    /// Marks every node of a box as free. Takes O(rows of the box) time.
     ///
     /// # Errors
     /// Returns an error, changing nothing, if the box is outside the grid or a node is already
@@ -168,7 +170,7 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Takes all of several boxes or none.
+    /// Takes either all of several boxes or none.
     ///
     /// # Errors
     /// Returns the error from [`Occupancy::take`] for the first box that cannot be taken after
@@ -186,10 +188,10 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Releases all of several boxes or none.
+    /// Releases either all of several boxes or none.
     ///
     /// # Errors
-    /// Returns the error from [`Occupancy::give`] for the first box that cannot be given after
+    /// Returns the error from [`Occupancy::give`] for the first box that cannot be released after
     /// those before it. In that case, nothing changes.
     pub fn give_all(&mut self, boxes: &[Cuboid]) -> Result<(), OccupancyError> {
         for (index, part) in boxes.iter().enumerate() {
@@ -213,7 +215,8 @@ impl Occupancy {
         });
     }
 
-    /// Marks one node as not free. Returns true if it was free, false for a node outside the grid.
+    /// Marks one node as not free. Returns true if the node was free, and false for a node outside
+    /// the grid.
     pub fn take_node(&mut self, node: NodeId) -> bool {
         let mask = 1 << (node.index() % 64);
         let Some(word) = self.words.get_mut(node.index() / 64) else { return false };
@@ -231,8 +234,9 @@ impl Occupancy {
             .flat_map(|(index, &word)| Ones(word).map(move |bit| NodeId(index as u32 * 64 + bit)))
     }
 
-    /// Returns one bit per node for `length` nodes (at most 64) in row-major order, starting at a
-    /// node, lowest bit first. A bit is set if its node is free, and clear outside the grid.
+    /// Returns one bit per node for `length` nodes (at most 64) in row-major order. The lowest bit
+    /// represents the node `from`. A bit is set if its node is free, and clear if it is outside the
+    /// grid.
     pub fn window(&self, from: NodeId, length: u16) -> u64 {
         let beyond = self.grid.nodes().saturating_sub(from.0);
         match u32::from(length).min(beyond).min(64) {
@@ -257,7 +261,7 @@ impl Occupancy {
         &self.words
     }
 
-    /// Returns a box's maximal runs `(first node, length)` along x, cut at the wrap.
+    /// Returns a box's maximal runs `(first node, length)` along x. Runs are cut at the wrap.
     fn rows(&self, cuboid: &Cuboid) -> impl Iterator<Item = (usize, usize)> + use<> {
         let (grid, cuboid) = (self.grid, *cuboid);
         let [w, d, _] = grid.sides().map(usize::from);
@@ -274,7 +278,7 @@ impl Occupancy {
 }
 
 /// Calls `see` with the index of every word that a box touches and the box's bits in that word,
-/// until `see` returns true. Returns true in that case. The box must be on the grid.
+/// until `see` returns true. Returns true if `see` did. The box must be on the grid.
 #[inline]
 fn any_word(grid: &Grid, cuboid: &Cuboid, mut see: impl FnMut(usize, u64) -> bool) -> bool {
     debug_assert!(cuboid.lies_on(grid), "{cuboid:?} is not on {grid}");
@@ -303,7 +307,7 @@ fn any_word(grid: &Grid, cuboid: &Cuboid, mut see: impl FnMut(usize, u64) -> boo
     })
 }
 
-/// Returns a word with one bit set in every `length` bits, a power of two up to 64.
+/// Returns a word with one bit set in every `length` bits. `length` is a power of two up to 64.
 #[inline]
 pub(crate) fn repeated(length: usize) -> u64 {
     const REPEATED: [u64; 7] = [
@@ -328,7 +332,7 @@ fn pieces(from: usize, length: usize) -> impl Iterator<Item = (usize, u64)> {
     })
 }
 
-/// The positions of the set bits of a word, ascending.
+/// The positions of the set bits of a word, in ascending order.
 pub(crate) struct Ones(pub(crate) u64);
 
 impl Iterator for Ones {

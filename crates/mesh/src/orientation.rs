@@ -5,8 +5,8 @@ use crate::Sides;
 /// Returns the distinct permutations of a shape, in the order of the TBL paper: (a,b,c), (a,c,b),
 /// (b,a,c), (b,c,a), (c,a,b), (c,b,a), without duplicates.
 ///
-/// The caller must check that a permutation fits the machine. If the third side is 1, the ones that
-/// fit a plane are (a,b) and (b,a), in this order.
+/// The caller must check that a permutation fits the machine. If the third side is 1, the
+/// permutations that fit a plane are (a,b) and (b,a), in this order.
 ///
 /// ```
 /// # mod pavior { pub use pavior_mesh as boxes; }

@@ -1,6 +1,6 @@
-//! Text drawings of an occupancy: `.` is free, `#` is busy.
+//! Text drawings of an occupancy. `.` is a free node, and `#` is a busy node.
 //!
-//! As in the literature's figures, the origin is at the lower left: the first line has the highest
+//! As in the literature's figures, the origin is at the lower left. The first line has the highest
 //! y, and x increases to the right. Planes are separated by an empty line and begin with z = 0.
 
 use crate::{Grid, NodeId, Occupancy};

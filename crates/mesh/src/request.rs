@@ -81,8 +81,8 @@ pub struct Pool(pub u32);
 
 /// A request for nodes in a shape.
 ///
-/// Contiguous strategies place the shape, whose volume may exceed the count (the rest is internal
-/// fragmentation). Non-contiguous strategies grant by count and use the shape as a hint.
+/// Contiguous strategies place the shape, whose volume may exceed the number of nodes (the rest is
+/// internal fragmentation). Non-contiguous strategies grant by count and use the shape as a hint.
 ///
 /// ```
 /// # use pavior_mesh as pavior;
@@ -94,22 +94,22 @@ pub struct Pool(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Request {
-    /// The number of nodes that the job uses, at least 1.
+    /// The number of nodes that the job uses. It is at least 1.
     pub nodes: u32,
-    /// The box to place, at least 1 on each axis. `None` if no shape rule found a box that fits the
-    /// machine.
+    /// The box to place, with sides of at least 1. It is `None` if no shape rule found a box that
+    /// fits the machine.
     pub shape: Option<Sides>,
-    /// The freedom in placing the job. `None` leaves the choice to the strategy.
+    /// The freedom in placing the job. If it is `None`, the strategy decides.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub freedom: Option<Freedom>,
-    /// The nodes that the request is confined to. `None` allows all nodes. Never serialized,
-    /// because it is meaningful only on one machine.
+    /// The nodes that the request is confined to. If this is `None`, all nodes are allowed. The
+    /// pool is never serialized, because it is meaningful only on one machine.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub pool: Option<Pool>,
 }
 
 impl Request {
-    /// Requests exactly a box with one to three sides. It uses all nodes of the box.
+    /// Requests exactly a box with one to three sides. The job uses all nodes of the box.
     pub fn shape(sides: impl PerAxis) -> Request {
         let sides = sides.padded(1);
         let nodes = volume(sides).min(u64::from(u32::MAX)) as u32;
@@ -136,7 +136,8 @@ impl Request {
         Request { pool: pool.into(), ..self }
     }
 
-    /// Returns true if it requests no nodes or a box with a side of 0. No machine grants that.
+    /// Returns true if the request is for no nodes or for a box with a side of 0. No machine grants
+    /// such a request.
     pub fn is_empty(&self) -> bool {
         self.nodes == 0 || self.shape.is_some_and(|sides| sides.contains(&0))
     }

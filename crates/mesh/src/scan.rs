@@ -7,12 +7,12 @@ use thiserror::Error;
 
 use crate::{Coordinates, Grid, Sides};
 
-/// A scan order: the axes from fastest to slowest, and the direction on each.
+/// A scan order, which consists of the axes from fastest to slowest, and the direction on each.
 ///
-/// The default is row-major, `xyz`: x varies fastest and each axis is ascending, so that the first
-/// base is the lowest leftmost one. A scan order is written as the axes from fastest to slowest,
-/// with a minus before each descending one: `x-yz` goes left to right and top to bottom. Omitted
-/// axes follow in alphabetical order.
+/// The default is row-major, `xyz`. In this order, x varies fastest and each axis is ascending, so
+/// that the first base is the lowest leftmost one. A scan order is written as the axes from fastest
+/// to slowest, with a minus before each descending one: `x-yz` goes left to right and top to
+/// bottom. Omitted axes follow in alphabetical order.
 ///
 /// ```
 /// # mod pavior { pub use pavior_mesh as strategies; pub use pavior_mesh::*; }
@@ -26,7 +26,7 @@ use crate::{Coordinates, Grid, Sides};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Scan {
-    /// Axis numbers, fastest first.
+    /// The axis numbers, fastest first.
     axes: [u8; 3],
     /// True for descending axes, by axis number.
     descending: [bool; 3],
@@ -44,12 +44,14 @@ impl Default for Scan {
 }
 
 impl Scan {
-    /// Returns true if this is the default order: x fastest, and all axes ascending.
+    /// Returns true if this is the default order, in which x varies fastest and all axes are
+    /// ascending.
     pub fn is_row_major(&self) -> bool {
         *self == Scan::default()
     }
 
-    /// Returns an unturned shape's canonical bases in this order. Empty if the shape does not fit.
+    /// Returns an unturned shape's canonical bases in this order. There are none if the shape does
+    /// not fit.
     pub fn bases(self, grid: Grid, shape: Sides) -> impl Iterator<Item = Coordinates> {
         let starts: Sides = std::array::from_fn(|axis| grid.starts(axis, shape[axis]));
         let [fast, middle, slow] = self.axes.map(usize::from);
@@ -68,7 +70,7 @@ impl Scan {
         })
     }
 
-    /// Returns a base's sort key in this order: smaller keys come first.
+    /// Returns a base's sort key in this order. Smaller keys come first.
     pub fn key(&self, base: Coordinates) -> [i32; 3] {
         let [fast, middle, slow] = self.axes.map(usize::from);
         [slow, middle, fast].map(|axis| {

@@ -2,8 +2,9 @@
 
 use crate::{Cuboid, Grid, NodeId};
 
-/// Partitions the wanted nodes of a box into disjoint boxes: maximal runs along x, joined along y
-/// if the next row has the same run. The boxes do not wrap. A box outside the grid yields none.
+/// Partitions the wanted nodes of a box into disjoint boxes. These are maximal runs along x, which
+/// are joined along y if the next row has the same run. The boxes do not wrap. A box outside the
+/// grid yields none.
 ///
 /// ```
 /// # mod pavior { pub use pavior_mesh as boxes; pub use pavior_mesh::*; }
@@ -25,10 +26,10 @@ pub fn tile(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId) -> bool) -> Ve
     })
 }
 
-/// Partitions nodes like [`tile`], with the wanted nodes given up to 64 at a time. `wanted` is
+/// Partitions nodes as [`tile`] does, with the wanted nodes given up to 64 at a time. `wanted` is
 /// called with a node and a length, and must return one low bit for each node along x, starting at
-/// that node: set if the node is wanted. [`Occupancy::window`](crate::Occupancy::window) gives free
-/// nodes in this form. O(rows of the box) plus O(boxes).
+/// that node. The bit is set if the node is wanted. [`Occupancy::window`](crate::Occupancy::window)
+/// gives free nodes in this form. Takes O(rows of the box) plus O(boxes) time.
 pub fn tile_rows(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId, u16) -> u64) -> Vec<Cuboid> {
     let mut boxes: Vec<Cuboid> = Vec::new();
     if !within.lies_on(grid) {
@@ -38,7 +39,7 @@ pub fn tile_rows(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId, u16) -> u
         let [x, y, z] = piece.base;
         let [w, d, h] = piece.sides;
         for z in z..z + h {
-            // The boxes that end with the previous row, and may therefore grow.
+            // These are the boxes that end with the previous row, and may therefore grow.
             let mut open = boxes.len()..boxes.len();
             for y in y..y + d {
                 let before = open.clone();
@@ -73,7 +74,8 @@ struct Row {
 }
 
 impl Row {
-    /// Finds the first run of wanted nodes from a column onward: its first column and length.
+    /// Finds the first run of wanted nodes from a column onward, and returns its first column and
+    /// length.
     fn run(&self, mut at: u16, wanted: &impl Fn(NodeId, u16) -> u64) -> Option<(u16, u16)> {
         let window = |at: u16| wanted(NodeId(self.from.0 + u32::from(at)), (self.end - at).min(64));
         while at < self.end {

@@ -1,15 +1,16 @@
-//! Runs uniform traffic through one engine: `uniform [MACHINE [ENGINE [LOAD [CYCLES]]]]`, by
-//! default `mesh:16x16 worm 0.05 20000`. `ENGINE` is `worm`, `flit`, or `none` for the cost of the
-//! traffic alone. Prints messages, header hops and mean latency.
+//! Runs uniform traffic through one engine. Usage: `uniform [MACHINE [ENGINE [LOAD [CYCLES]]]]`, by
+//! default `mesh:16x16 worm 0.05 20000`. `ENGINE` is `worm`, `flit`, or `none` to measure the cost
+//! of the traffic alone. Prints the numbers of messages and header hops, and the mean latency.
 //!
-//! To get instructions per header hop, which do not depend on how busy the machine is:
+//! The number of instructions per header hop does not depend on how busy the machine is. To measure
+//! it, run
 //!
 //! ```text
 //! cargo build --release -p pavior-network --example uniform
 //! valgrind --tool=callgrind target/release/examples/uniform mesh:16x16 worm 0.05 20000
 //! ```
 //!
-//! Subtract the instructions of `none`, and divide by the hops.
+//! Subtract the number of instructions with `none`, and divide by the number of hops.
 
 use std::error::Error;
 

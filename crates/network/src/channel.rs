@@ -1,19 +1,20 @@
-//! A network's channels and their numbers: injection, ejection, and the virtual channels of links.
+//! The channels of a network and their numbers. There are injection channels, ejection channels,
+//! and the virtual channels of links.
 
 use pavior_mesh::{Grid, NodeId};
 
 use crate::message::show;
 use crate::path::Segment;
 
-/// How virtual channels are used on the links of a wrapping axis.
+/// The virtual channels on the links of an axis that wraps.
 ///
 /// Dimension-order routing on a ring can deadlock if every link is one channel. With two, a message
 /// starts on virtual channel 0 and changes to virtual channel 1 at the wrap link, so waiting
-/// messages cannot form a cycle (Dally & Seitz 1987). Links on axes that do not wrap, and on rings
-/// of two nodes, which are treated as meshes, have one virtual channel.
+/// messages cannot form a cycle (Dally & Seitz 1987). Links on axes that do not wrap have one
+/// virtual channel. So have links on rings of two nodes, which are treated as meshes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum VirtualChannels {
-    /// One virtual channel, to demonstrate the deadlock.
+    /// One virtual channel. This setting serves to demonstrate the deadlock.
     One,
     /// Two virtual channels, each with a link's full bandwidth.
     #[default]
@@ -36,17 +37,17 @@ impl ChannelId {
 /// Kinds of channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChannelKind {
-    /// From a node's processing element to its router.
+    /// A channel from a node's processing element to its router.
     Injection,
-    /// From a node's router to its processing element.
+    /// A channel from a node's router to its processing element.
     Ejection,
-    /// From a node's router to the next one along an axis.
+    /// A channel from a node's router to the next router along an axis.
     Link {
-        /// 0, 1, 2 for x, y, z.
+        /// The axis: 0, 1 or 2 for x, y or z.
         axis: usize,
         /// True if the link goes towards greater coordinates (or through the wrap to 0).
         positive: bool,
-        /// The virtual channel: 0, or 1 on axes with two virtual channels.
+        /// The virtual channel: 0 or, on axes with two virtual channels, 1.
         virtual_channel: u8,
     },
 }
@@ -56,16 +57,16 @@ pub enum ChannelKind {
 pub struct Channel {
     /// The kind.
     pub kind: ChannelKind,
-    /// The node where the channel starts (an ejection channel starts and ends at its node).
+    /// The node where the channel starts. An ejection channel starts and ends at its node.
     pub node: NodeId,
 }
 
 /// The numbering of a grid's channels.
 ///
-/// Every node has the same sequence of channels: injection, ejection, and for each axis longer than
-/// 1 the positive and the negative link, each with its virtual channels. The numbers of
-/// corresponding channels at neighboring nodes on an axis therefore differ by a constant. A header
-/// steps through a whole segment of its path with one addition per channel.
+/// Every node has the same sequence of channels: injection, ejection, and, for each axis longer
+/// than 1, the positive and the negative link, each with its virtual channels. Therefore, the
+/// numbers of corresponding channels at neighboring nodes on an axis differ by a constant. A header
+/// moves through a whole segment of its path with one addition per channel.
 ///
 /// ```text
 ///   node n:  n*slots + | 0 inj | 1 ej | 2 x+ | 3 x- | 4 y+ | 5 y- |       (a mesh with two axes)
@@ -247,7 +248,7 @@ impl Channels {
 }
 
 impl Channel {
-    /// Formats a channel's name with coordinates: `link x+ lane 0 from [3,0]`.
+    /// Formats the name of a channel with coordinates, such as `link x+ lane 0 from [3,0]`.
     pub fn name(&self, grid: &Grid) -> String {
         let node = show(grid.point(self.node), grid);
         match self.kind {

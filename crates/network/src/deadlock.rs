@@ -12,13 +12,13 @@ use crate::channel::{Channel, ChannelId, Channels};
 pub struct Deadlock {
     /// The machine.
     pub grid: Grid,
-    /// The cycle when the engine found that no events remain. Engines may report different cycles,
-    /// because flits still close up behind a header that can never move again.
+    /// The cycle in which the engine found that no events remain. Engines may report different
+    /// cycles, because flits still move up behind a header that can never move again.
     pub at: Time,
     /// The number of messages that will never arrive.
     pub undelivered: usize,
-    /// The cycle of waiting messages: each waits for a channel held by the next one, and the last
-    /// for a channel held by the first. It starts with the smallest id.
+    /// The cycle of waiting messages. Each message waits for a channel held by the next one, and
+    /// the last for a channel held by the first. The message with the smallest id comes first.
     pub waiting: Vec<Waiting>,
 }
 
@@ -32,8 +32,8 @@ pub struct Waiting {
 }
 
 impl Deadlock {
-    /// Finds the cycle reached from the undelivered message with the smallest id by following
-    /// `waits`, which returns the channel that a message waits for and the message holding it.
+    /// Finds a cycle of waiting messages, beginning with the undelivered message with the smallest
+    /// id. `waits` returns the channel that a message waits for and the message that holds it.
     /// Messages are identified by their index in the engine.
     pub(crate) fn find(
         at: Time,

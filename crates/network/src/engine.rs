@@ -1,4 +1,4 @@
-//! The network engines' interface, settings and selection.
+//! The interface of network engines, their settings, and the selection of an engine.
 //!
 //! Invariant: an engine is always in an open cycle, and time never goes backward.
 
@@ -11,14 +11,14 @@ use crate::deadlock::Deadlock;
 use crate::message::{Delivery, Message, NetworkEvents};
 use crate::wormhole::{Flit, Worm};
 
-/// When a channel can be granted to the next message.
+/// The time when a channel can be granted to the next message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Release {
-    /// In the cycle when the tail leaves the channel's buffer.
+    /// The cycle in which the tail leaves the channel's buffer.
     #[default]
     Drained,
-    /// In the cycle after the tail has crossed the channel. The buffer may then hold flits from
-    /// several messages. Only the flit engine supports this.
+    /// The cycle after the tail has crossed the channel. The buffer may then hold flits of several
+    /// messages. Only the flit engine supports this setting.
     Passed,
 }
 
@@ -36,9 +36,9 @@ pub struct Settings {
     pub routing_delay: u32,
     /// The number of flits in the input buffer after a channel (B), at least 1.
     pub buffer: u32,
-    /// How virtual channels are used on wrapping links.
+    /// The virtual channels on links that wrap.
     pub virtual_channels: VirtualChannels,
-    /// When a channel becomes free.
+    /// The time when a channel becomes free.
     pub release: Release,
 }
 
@@ -60,13 +60,14 @@ pub const DEFAULT_FLITS: u32 = 8;
 /// The error for settings that an engine does not model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum BadSettings {
-    /// Buffers of 0 flits.
+    /// The buffers hold 0 flits.
     #[error("a buffer must hold at least 1 flit")]
     NoBuffer,
-    /// Shared virtual channels with buffers of 1 flit: a flit could cross only every other cycle.
+    /// Shared virtual channels have buffers of 1 flit, so a flit could cross only every other
+    /// cycle.
     #[error("shared virtual channels need buffers of at least 2 flits")]
     SharedNeedsTwo,
-    /// A setting not covered by the worm engine's closed form.
+    /// The closed form of the worm engine does not cover a setting.
     #[error("{0} needs the flit engine (--engine flit)")]
     FlitOnly(&'static str),
 }
@@ -105,13 +106,13 @@ impl EngineKind {
     }
 }
 
-/// A network simulation that runs in step with the code that creates messages.
+/// A network simulation that advances in step with the code that creates messages.
 ///
-/// An engine is always in an *open* cycle, [`now`](Engine::now): its deliveries have been reported,
-/// but its requests and grants have not happened yet. Messages may be created in this cycle or for
-/// later ones. [`advance`](Engine::advance) closes the cycle and moves to the next one with events,
-/// but not past `until`. Neither side polls the other: the caller passes the time of its own next
-/// event, and regains control at that time or at the first delivery before it.
+/// An engine is always in an *open* cycle, [`now`](Engine::now), whose deliveries have been
+/// reported but whose requests and grants have not happened yet. Messages may be created in this
+/// cycle or for later ones. [`advance`](Engine::advance) closes the cycle and moves to the next one
+/// with events, but not past `until`. Neither side polls the other: the caller passes the time of
+/// its own next event, and regains control at that time or at the first delivery before it.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network;
@@ -131,26 +132,28 @@ pub trait Engine {
     /// Returns the open cycle.
     fn now(&self) -> Time;
 
-    /// Accepts a message. It requests its injection channel at `created`, or in the open cycle if
-    /// that time has passed, but `created` always determines its position in the channel's queue.
+    /// Accepts a message. The message requests its injection channel at `created`, or in the open
+    /// cycle if that time has passed. In both cases, `created` determines its position in the
+    /// channel's queue.
     ///
     /// The nodes must be on the grid, and the message must have at least one flit.
     /// [`Message::between`] checks external input.
     fn create(&mut self, message: Message);
 
-    /// Moves to the first cycle after the open one when anything happens, but not past `until`, and
-    /// replaces `events`. If `until` is not after the open cycle, or if the network is idle and
+    /// Moves to the first cycle after the open one in which anything happens, but not past `until`,
+    /// and replaces `events`. If `until` is not after the open cycle, or if the network is idle and
     /// `until` is [`Time::MAX`], the cycle stays open and there are no events.
     ///
     /// Returns the cycle that is now open.
     ///
     /// # Errors
-    /// Returns an error if messages are undelivered but nothing is pending, so they can never move
-    /// again. The engine stays in the open cycle, and can continue if more messages are created.
+    /// Returns an error if messages are undelivered but no event is pending, so that they can never
+    /// move again. The engine stays in the open cycle, and can continue if more messages are
+    /// created.
     fn advance(&mut self, until: Time, events: &mut NetworkEvents) -> Result<Time, Deadlock>;
 
-    /// Returns the next cycle, at or after the open one, when anything can happen; `None` if
-    /// nothing is pending.
+    /// Returns the next cycle in which anything can happen, which may be the open one. Returns
+    /// `None` if no event is pending.
     fn next_event(&self) -> Option<Time>;
 
     /// Returns the number of messages accepted but not delivered.
@@ -163,7 +166,7 @@ pub enum EngineKind {
     /// The engine that simulates only headers; the default.
     #[default]
     Worm,
-    /// The engine that moves flit by flit, cycle by cycle: the specification.
+    /// The engine that moves each flit in each cycle. It is the specification.
     Flit,
 }
 
@@ -233,9 +236,9 @@ impl Engine for Network {
     }
 }
 
-/// Sends a list of messages, sorted by `created` and then id, through an idle engine, and passes
-/// every delivery to `sink`, sorted by time and then id. Memory is proportional to the messages in
-/// flight.
+/// Sends a list of messages, sorted by `created` and then id, through an idle engine. Passes every
+/// delivery to `sink`, sorted by time and then id. Memory is proportional to the number of messages
+/// in flight.
 ///
 /// # Errors
 /// Returns an error if the network deadlocks. By then, every message that can be delivered has
@@ -249,7 +252,7 @@ pub fn run_list<E: Engine>(
     for message in messages {
         let mut announced = false;
         while engine.now() < message.created {
-            // A deadlock is final only when no more messages will be sent, because other messages
+            // While more messages will be sent, a deadlock is not final, because other messages
             // still arrive. An engine with announced messages does not report it.
             if engine.advance(message.created, &mut events).is_ok() {
                 events.deliveries.iter().for_each(&mut sink);

@@ -1,16 +1,16 @@
-//! A job's footprint: the links that its messages can use, and how its nodes are arranged.
+//! The footprint of a job: the links that its messages can use, and the arrangement of its nodes.
 
 use pavior_mesh::{Coordinates, Grid, NodeId};
 
-/// The links that dimension-order messages among a set of nodes can use, and the nodes' relative
-/// positions.
+/// The links that dimension-order messages among a set of nodes can use, and the relative positions
+/// of these nodes.
 ///
 /// Jobs whose footprints share no link never contend on the network, whatever they send. Two jobs
 /// with the same [`relative_layout`](Footprint::relative_layout), each alone on the network, see
 /// the same events at the same times after their start.
 ///
-/// Every phase of a route is a straight run. The links used on a line of the grid are therefore
-/// determined by the smallest and largest positions where messages enter and leave it:
+/// Every phase of a route is a straight run. Therefore, the links used on a line of the grid are
+/// determined by the smallest and the largest positions at which messages enter and leave the line:
 ///
 /// ```text
 ///   nodes o      x: from each row to all columns    y: from each plane to the nodes of each column
@@ -21,8 +21,8 @@ use pavior_mesh::{Coordinates, Grid, NodeId};
 ///     (y: the links of one row up and down in the columns 0, 1 and 2)
 /// ```
 ///
-/// On an axis without a wrap, and on rings where the nodes fit within half of the ring, these are
-/// exactly the links used by an all-to-all. On other rings, they are all links of a line.
+/// On an axis without a wrap, and on a ring on which the nodes fit within half of the ring, these
+/// are exactly the links that an all-to-all uses. On other rings, they are all links of a line.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
@@ -51,8 +51,8 @@ impl Footprint {
         grid.nodes() as usize * Self::LINKS as usize
     }
 
-    /// Computes the footprint of messages among `nodes`, in rank order. Returns `None` if the
-    /// smallest box around them has more than `most` nodes.
+    /// Computes the footprint of messages among `nodes`, which are in rank order. Returns `None` if
+    /// the smallest box around them has more than `most` nodes.
     ///
     /// Cost: O(nodes + nodes in that box + longest side).
     pub fn of(grid: &Grid, nodes: &[NodeId], most: u64) -> Option<Footprint> {
@@ -83,19 +83,19 @@ impl Footprint {
         relative_layout(arcs, &points)
     }
 
-    /// Returns the link numbers, each once, in no particular order. There are 6 numbers per node;
-    /// the virtual channels of a link share one.
+    /// Returns the link numbers, each once, in no particular order. There are 6 numbers per node,
+    /// and all virtual channels of a link have the same number.
     pub fn links(&self) -> &[u32] {
         &self.links
     }
 
-    /// Like [`links`](Footprint::links), but consumes the footprint.
+    /// Does the same as [`links`](Footprint::links), and consumes the footprint.
     pub fn into_links(self) -> Vec<u32> {
         self.links
     }
 
-    /// Returns the nodes' relative positions, in rank order. They do not change if all nodes move
-    /// along an axis, unless the nodes then cross the wrap of a ring at a different point.
+    /// Returns the relative positions of the nodes, in rank order. They do not change if all nodes
+    /// move along an axis, unless the nodes then cross the wrap of a ring at a different point.
     pub fn relative_layout(&self) -> &[u32] {
         &self.relative_layout
     }
@@ -122,7 +122,8 @@ pub(crate) struct Arc {
     side: u16,
     start: u16,
     length: u16,
-    /// True if messages may go around the ring. The arc is then the whole ring, starting at 0.
+    /// True if messages may go around the ring. In that case, the arc is the whole ring, starting
+    /// at 0.
     whole: bool,
 }
 
@@ -167,8 +168,8 @@ impl Arc {
         if place < to_the_end { self.start + place } else { place - to_the_end }
     }
 
-    /// Returns the properties that can affect a message's timing: the arc's length, and the
-    /// position on it of the wrap, where messages change virtual channels.
+    /// Returns the properties that can affect the timing of a message: the length of the arc, and
+    /// the position on the arc of the wrap, at which messages change virtual channels.
     fn relative_layout(self) -> [u32; 2] {
         let before_wrap = self.side - self.start;
         let wrap = if before_wrap < self.length { before_wrap } else { 0 };
@@ -176,7 +177,7 @@ impl Arc {
     }
 }
 
-/// The smallest and largest of some positions.
+/// The range from the smallest to the largest of some positions.
 #[derive(Clone, Copy, Debug)]
 struct PlaceRange {
     least: u16,
@@ -196,10 +197,10 @@ impl PlaceRange {
     }
 }
 
-/// A collection of links.
+/// A set of links that is being collected.
 struct Links<'a> {
     arcs: &'a [Arc; 3],
-    /// How much each position on each axis contributes to a node's number.
+    /// The amount that each position on each axis contributes to a node's number.
     shares: [Vec<u32>; 3],
     list: Vec<u32>,
 }

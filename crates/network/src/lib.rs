@@ -1,12 +1,13 @@
-//! The machine's interconnection network, exact to the cycle: wormhole switching on meshes and
-//! tori, and the messages of jobs.
+//! Cycle-accurate simulation of the machine's interconnection network, with wormhole switching on
+//! meshes and tori, and of the messages of jobs.
 //!
 //! ```text
 //!   job --Layout--> ranks --Pattern--> JobTraffic --Message--> Engine --Delivery--> job, metrics
 //! ```
 //!
-//! - [`Channels`] numbers a grid's channels. [`Path`] is a message's dimension-order path.
-//! - [`Engine`] is the interface of an engine. [`Worm`] follows headers only and is the default.
+//! - [`Channels`] numbers the channels of a grid. [`Path`] is the dimension-order path of a
+//!   message.
+//! - [`Engine`] is the interface of engines. [`Worm`] follows only headers and is the default.
 //!   [`Flit`] moves every flit, is the specification, and models more settings. They were written
 //!   independently, and agree message by message.
 //! - [`patterns`] define senders and receivers, and [`JobTraffic`] defines when messages are sent.

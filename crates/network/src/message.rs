@@ -1,10 +1,10 @@
-//! Messages and an engine's reports about them.
+//! Messages, and the events that engines report about them.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Coordinates, Grid, NodeId};
 use thiserror::Error;
 
-/// A message's owner. Engines pass it on without interpreting it.
+/// The owner of a message. Engines pass it on without interpreting it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tag {
     /// The owner, for example a job's slot.
@@ -26,16 +26,16 @@ pub struct Message {
     pub to: NodeId,
     /// The length in flits, including the header; at least 1.
     pub flits: u32,
-    /// The cycle when the message requests its injection channel.
+    /// The cycle in which the message requests its injection channel.
     ///
-    /// It may be in the past, for a message that has waited behind another one from the same source
-    /// and is passed to the engine only now (see `followed`).
+    /// This cycle may be in the past if the message has waited behind another one from the same
+    /// source, and is passed to the engine only now (see `followed`).
     pub created: Time,
-    /// True if the engine must report the cycle when the header takes its injection channel,
-    /// because the next message from this source must then be passed to the engine.
+    /// True if the engine must report the cycle in which the header takes its injection channel.
+    /// The next message from this source must then be passed to the engine.
     ///
-    /// A thousand messages created at the same time thus need memory for only one: the next cannot
-    /// move before the channel is released, which happens after it is taken.
+    /// A thousand messages created at the same time thus need memory for only one: the next one
+    /// cannot move before the channel is released, which happens after the channel is taken.
     pub followed: bool,
     /// The owner.
     pub tag: Tag,
@@ -80,7 +80,7 @@ impl Message {
 /// Reasons why a message cannot be sent.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadMessage {
-    /// A node that is not on the machine.
+    /// A node is not on the machine.
     #[error("node {} is outside {grid}", show(*.point, .grid))]
     Outside {
         /// The node.
@@ -88,10 +88,10 @@ pub enum BadMessage {
         /// The machine.
         grid: Grid,
     },
-    /// A message without flits.
+    /// The message has no flits.
     #[error("a message must have at least 1 flit, its header")]
     NoFlits,
-    /// A time that is later than the latest supported one.
+    /// The time is later than the latest supported one.
     #[error("cycle {0} is later than 2^62, the latest that is supported")]
     TooLate(Time),
 }
@@ -102,7 +102,7 @@ pub(crate) fn show(point: Coordinates, grid: &Grid) -> String {
     format!("[{}]", parts.join(","))
 }
 
-/// A message that has fully arrived.
+/// A message that has arrived completely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// The message's id.
@@ -117,7 +117,7 @@ pub struct Delivery {
     pub hops: u32,
     /// The cycle when the message was created.
     pub created: Time,
-    /// The cycle when the message's tail was consumed.
+    /// The cycle in which the message's tail was consumed.
     pub delivered: Time,
     /// The owner.
     pub tag: Tag,
@@ -129,7 +129,8 @@ impl Delivery {
         self.delivered.0 - self.created.0
     }
 
-    /// Returns the cycles lost to other messages: the latency beyond an empty network's.
+    /// Returns the number of cycles lost to other messages, which is the latency beyond that on an
+    /// empty network.
     pub fn blocked(&self, routing_delay: u32) -> u64 {
         self.latency() - crate::zero_load_latency(self.hops, self.flits, routing_delay)
     }
@@ -144,7 +145,7 @@ pub struct Entered {
     pub tag: Tag,
 }
 
-/// The events up to and including the open cycle's deliveries. Each list is sorted by id.
+/// The events up to and including the deliveries of the open cycle. Each list is sorted by id.
 #[derive(Clone, Debug, Default)]
 pub struct NetworkEvents {
     /// Messages delivered in the open cycle.

@@ -18,13 +18,14 @@ pub struct Segment {
 /// The maximum number of segments in a path: three per axis, plus the ejection channel.
 const MOST_SEGMENTS: usize = 10;
 
-/// A message's path: the injection channel at its source, the links along x, then y, then z, and
-/// the ejection channel at its destination.
+/// The path of a message: the injection channel at its source, the links along x, then y, then z,
+/// and the ejection channel at its destination.
 ///
-/// On a ring, the shorter way is taken; ties go towards greater coordinates. With two virtual
-/// channels, a message enters every axis on virtual channel 0, and changes to virtual channel 1 at
-/// the wrap link. The path is stored as straight runs of links, so its cost does not depend on the
-/// distance. An axis has at most three runs: before the wrap link, the wrap link, and after it.
+/// On a ring, the message takes the shorter way; ties go towards greater coordinates. With two
+/// virtual channels, a message enters every axis on virtual channel 0, and changes to virtual
+/// channel 1 at the wrap link. The path is stored as straight runs of links, so its cost does not
+/// depend on the distance. An axis has at most three runs: the links before the wrap link, the wrap
+/// link, and the links after it.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
@@ -88,12 +89,12 @@ impl Path {
         self.injection
     }
 
-    /// Returns the straight runs after the injection channel. The last is the ejection channel.
+    /// Returns the straight runs after the injection channel. The last one is the ejection channel.
     pub fn segments(&self) -> &[Segment] {
         &self.segments[..usize::from(self.length)]
     }
 
-    /// Returns every channel in order: `hops + 2` channels.
+    /// Returns every channel in order. There are `hops + 2` channels.
     pub fn channels(&self) -> impl Iterator<Item = ChannelId> + '_ {
         let runs = self.segments().iter().flat_map(|run| {
             (0..run.count).map(|k| ChannelId((run.first as i32 + run.step * k as i32) as u32))
@@ -115,7 +116,7 @@ pub(crate) fn write_segments(
     if from != to {
         let grid = channels.grid();
         let ([x, y, z], goal) = (grid.point(from), grid.point(to));
-        // The node where the path enters the axis.
+        // This is the node at which the path enters the axis.
         let mut node = from;
         node = write_axis(channels, node, 0, [x, goal[0]], &mut hops, &mut write);
         node = write_axis(channels, node, 1, [y, goal[1]], &mut hops, &mut write);
@@ -125,8 +126,8 @@ pub(crate) fn write_segments(
     hops
 }
 
-/// Passes the links along one axis to `write`, and adds their number to `hops`. Returns the node
-/// where they end.
+/// Passes the links along one axis to `write`, and adds their number to `hops`. Returns the node at
+/// which they end.
 #[expect(clippy::inline_always, reason = "a call would take longer than the loop")]
 #[inline(always)]
 fn write_axis(
@@ -157,7 +158,7 @@ fn write_axis(
     NodeId(node.0.wrapping_add_signed(moved))
 }
 
-/// Returns the links along a wrapping axis: those before the wrap link, the wrap link, and those
+/// Returns the links along an axis that wraps: those before the wrap link, the wrap link, and those
 /// after it.
 #[inline(never)]
 fn ring_runs(
@@ -171,7 +172,7 @@ fn ring_runs(
     let forward = (goal - start).rem_euclid(side);
     let (positive, count) =
         if 2 * forward <= side { (true, forward) } else { (false, side - forward) };
-    // The number of links before the border, where the wrap link begins.
+    // This is the number of links before the border, at which the wrap link begins.
     let to_border = if positive { side - 1 - start } else { start };
     let straight = to_border.min(count);
     let behind = channels.virtual_channels(axis) - 1;

@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut registry = Registry::new();
     let build = BuildScheduler::Function(|_| Box::new(SmallestFit));
     registry.add(Entry::new("smallest-fit", SchedulerKind { build }))?;
-    // A log counts processors; this rule turns a count into a box.
+    // A log counts processors. This rule turns a count into a box.
     let rule: Selection<ShapeRule> = "compact".parse()?;
     for name in ["fcfs", "easy", "smallest-fit"] {
         let jobs = TraceJobs::new(&records, Shaper::new(&rule, &grid, 1, 0), Replay::default());

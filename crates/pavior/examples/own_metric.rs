@@ -41,7 +41,7 @@ impl Observer for Waits {
 }
 
 impl Metric for Waits {
-    /// Returns the percentile by nearest rank; `None` if no such job has departed.
+    /// Returns the percentile by nearest rank. Returns `None` if no such job has departed.
     fn value(&self) -> Option<f64> {
         let mut sorted = self.seen.clone();
         sorted.sort_by(f64::total_cmp);

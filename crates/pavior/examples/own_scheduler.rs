@@ -1,7 +1,7 @@
 //! A scheduler with an option, written outside the library and simulated with built-in ones.
 //!
-//! Aged starts the job with the shortest estimate that fits. Once the oldest job has waited for the
-//! time given by the `age` option, all others wait for it.
+//! Aged starts the job with the shortest estimate that fits. When the oldest job has waited for the
+//! time given by the `age` option, all other jobs wait for it.
 
 use pavior::Time;
 use pavior::names::{OptionSpec, Values};
@@ -44,7 +44,7 @@ const AGE: OptionSpec = OptionSpec {
 
 fn aged() -> Entry {
     let build = BuildScheduler::Function(|options| {
-        // For a log, times are in seconds: `TimeUnit::SECOND.time(3600.0)` is an hour.
+        // For a log, times are in seconds, so `TimeUnit::SECOND.time(3600.0)` is an hour.
         Box::new(Aged { age: TimeUnit::TIME_UNIT.time(options.number("age")) })
     });
     Entry { options: &[AGE], ..Entry::new("aged", SchedulerKind { build }) }

@@ -2,8 +2,8 @@
 //! conformance suite, and machines that use the strategies.
 //!
 //! Good Company puts a box where it touches the most busy nodes. The border does not count, and
-//! ties go to the first place. It places boxes, so it is a `BoxRule`. Last Nodes grants any set of
-//! nodes, so it is a `Strategy`.
+//! ties go to the first place. The strategy places boxes, so it is a `BoxRule`. Last Nodes grants
+//! any set of nodes, so it is a `Strategy`.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,8 @@ fn company(free: &Occupancy, at: &Cuboid) -> i64 {
     busy.len() as i64
 }
 
-/// Creates the entry. `entry` claims that no free box is missed; this claim adds the best score.
+/// Creates the entry. `entry` claims that no free box is missed. This claim adds that the choice
+/// has the best score.
 fn good_company() -> Entry {
     let entry = contiguous::entry("good-company", GoodCompany);
     let does = entry.does.with_claim(|options| Claim {
@@ -88,7 +89,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{unturned} grants job {job} {placement}");
     }
 
-    // The suite: every occupancy of small machines, random boxes, long histories with failures.
+    // The suite consists of every occupancy of small machines, random boxes, and long histories
+    // with failures.
     for strategy in [unturned, registry.select("good-company")?, last_nodes.into()] {
         println!("{strategy}: {} answers judged", conformance::suite(&strategy)?);
     }

@@ -1,7 +1,7 @@
 //! A refused request: the reason, the jobs to move, and the moves carried out.
 //!
-//! Jobs a, b and c are those of docs/first-scheduler.md: a has left the lowest row of a 4x4 mesh, b
-//! is above that row, and c finds no place for its 2x2 box among eight free nodes.
+//! Jobs a, b and c are those of docs/first-scheduler.md. Job a has left the lowest row of a 4x4
+//! mesh, b is above that row, and c finds no place for its 2x2 box among eight free nodes.
 
 use pavior::answers::{Demand, Question, SearchLimits, Snapshot, why};
 use pavior::{Cuboid, JobId, Machine, Placement, Request};
@@ -26,8 +26,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let blocked = why.blocked.expect("the machine has room for it when empty");
     assert_eq!(blocked.jobs, [(B, 8)]);
     let plan = blocked.moves.expect("b can move");
-    // In this order each move finds its nodes free; a job's own old nodes count as free. A job with
-    // several boxes moves as a whole: `to` replaces `from`, part by part.
+    // In this order, each move finds its nodes free. A job's own old nodes count as free. A job
+    // with several boxes moves as a whole: `to` replaces `from`, part by part.
     for step in &plan.moves {
         let (from, to) = (Placement::from(step.from.clone()), Placement::from(step.to.clone()));
         println!("move job {} from {from} to {to}", step.job.0);

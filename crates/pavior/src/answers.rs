@@ -32,7 +32,8 @@ pub use pavior_answers::{
 };
 
 pub mod forecasts {
-    //! Forecasts of when waiting jobs will start, as intervals meant to be right 90 % of the time.
+    //! Forecasts of when waiting jobs will start. They are intervals that should be right 90 % of
+    //! the time.
     //!
     //! A [`Forecaster`] is notified of events on a machine. It runs a
     //! [`Dispatcher`](crate::scheduling::Dispatcher) forward several times with run times drawn

@@ -1,4 +1,4 @@
-//! Experiments: many simulations, until their means can be trusted.
+//! Experiments, which repeat simulations until their means can be trusted.
 //!
 //! A [`Specification`] has many [`Point`]s, from an experiment file or from individual settings. It
 //! runs them over the same jobs and in parallel, and adds replications until the interval of each

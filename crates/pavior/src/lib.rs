@@ -30,17 +30,17 @@
 //! `experiments` starts threads. Everything also compiles for `wasm32-unknown-unknown`, where
 //! opening a file is an error and runs use one thread.
 //!
-//! Longer programs are in the folder `examples` of the package. To run one:
+//! Longer programs are in the folder `examples` of the package. To run one, use
 //! `cargo run -p pavior --features experiments --example own_strategy`.
 //!
 //! # Conventions
 //!
 //! - Sides and coordinates are given as one to three numbers, x first. Missing sides are 1, and
-//!   missing coordinates are 0. A box is displayed as its sides and its base: `4x2 at 0,5`.
-//! - Strategies, schedulers and patterns are chosen by name, with options after colons:
+//!   missing coordinates are 0. A box is displayed as its sides and its base, such as `4x2 at 0,5`.
+//! - Strategies, schedulers and patterns are chosen by name, with options after colons, such as
 //!   `"tff:scan=yzx"`. An unknown name is a [`BadName`], which suggests similar names.
-//! - A [`Time`] is an integer number of ticks. The caller decides what a tick is; see
-//!   `workload::TimeUnit`.
+//! - A [`Time`] is an integer number of ticks. The caller defines the tick (see
+//!   `workload::TimeUnit`).
 //! - Random draws come from a [`Stream`] with a seed. The same inputs give the same results on
 //!   every platform and with any number of threads.
 //! - A function that returns an error has changed nothing, unless its documentation says otherwise.
@@ -71,7 +71,7 @@
 //!
 //! # A strategy of your own
 //!
-//! Most strategies are a rule that chooses a place for a box of given sides, a
+//! Most strategies are a rule that chooses a place for a box of given sides. Such a rule is a
 //! [`BoxRule`](strategies::contiguous::BoxRule). [`entry`](strategies::contiguous::entry) turns the
 //! rule into a strategy, which tries all orientations of a request and claims to refuse only if no
 //! box is free. The conformance suite tests this claim. For a strategy that grants other sets of
@@ -108,7 +108,7 @@
 //!
 //! A `Scheduler` chooses the job that starts next, and is asked again until it chooses none. It
 //! reads the queue and the running jobs, and asks a `MachineView` whether a job could start now. A
-//! `Dispatcher` keeps the machine, the queue and the running jobs consistent; your program provides
+//! `Dispatcher` keeps the machine, the queue and the running jobs consistent. Your program provides
 //! the time and the events.
 //!
 //! ```

@@ -1,9 +1,10 @@
-//! Simulations: jobs arrive, wait, hold nodes and depart; observers turn this into metrics.
+//! Simulations, in which jobs arrive, wait, hold nodes and depart. Observers turn this into
+//! metrics.
 //!
-//! A [`Setup`] has a machine, a strategy and a scheduler; with jobs it becomes a
+//! A [`Setup`] has a machine, a strategy and a scheduler. With jobs, it becomes a
 //! [`SimulationBuilder`]. An [`Observer`] receives every [`Fact`] about a run and cannot change the
-//! run. The `own_metric` example implements one. No threads are started and no files are opened;
-//! only the `allocation_ns` metric reads a clock.
+//! run. The `own_metric` example implements one. No threads are started and no files are opened,
+//! and only the `allocation_ns` metric reads a clock.
 //!
 //! ```
 //! use pavior::simulation::Setup;
@@ -25,7 +26,7 @@ pub use pavior_simulation::{
 };
 
 pub mod metrics {
-    //! The list of metrics, and the items for writing one: a [`MetricSpec`] names an observer.
+    //! The list of metrics, and the items for writing one. A [`MetricSpec`] names an observer.
     //!
     //! ```
     //! use pavior::simulation::metrics;

@@ -1,7 +1,7 @@
 //! The registry of strategies, and the items for writing and testing one outside this library.
 //!
 //! A [`Selection`] is a strategy chosen by name, with its options. An [`Entry`] builds a
-//! [`Strategy`] and states what it [claims](claim); [`conformance`] tests the claims.
+//! [`Strategy`] and states what it [claims](claim), and [`conformance`] tests the claims.
 //!
 //! ```
 //! use pavior::strategies::{Registry, Selection};
@@ -20,7 +20,7 @@ pub use pavior_allocation::{
 pub use pavior_mesh::{BaseSet, Scan, ScanError};
 
 pub mod claim {
-    //! Claims about strategies as data: what a strategy grants, and when it refuses.
+    //! Claims about strategies as data, which state what a strategy grants, and when it refuses.
 
     pub use pavior_allocation::claim::{
         BoxGroup, Claim, Grants, Over, Question, Recognition, Scene, by_count,

@@ -1,6 +1,6 @@
 //! Dates, and values over time in bounded memory. Simulated time is [`Time`](crate::Time).
 //!
-//! Nothing here reads a clock.
+//! Nothing in this module reads a clock.
 //!
 //! ```
 //! use pavior::time::{Date, Range};

@@ -1,4 +1,4 @@
-//! Jobs: callers' requests, synthetic streams, logs, and component failures.
+//! Jobs: requests from callers, synthetic streams, logs, and failures of components.
 //!
 //! - [`Ask`] reads a caller's request, and [`Shaper`] gives a shape to a request without one.
 //! - [`SyntheticJobs`] draws an endless stream of jobs. [`traces`] reads and writes logs,
@@ -43,9 +43,9 @@ pub mod inspect {
 }
 
 pub mod traces {
-    //! Job logs: formats, their records, and the jobs that replay them.
+    //! Job logs, with their formats, their records, and the jobs that replay them.
     //!
-    //! Readers accept any `BufRead` and never open files; the `files` feature does.
+    //! Readers accept any `BufRead` and never open files. The `files` feature opens them.
 
     pub use pavior_workload::traces::{
         Dependencies, Dependency, Estimates, Event, Field, Filter, Format, Header, LineCount,

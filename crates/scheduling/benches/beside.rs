@@ -6,9 +6,9 @@
 //! ```
 //!
 //! Jobs with sides of up to a fourth of the machine's sides wait on a 64x64 mesh. Each row is
-//! either a queue that runs until it is empty, with exact or too long estimates, or a grant of one
-//! node for a minute or indefinitely. Queue times are processor times, from Linux. Compare rows of
-//! one run, not of two machines.
+//! either a queue that runs until it is empty, or a grant of one node for a minute or indefinitely.
+//! The estimates of the queued jobs are exact or too long. Queue times are processor times, from
+//! Linux. Compare rows of one run, not of two machines.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ use pavior_scheduling::{Dispatcher, Future, Selection};
 use pavior_workload::{Job, Service};
 
 const MINUTE: u64 = 60;
-/// The assumed estimate of a job without one.
+/// The estimate that is assumed for a job without one.
 const CENTURY: u64 = 100 * 365 * 24 * 60 * MINUTE;
 
 fn main() {

@@ -1,7 +1,8 @@
 //! The cost of a scheduling decision as the queue grows, on a crowded 32x36 mesh with `tff`.
 //!
 //! `anew` asks a new scheduler. `after_arrival` asks one that has already decided, after another
-//! arrival. `cargo bench -p pavior-scheduling`; compare within a row, not across machines.
+//! arrival. Run it with `cargo bench -p pavior-scheduling`. Compare times within a row, not across
+//! machines.
 
 use divan::Bencher;
 use pavior_allocation::Machine;

@@ -29,7 +29,8 @@ const MACHINES: [&str; 4] = ["mesh:16x16x16", "mesh:32x32x32", "mesh:64x64x64", 
 const SCHEDULERS: [&str; 3] = ["fcfs", "easy:count", "easy"];
 const JOBS: usize = 50_000;
 
-/// The values that the checks pin: scheduler, machine, number of jobs, and total instructions.
+/// The values that the checks compare with: scheduler, machine, number of jobs, and total
+/// instructions.
 const FIXED: FixedSet = FixedSet {
     what: "runs of drawn jobs",
     file: concat!(env!("CARGO_MANIFEST_DIR"), "/benches/growth.tsv"),

@@ -5,7 +5,7 @@
 //!
 //! Invariant: the same question gets the same answer until the machine or the calendar changes.
 //!
-//! Cost: one fork per reach that occurs in a state, then one search per request.
+//! Cost: one fork per reach that occurs in a state, and one search per request.
 
 use pavior_allocation::{Fork, Machine, Placement, Refusal};
 use pavior_kernel::Time;

@@ -2,7 +2,7 @@
 //!
 //! Advance reservations are used for maintenance, or for a run with a deadline. A starting job is
 //! expected to run for exactly its estimate, but for at least one tick. It may start only on nodes
-//! that are open to it: those not reserved at any time before its expected end.
+//! that are open to it, which are those not reserved at any time before its expected end.
 //!
 //! ```text
 //!   x  0 1 2 3      nodes 2 and 3 are reserved from 10 to 20. At time 4, a job of length 6 may
@@ -10,7 +10,8 @@
 //! ```
 //!
 //! No job is ended to make way for a reservation. A job that outruns its estimate, or that started
-//! before the reservation was made, keeps its nodes until it ends. Only then are they kept free.
+//! before the reservation was made, keeps its nodes until it ends. Only then are the nodes kept
+//! free.
 //!
 //! Invariant: reservations are sorted by (start, number), and none of them is over.
 //!
@@ -32,7 +33,7 @@ pub struct AdvanceReservation {
     others: Occupancy,
 }
 
-/// Reasons why nodes cannot be reserved.
+/// The reasons why nodes cannot be reserved.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadReservation {
     /// The reservation does not end after it begins.
@@ -56,7 +57,7 @@ pub enum BadReservation {
 
 impl AdvanceReservation {
     /// Creates a reservation of some boxes, which may overlap. The reservation begins at `from` and
-    /// ends before `to`. Its number identifies it in a calendar. O(N).
+    /// ends before `to`. Its number identifies it in a calendar. Takes O(N) time.
     ///
     /// # Errors
     /// Returns an error if the period is empty, if there are no nodes, or if a box is not on the
@@ -115,8 +116,8 @@ impl AdvanceReservation {
     }
 }
 
-/// The reach of a job: the number of reservations, in order, that begin before the job's expected
-/// end. Jobs with the same reach currently have the same open nodes.
+/// The reach of a job, which is the number of reservations, in order, that begin before the job's
+/// expected end. Jobs with the same reach currently have the same open nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reach(usize);
 
@@ -188,7 +189,7 @@ impl Calendar {
         }
     }
 
-    /// Returns the next time after `now` when a reservation begins or ends.
+    /// Returns the next time after `now` at which a reservation begins or ends.
     pub fn next_change(&self, now: Time) -> Option<Time> {
         let times = self.ahead.iter().flat_map(|reservation| [reservation.from, reservation.to]);
         times.filter(|at| *at > now).min()
@@ -204,16 +205,16 @@ impl Calendar {
         Reach(self.ahead.partition_point(|reservation| reservation.from < end))
     }
 
-    /// Returns the boxes that are reserved at any time during a job's estimated run from `at` on,
-    /// or `None` if there are no such boxes.
+    /// Returns the boxes that are reserved at any time during a job's estimated run, which begins
+    /// at `at`. Returns `None` if there are no such boxes.
     pub fn reserved(&self, at: Time, estimate: Time) -> Option<Placement> {
         let parts: Vec<Cuboid> =
             self.met(at, estimate).flat_map(|met| met.boxes().iter().copied()).collect();
         (!parts.is_empty()).then_some(Placement::Parts(parts))
     }
 
-    /// Removes from a set the nodes that are reserved at any time during a job's estimated run from
-    /// `at` on. O(R N/64).
+    /// Removes from a set the nodes that are reserved at any time during a job's estimated run,
+    /// which begins at `at`. Takes O(R N/64) time.
     ///
     /// # Panics
     /// Panics if the nodes are on another grid.
@@ -223,7 +224,7 @@ impl Calendar {
         }
     }
 
-    /// Returns the first reservation that a job would overlap if it ran on some nodes from `at` on.
+    /// Returns the first reservation that a job would overlap if it started on some nodes at `at`.
     pub fn in_the_way(
         &self,
         at: Time,
@@ -235,7 +236,7 @@ impl Calendar {
         self.met(at, estimate).find(|met| !is_open(met))
     }
 
-    /// Returns the reservations that overlap a job in time, whatever their nodes.
+    /// Returns the reservations that overlap a job in time, on any nodes.
     pub(crate) fn met(
         &self,
         at: Time,
@@ -248,7 +249,7 @@ impl Calendar {
             .filter(move |one| one.meets(at, end))
     }
 
-    /// Returns the times after `now` when reservations end, in order.
+    /// Returns the times after `now` at which reservations end, in order.
     pub(crate) fn ends(&self, now: Time) -> Vec<Time> {
         let mut ends: Vec<Time> =
             self.ahead.iter().map(|one| one.to).filter(|to| *to > now).collect();
@@ -264,7 +265,7 @@ impl Calendar {
     }
 }
 
-/// Returns the expected end of a job, which holds its nodes for at least one tick.
+/// Returns the expected end of a job. A job holds its nodes for at least one tick.
 fn end(at: Time, estimate: Time) -> Time {
     at.saturating_add(estimate.max(Time(1)))
 }

@@ -1,4 +1,5 @@
-//! Simulation of one possible future: time advances from a given state, with given run times.
+//! Simulation of one possible future, in which time advances from a given state with given run
+//! times.
 //!
 //! Cost: one round of decisions whenever a job arrives or ends, or an advance reservation begins or
 //! ends.
@@ -17,11 +18,11 @@ pub struct PlannedMove {
     pub at: Time,
     /// The job. If it has ended by then, nothing moves.
     pub job: JobId,
-    /// The new nodes. If they are not free then, the job stays where it is.
+    /// The new nodes. If they are not free at that time, the job stays on its old nodes.
     pub to: Placement,
 }
 
-/// When several things happen at the same time, jobs end before others move.
+/// When several things happen at the same time, jobs end before other jobs move.
 const ENDS: u8 = 0;
 const MOVES: u8 = 1;
 
@@ -67,7 +68,7 @@ pub struct Future<A: Iterator<Item = Job>, L> {
     /// A function that returns a job's run time, counted from its start. For a job that is already
     /// running, the function is given the start time.
     pub length: L,
-    /// The time when the run ends.
+    /// The time at which the run ends.
     pub end: Time,
 }
 
@@ -78,8 +79,8 @@ where
 {
     /// Runs forward until `started` returns false, the end is reached, or no events remain.
     /// `started` is called with each job that starts and the time of the start. At each instant,
-    /// jobs end, then jobs move, then jobs arrive, and then the scheduler starts jobs. A running
-    /// job that should have ended before now ends first.
+    /// jobs end, then jobs move, then jobs arrive, and then the scheduler starts jobs. Running jobs
+    /// that should have ended before now end first.
     ///
     /// # Errors
     /// Returns an error if the strategy or the scheduler fails, or if an arriving job is already
@@ -88,8 +89,8 @@ where
         self.run_while(started, || true)
     }
 
-    /// Like [`Future::run`], but stops when `goes_on`, which is called at each instant, returns
-    /// false.
+    /// Runs forward in the same way as [`Future::run`], but stops when `goes_on`, which is called
+    /// at each instant, returns false.
     ///
     /// # Errors
     /// Returns the errors of [`Future::run`].
@@ -126,7 +127,7 @@ where
                     return Ok(());
                 }
             }
-            // Jobs may also be able to start when an advance reservation is over.
+            // The end of an advance reservation may also let jobs start.
             let change = dispatcher.calendar().next_change(now);
             let arrival = arrivals.peek().map(|job| job.arrival);
             let next = [agenda.next_time(), arrival, change].into_iter().flatten().min();

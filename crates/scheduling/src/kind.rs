@@ -27,8 +27,8 @@ pub type Selection = pavior_kernel::Selection<SchedulerKind>;
 
 /// Returns the name of a scheduler with the default options used by services and daemons. Promises
 /// to waiting jobs hold even if users underestimate run times (`promise=holds`), and the given
-/// number of waiting jobs is planned (`depth`; `None` plans all). Options in the name take
-/// precedence, and schedulers without such options are unchanged.
+/// number of waiting jobs is planned (`depth`). If `depth` is `None`, all jobs are planned. Options
+/// in the name take precedence, and schedulers without such options are unchanged.
 ///
 /// ```
 /// # mod pavior { pub use pavior_scheduling as scheduling; }
@@ -99,9 +99,9 @@ pub fn entry<S: Scheduler + 'static>(
 /// A way to create a scheduler.
 #[derive(Clone)]
 pub enum BuildScheduler {
-    /// Created by a function.
+    /// The scheduler is created by a function.
     Function(fn(&Options) -> Box<dyn Scheduler>),
-    /// Created by a closure that captures data.
+    /// The scheduler is created by a closure that captures data.
     Closure(Arc<SchedulerClosure>),
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A [`Scheduler`] is given the [`Queue`] of waiting jobs, the [`Running`] jobs with their
 //! estimated ends, and a [`MachineView`], which answers whether a job could start now. It has no
-//! access to strategies or clocks: the caller passes the time. In answers about a job, nodes with
+//! access to strategies or clocks; the caller passes the time. In answers about a job, nodes with
 //! an advance reservation ([`Calendar`]) count as taken if the job would overlap the reservation.
 //!
 //! A [`Dispatcher`] combines the queue, the running jobs, the machine and the scheduler, and starts

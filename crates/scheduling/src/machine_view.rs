@@ -12,7 +12,7 @@ use crate::{AdvanceReservation, Dispatcher, Prediction, Queue, RepeatedJob, Runn
 /// A question to the machine, and its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attempt {
-    /// The number of free nodes on the machine that was asked. This may be a fork in which
+    /// The number of free nodes on the machine that was asked. The machine may be a fork in which
     /// reservations count as taken.
     pub free: u32,
     /// The reason for the refusal, if the machine refused.
@@ -21,19 +21,19 @@ pub struct Attempt {
 
 /// An observer that counts attempts, and may time them.
 pub trait AttemptObserver {
-    /// Called when an attempt begins.
+    /// Records that an attempt begins.
     fn begins(&mut self) {}
-    /// Called when an attempt has ended.
+    /// Records that an attempt has ended.
     fn ended(&mut self, attempt: Attempt);
 }
 
-/// Counts nothing.
+/// An observer that counts nothing.
 impl AttemptObserver for () {
     fn ended(&mut self, _: Attempt) {}
 }
 
-/// A scheduler's view of the machine. Each question asked here counts as an attempt in the metrics;
-/// questions to forks of the machine, which are used for plans, do not count.
+/// A scheduler's view of the machine. Each question asked here counts as an attempt in the metrics.
+/// Questions to forks of the machine, which are used for plans, do not count.
 ///
 /// Nodes with an advance reservation count as taken for each job that would overlap the reservation
 /// ([`Calendar`]), so a scheduler that asks only through this view can ignore reservations. A
@@ -42,7 +42,7 @@ pub struct MachineView<'a> {
     machine: &'a mut Machine,
     observer: &'a mut dyn AttemptObserver,
     prediction: Option<&'a mut dyn Prediction>,
-    /// The advance reservations. `None` if there have never been any.
+    /// The advance reservations, or `None` if there have never been any.
     ahead: Option<Ahead<'a>>,
     /// The number of changes that voided promises.
     voided: u64,
@@ -117,8 +117,8 @@ impl<'a> MachineView<'a> {
     }
 
     /// Returns the placement of a job that starts now on nodes that a plan leaves free. `fork` must
-    /// be the current machine with the plan's reservations taken. Advance reservations also count
-    /// as taken.
+    /// be the current machine on which the plan's reservations are taken. Advance reservations also
+    /// count as taken.
     ///
     /// # Errors
     /// Returns the reason if there is no placement.
@@ -134,7 +134,8 @@ impl<'a> MachineView<'a> {
         })
     }
 
-    /// Like [`MachineView::can_start_on`], but asks the fork in another way.
+    /// Returns the same placement as [`MachineView::can_start_on`], but asks the fork in another
+    /// way.
     pub(crate) fn can_start_by(
         &mut self,
         fork: &mut Fork,
@@ -162,8 +163,8 @@ impl<'a> MachineView<'a> {
     /// Copies the machine and its reservations in their current state, with the given jobs and
     /// another scheduler, so that time can advance in the copy ([`Future`](crate::Future)). Running
     /// jobs that hold no nodes are ignored, and jobs that hold nodes but are not in `running` have
-    /// no expected end. The prediction of run times is not copied. O(N/64 + j log j) for N nodes
-    /// and j jobs, plus the cost of copying the strategy's index.
+    /// no expected end. The prediction of run times is not copied. Takes O(N/64 + j log j) time for
+    /// N nodes and j jobs, plus the cost of copying the strategy's index.
     ///
     /// # Errors
     /// Returns an error if a job waits twice, or both waits and holds nodes.
@@ -210,23 +211,23 @@ impl<'a> MachineView<'a> {
         self.machine.state() + self.ahead.as_ref().map_or(0, |ahead| ahead.calendar.state())
     }
 
-    /// Returns a number that changes whenever promises are voided: a node failed or was repaired, a
-    /// job was moved, or an advance reservation was made or removed.
+    /// Returns a number that changes whenever promises are voided. Promises are voided if a node
+    /// fails or is repaired, a job is moved, or an advance reservation is made or removed.
     #[inline]
     pub fn health(&self) -> u64 {
         self.voided
     }
 
     /// Returns the jobs that were given nodes outside the queue since the scheduler was last asked,
-    /// in order. Some may have ended since then. Promises that need nodes which these jobs will
-    /// still hold are void.
+    /// in order. Some may have ended since then. Promises are void if they require nodes that these
+    /// jobs will still hold.
     #[inline]
     pub fn granted(&self) -> &'a [JobId] {
         self.granted
     }
 
-    /// Returns the state, and the time if answers depend on it: with advance reservations, the
-    /// reach of a job increases with time.
+    /// Returns the state, and the time if answers depend on it. With advance reservations, they do,
+    /// because the reach of a job increases with time.
     #[inline]
     pub(crate) fn moment(&self) -> (u64, Time) {
         (self.state(), self.now())

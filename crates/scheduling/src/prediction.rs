@@ -3,7 +3,7 @@
 use pavior_allocation::Placement;
 use pavior_workload::Job;
 
-/// Predicts how much longer a job takes on some nodes than in the requested box.
+/// A prediction of how much longer a job takes on some nodes than in the requested box.
 ///
 /// A prediction is provided by the code that runs the machine
 /// ([`MachineView::with_prediction`](crate::MachineView::with_prediction)), because a scheduler has

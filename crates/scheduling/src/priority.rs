@@ -1,12 +1,12 @@
-//! Priority by a function of the job: the waiting job with the smallest key starts first, and ties
+//! Priority by a function of the job. The waiting job with the smallest key starts first, and ties
 //! go to the earliest arrival.
 //!
-//! A job's key is computed once, when the job starts to wait, and again if the job is requeued
-//! after a failure. The key therefore cannot change with time; a rule whose keys change over time
-//! needs its own [`Scheduler`]. If the job with the smallest key does not fit, it blocks all
-//! others. With `backfill`, the others are tried in key order, and jobs with large keys may wait
-//! indefinitely. O(log q) per decision for q waiting jobs. With `backfill`, O(q) after each change
-//! to the machine, with one question per distinct request.
+//! A job's key is computed when the job starts to wait, and again if the job is requeued after a
+//! failure. The key therefore cannot change with time. A rule whose keys change over time needs its
+//! own [`Scheduler`]. If the job with the smallest key does not fit, it blocks all others. With
+//! `backfill`, the others are tried in order of their keys, and jobs with large keys may wait
+//! indefinitely. A decision takes O(log q) time for q waiting jobs. With `backfill`, it takes O(q)
+//! time after each change to the machine, with one question per distinct request.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashSet};
@@ -99,7 +99,7 @@ impl PartialEq for Number {
 
 impl Eq for Number {}
 
-/// [`Priority`] with keys of any type.
+/// A scheduler like [`Priority`], with keys of any type.
 pub(crate) struct LeastFirst<K> {
     key: Box<Key<K>>,
     backfill: bool,
@@ -110,8 +110,8 @@ pub(crate) struct LeastFirst<K> {
     /// The value of [`Queue::returns`] and [`Queue::withdrawals`] when the queue was last read.
     returns: u64,
     withdrawals: u64,
-    /// With `backfill`: the state of the machine in which all waiting jobs except those in `fresh`
-    /// are known to be refused, and the time if answers depend on it.
+    /// The state of the machine in which all waiting jobs except those in `fresh` are known to be
+    /// refused, and the time if answers depend on it. It is used only with `backfill`.
     passed: Option<(u64, Time)>,
     fresh: BTreeSet<Place<K>>,
     refused: Refused,

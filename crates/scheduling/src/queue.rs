@@ -44,7 +44,7 @@ impl Queue {
         self.jobs.is_empty()
     }
 
-    /// Returns the job at an index; index 0 is the oldest job.
+    /// Returns the job at an index. The oldest job has index 0.
     pub fn get(&self, index: usize) -> Option<&Job> {
         self.jobs.get(index)
     }
@@ -55,13 +55,13 @@ impl Queue {
     }
 
     /// Returns the index of a job that arrived at this time, or `None` if the job is not waiting.
-    /// O(log q) for q waiting jobs.
+    /// Takes O(log q) time for q waiting jobs.
     pub fn place_of(&self, arrival: Time, id: JobId) -> Option<usize> {
         let index = self.jobs.partition_point(|job| (job.arrival, job.id) < (arrival, id));
         self.jobs.get(index).filter(|job| job.id == id).map(|_| index)
     }
 
-    /// Adds a job, which must be the youngest.
+    /// Adds a job, which must be younger than all others.
     pub fn push(&mut self, job: Job) {
         self.jobs.push_back(job);
     }

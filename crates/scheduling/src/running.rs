@@ -17,21 +17,21 @@ pub struct RunningJob {
 }
 
 impl RunningJob {
-    /// Returns the estimated end: the start time plus the estimate.
+    /// Returns the estimated end, which is the start time plus the estimate.
     pub fn estimated_end(&self) -> Time {
         self.start.saturating_add(self.job.estimate)
     }
 
-    /// Returns the expected end: the start time plus the estimate, which is doubled until the end
-    /// is not in the past.
+    /// Returns the expected end. It is the start time plus the estimate, which is doubled until the
+    /// end is not in the past.
     ///
-    /// A job that outruns its estimate is expected to take twice as long. In the end, this guess is
-    /// wrong by at most a factor of two. The obvious guess, that the job may end at any moment,
-    /// would stop backfilling while the job runs: a job that waits for its nodes would be promised
-    /// them now, and no other job ends before now.
+    /// A job that outruns its estimate is expected to take twice as long. This guess is wrong by at
+    /// most a factor of two. The obvious guess, that the job may end at any moment, would stop
+    /// backfilling while the job runs: a job that waits for its nodes would be promised them now,
+    /// and no other job ends before now.
     ///
     /// A job with an estimate of zero ends at the instant it starts, after the scheduler has been
-    /// asked, so it is not late yet.
+    /// asked, so it is not yet late.
     pub fn expected_end(&self, now: Time) -> Time {
         let mut end = self.estimated_end();
         let mut length = self.job.estimate.max(Time(1));
@@ -43,7 +43,7 @@ impl RunningJob {
     }
 }
 
-/// The running jobs, sorted by (estimated end, job). Every change is O(log n) for n jobs.
+/// The running jobs, sorted by (estimated end, job). Every change takes O(log n) time for n jobs.
 ///
 /// ```
 /// # mod pavior { pub use pavior_scheduling as scheduling; pub use pavior_workload as workload;

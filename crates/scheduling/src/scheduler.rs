@@ -21,13 +21,14 @@ pub trait Scheduler: Send + Sync {
 
     /// Returns the reasons why jobs are waiting, as of the last call to [`Scheduler::next`], which
     /// returned `None`. Returns `None` if the scheduler does not report them. The queue and the
-    /// machine must not have changed since, and `now` must not be earlier. O(q) for q waiting jobs.
+    /// machine must not have changed since then, and `now` must not be earlier. Takes O(q) time for
+    /// q waiting jobs.
     fn standing(&self, _now: Time, _queue: &Queue, _machine: &Machine) -> Option<Standing> {
         None
     }
 
     /// Returns the number of jobs that started later than first promised, not counting delays
-    /// caused by failures. Zero for schedulers that make no promises.
+    /// caused by failures. The number is zero for schedulers that make no promises.
     fn broken_guarantees(&self) -> u64 {
         0
     }
@@ -43,10 +44,10 @@ pub trait Scheduler: Send + Sync {
 /// A decision to start a job now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Start {
-    /// The job's index in the queue; index 0 is the oldest job ([`Queue::get`]).
+    /// The job's index in the queue ([`Queue::get`]). The oldest job has index 0.
     pub index: usize,
-    /// The job's nodes. `None` leaves the choice to the machine's strategy, which the scheduler has
-    /// already asked.
+    /// The job's nodes. If this is `None`, the choice is left to the machine's strategy, which the
+    /// scheduler has already asked.
     pub placement: Option<Placement>,
 }
 

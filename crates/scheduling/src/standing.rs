@@ -18,15 +18,15 @@ pub struct Standing {
     pub ends: Vec<(Time, u64)>,
 }
 
-/// Reasons why a job does not start.
+/// The reasons why a job does not start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// Only the machine: the job starts as soon as it can be placed.
+    /// Only the machine keeps the job: it starts as soon as it can be placed.
     ByMachine,
-    /// Another job must start first, even if nodes are free. `None` if the scheduler does not
-    /// examine the job yet.
+    /// Another job must start first, even if nodes are free. The job is `None` if the scheduler
+    /// does not examine this one yet.
     ByOrder(Option<JobId>),
-    /// Nodes reserved for other jobs, or the machine itself.
+    /// Nodes reserved for other jobs keep the job, or the machine itself does.
     ByReservations,
 }
 
@@ -51,7 +51,8 @@ impl Standing {
         Standing::among_oldest(queue, queue.len(), None)
     }
 
-    /// Creates a plan in which one job starts as soon as it can be placed, then the others.
+    /// Creates a plan in which one job starts as soon as it can be placed, and the others start
+    /// after it.
     pub(crate) fn strict(queue: &Queue, first: JobId) -> Standing {
         let kept = |id| if id == first { Kept::ByMachine } else { Kept::ByOrder(Some(first)) };
         Standing { kept: queue.iter().map(|job| kept(job.id)).collect(), ..Standing::default() }
@@ -65,7 +66,7 @@ impl Standing {
     }
 
     /// Creates a plan in which the head starts as soon as it can be placed, as does any job that
-    /// ends before the head's reservation begins. The others may not use the reserved nodes.
+    /// ends before the head's reservation begins. The other jobs may not use the reserved nodes.
     pub(crate) fn behind_head(
         now: Time,
         queue: &Queue,

@@ -1,7 +1,7 @@
-//! Whole runs with messages: jobs per second when every message is simulated, and when jobs that
-//! are alone on the network are recalled from memory.
+//! The speed of whole runs with messages, in jobs per second. In some runs, every message is
+//! simulated; in others, the histories of jobs that are alone on the network are recalled.
 //!
-//! `cargo bench -p pavior-simulation --bench messages`. An item is a completed job.
+//! Run with `cargo bench -p pavior-simulation --bench messages`. An item is a completed job.
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
@@ -31,7 +31,8 @@ impl Observer for Listener {
     }
 }
 
-/// Returns 1000 jobs from the NAS paper's all-to-all experiment in small boxes, at a medium load.
+/// Returns 1000 jobs from the all-to-all experiment in the NAS paper, in small boxes and at a
+/// medium load.
 fn all_to_all(strategy: &str, histories: Histories) -> Setup {
     let plan = TrafficPlan {
         pattern: "all-to-all".parse().unwrap(),
@@ -73,7 +74,8 @@ fn nothing_known(bencher: Bencher<'_, '_>, strategy: &str) {
         .bench_refs(|setup| go(setup, &mut []));
 }
 
-/// Measures a run with known histories, as in all but the first replication of an experiment.
+/// Measures a run whose histories are already known, as they are in all replications of an
+/// experiment but the first.
 #[divan::bench(args = ["ff", "lssa", "nas"], sample_count = 10)]
 fn all_known(bencher: Bencher<'_, '_>, strategy: &str) {
     let setup = all_to_all(strategy, Histories::default());

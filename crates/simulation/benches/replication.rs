@@ -1,7 +1,7 @@
-//! Whole runs: jobs per second, from arrival to metrics.
+//! The speed of whole runs in jobs per second, from arrivals to metrics.
 //!
-//! `cargo bench -p pavior-simulation`. An item is a completed job, so divan's items per second are
-//! jobs per second per core.
+//! Run with `cargo bench -p pavior-simulation`. An item is a completed job, so the items per second
+//! that divan reports are jobs per second per core.
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
@@ -14,8 +14,8 @@ fn main() {
 
 const JOBS: u64 = 1000;
 
-/// Measures a 1000-job replication of the TBL paper's experiment at load 4.6, with all standard
-/// metrics.
+/// Measures a replication with 1000 jobs of the TBL paper's experiment at load 4.6, with all
+/// standard metrics.
 #[divan::bench(args = ["tff", "tff:plain", "tbl", "ff", "bl"])]
 fn mesh_8x8x8_load_4_6(bencher: Bencher<'_, '_>, strategy: &str) {
     let setup = Setup::new("mesh:8x8x8".parse().unwrap(), strategy, "fcfs").unwrap();

@@ -1,9 +1,9 @@
-//! Bounds that end a run that would otherwise never end.
+//! Bounds for runs that would otherwise never end.
 //!
 //! A queue may grow without limit, a job may lose a node each time it runs, and a machine may reach
-//! a state in which nothing can start. Without bounds, memory would fill up or the process would
-//! never end. A run that reaches a bound returns an error that names the bound. Other runs stay far
-//! below these bounds.
+//! a state in which nothing can start. Without bounds, such a run would fill the memory or never
+//! end. A run that reaches a bound returns an error that names the bound. All other runs stay far
+//! below the bounds.
 
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
@@ -31,32 +31,33 @@ use crate::pace::Pace;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// The maximum number of waiting jobs while an endless stream of jobs is drawn. A log has an
-    /// end, so this bound does not apply to it.
+    /// The maximum number of waiting jobs in runs that draw an endless stream of jobs. A log has an
+    /// end, so this bound does not apply to logs.
     pub waiting: u64,
     /// The latest time that the run may reach.
     pub until: Time,
-    /// The maximum number of times that a job may lose a node and wait again.
+    /// The maximum number of times that one job may lose a node and wait again.
     pub interruptions: u64,
 }
 
 impl Default for Bounds {
-    /// Returns 1,000,000 waiting jobs, [`Time::LATEST`], and 10,000 interruptions.
+    /// Returns bounds of 1,000,000 waiting jobs, [`Time::LATEST`], and 10,000 interruptions.
     fn default() -> Bounds {
         Bounds { waiting: 1_000_000, until: Time::LATEST, interruptions: 10_000 }
     }
 }
 
-/// The maximum number of instants, since a job last completed, at which the machine is idle
-/// although jobs are waiting. Instants with arrivals count if no repair will change anything;
-/// instants with failures and repairs also count. A job that starts in between and is interrupted
-/// does not count as progress.
+/// The maximum number of instants since the last completion at which the machine is idle although
+/// jobs are waiting. Instants with arrivals count if no more repairs will change anything. Instants
+/// with failures and repairs count as well. A job that starts in between and is interrupted is not
+/// progress.
 pub const ARRIVALS_IN_VAIN: u64 = 1_000;
-/// Like [`ARRIVALS_IN_VAIN`], but while nodes fail or are repaired. Some schedulers ask about every
-/// waiting job at each change. An instant at which a scheduler asked about several jobs without
-/// success counts ten times, and once more for every hundred waiting jobs.
+/// The same maximum while nodes fail or are repaired (see [`ARRIVALS_IN_VAIN`]). Some schedulers
+/// ask about every waiting job at each change. Therefore, an instant at which a scheduler asked
+/// about several jobs without success counts ten times, and once more for every hundred waiting
+/// jobs.
 pub const CHANGES_IN_VAIN: u64 = 1_000_000;
-/// The maximum number of interruptions since a job last completed.
+/// The maximum number of interruptions since the last completion.
 pub const INTERRUPTIONS_IN_VAIN: u64 = 100_000;
 
 /// Reasons why a run was ended early.
@@ -87,7 +88,7 @@ pub enum Endless {
         /// The number of the first waiting job.
         job: u64,
     },
-    /// Jobs are interrupted, and none completes.
+    /// Jobs are interrupted again and again, and none completes.
     #[error(
         "running jobs have lost nodes {times} times, most recently job {job}, and none has \
          completed since: nodes fail faster than jobs run"
@@ -106,13 +107,13 @@ pub enum Endless {
          --max-interruptions does not help"
     )]
     FewComplete {
-        /// The number of times that jobs lost their nodes and all their work since such events
+        /// The number of times that jobs lost their nodes with all their work, since such events
         /// began to outnumber completions.
         times: u64,
         /// The number of jobs that completed in the same period.
         completed: u64,
     },
-    /// A job keeps being interrupted.
+    /// A single job is interrupted again and again.
     #[error(
         "job {job} has lost a node {times} times: nodes fail faster than it runs \
          (--max-interruptions allows more)"
@@ -123,7 +124,7 @@ pub enum Endless {
         /// The number of interruptions.
         times: u64,
     },
-    /// The run is over, but jobs that would fit on the idle machine are still waiting.
+    /// The run is over, but jobs that fit on the idle machine are still waiting.
     #[error(
         "{} never started, although the idle machine has room: the scheduler is at fault, or times \
          are too large for it", named(jobs, *count)
@@ -156,20 +157,20 @@ fn named(jobs: &[u64; 4], count: u64) -> String {
     format!("job{} {}{more}", if count == 1 { "" } else { "s" }, all.join(", "))
 }
 
-/// Counts events that could repeat indefinitely.
+/// Counters of events that might repeat forever.
 pub(crate) struct Watch {
     bounds: Bounds,
     endless_arrivals: bool,
     pace: Pace,
     interruptions: FxHashMap<JobId, u64>,
-    /// Completions up to the last instant, with the idle instants and interruptions since that
-    /// number changed.
+    /// The number of completions up to the last instant. The idle instants and the interruptions
+    /// are counted since that number last changed.
     completed: u64,
     in_vain: u64,
     interrupted: u64,
     /// The attempts up to the last instant.
     attempts: u64,
-    /// True if the counted idle instants come after the last failure or repair.
+    /// True if all counted idle instants came after the last failure or repair.
     only_arrivals: bool,
 }
 
@@ -193,7 +194,7 @@ impl Watch {
     pub(crate) fn instant(&self, now: Time, next: Option<&Job>) -> Result<(), Endless> {
         match next {
             _ if now <= self.bounds.until => Ok(()),
-            // The arrival is really at a later time.
+            // The actual arrival is at a later time.
             Some(job) if job.arrival == now && now > Time::LATEST => {
                 Err(Endless::Overflow { job: job.number, what: "arrive" })
             }
@@ -206,7 +207,7 @@ impl Watch {
         now.checked_add(length).ok_or(Endless::Overflow { job: job.number, what: "end" })
     }
 
-    /// Counts a job that lost a node. `in_vain` is true if it lost all its work since its start.
+    /// Counts a job that lost a node. `in_vain` is true if the job lost all work since its start.
     pub(crate) fn interrupted(&mut self, job: &Job, in_vain: bool) -> Result<(), Endless> {
         if in_vain {
             self.pace.interrupted();
@@ -223,8 +224,8 @@ impl Watch {
         Ok(())
     }
 
-    /// Counts a finished instant. `only_arrivals` is true if nothing but arrivals remains.
-    /// Completions and attempts are totals so far.
+    /// Counts a finished instant. `only_arrivals` is true if nothing but arrivals can happen from
+    /// now on. Completions and attempts are totals so far.
     pub(crate) fn settled(
         &mut self,
         completed: u64,

@@ -1,4 +1,4 @@
-//! A builder for a run, and the results of the run.
+//! A builder for runs, and the results of a run.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use pavior_workload::Job;
 use crate::metrics::{ALL, Context, Metric, MetricSpec, named};
 use crate::{Bounds, Inputs, Observer, Outcome, Place, RunError, Setup, Simulation, Stop, placed};
 
-/// A run that is being configured. Created by [`Setup::simulation`] and executed by
+/// A run that is being configured. It is created by [`Setup::simulation`] and executed by
 /// [`SimulationBuilder::run`].
 #[must_use = "a run is carried out by `run`"]
 pub struct SimulationBuilder<'o, 'i> {
@@ -26,7 +26,8 @@ pub struct SimulationBuilder<'o, 'i> {
 pub struct Measured {
     /// The outcome of the run.
     pub outcome: Outcome,
-    /// The metrics with their values, in the order named; `None` if a metric does not apply.
+    /// The metrics with their values, in the order in which they were named. A value is `None` if
+    /// the metric does not apply.
     pub metrics: Vec<(&'static MetricSpec, Option<f64>)>,
 }
 
@@ -38,8 +39,8 @@ impl Measured {
 }
 
 impl Setup {
-    /// Begins configuring a run. The jobs, in order of arrival, are an iterator, or [`Inputs`] if
-    /// nodes fail.
+    /// Begins to configure a run. The jobs are an iterator in order of arrival or, if nodes fail,
+    /// [`Inputs`].
     ///
     /// ```
     /// # mod pavior { pub use pavior_simulation as simulation;
@@ -70,8 +71,8 @@ impl Setup {
 }
 
 impl<'o> SimulationBuilder<'o, '_> {
-    /// Measures these metrics, in addition to any requested before. If no metrics are requested,
-    /// the standard ones are measured.
+    /// Measures these metrics, in addition to those requested before. If no metrics are requested,
+    /// the standard metrics are measured.
     ///
     /// # Errors
     /// Returns an error if no metric has one of the names. The error suggests a similar name.
@@ -80,8 +81,8 @@ impl<'o> SimulationBuilder<'o, '_> {
         Ok(self.with_metrics(metrics))
     }
 
-    /// Like [`SimulationBuilder::measure`], but for metrics given as data, such as the caller's
-    /// own.
+    /// Does the same as [`SimulationBuilder::measure`] for metrics given as data, such as the
+    /// caller's own.
     pub fn with_metrics(mut self, metrics: impl Into<Vec<&'static MetricSpec>>) -> Self {
         self.metrics.get_or_insert_default().extend(metrics.into());
         self
@@ -100,21 +101,22 @@ impl<'o> SimulationBuilder<'o, '_> {
         self
     }
 
-    /// Sets the bounds at which the run ends with an error; [`Bounds::default`] unless set.
+    /// Sets the bounds at which the run ends with an error. The default is [`Bounds::default`].
     pub fn within(mut self, bounds: Bounds) -> Self {
         self.bounds = bounds;
         self
     }
 
-    /// Ends the run, without an outcome, at the first instant after `stop` is set. By default,
-    /// nothing stops the run.
+    /// Ends the run with an error at the first instant after `stop` is set. By default, nothing
+    /// stops the run.
     pub fn until(mut self, stop: &Stop) -> Self {
         self.stop = stop.clone();
         self
     }
 
-    /// Runs the jobs at given times on given nodes, by job index, without the scheduler and the
-    /// strategy. Failures, links and reservations are ignored. By default, the scheduler decides.
+    /// Runs the jobs at given times on given nodes, without the scheduler and the strategy. Places
+    /// are in the order of jobs. Failures, links and reservations are ignored. By default, the
+    /// scheduler decides.
     pub fn placed(mut self, places: impl Into<Option<Arc<[Place]>>>) -> Self {
         self.places = places.into();
         self
@@ -123,9 +125,9 @@ impl<'o> SimulationBuilder<'o, '_> {
     /// Executes the run until it ends.
     ///
     /// # Errors
-    /// Returns an error if the strategy, machine and network are incompatible, the network
-    /// deadlocks, the strategy or the scheduler fails, the scheduler starts a job that cannot
-    /// start, a bound is reached, or the run is stopped.
+    /// Returns an error if the strategy, the machine and the network are incompatible, if the
+    /// network deadlocks, or if the strategy or the scheduler fails. Also returns an error if the
+    /// scheduler starts a job that cannot start, if a bound is reached, or if the run is stopped.
     pub fn run(self) -> Result<Measured, RunError> {
         let SimulationBuilder { setup, inputs, metrics, context, observers, bounds, stop, places } =
             self;

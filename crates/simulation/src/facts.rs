@@ -10,11 +10,11 @@ use pavior_workload::Job;
 /// A fact about a run.
 #[derive(Clone, Copy, Debug)]
 pub enum Fact<'a> {
-    /// Averaging starts: at the beginning of the run, and again when the warm-up ends.
+    /// Averaging starts. This happens at the beginning of the run, and again when the warm-up ends.
     CountingStarts,
     /// A job arrived and is waiting.
     Arrived(&'a Job),
-    /// A job arrived that can never fit.
+    /// A job arrived, but can never fit.
     Rejected(&'a Job, Refusal),
     /// A scheduler asked whether a job could start.
     Attempted(Attempt),
@@ -63,7 +63,7 @@ pub enum Fact<'a> {
         /// The free nodes after the move.
         free: &'a Occupancy,
     },
-    /// A job was hit by a failure, gave up its nodes, and is waiting again.
+    /// A failure hit a job, which gave up its nodes and is waiting again.
     Interrupted {
         /// The job that was interrupted.
         job: &'a Job,
@@ -74,16 +74,16 @@ pub enum Fact<'a> {
         /// The free nodes after the interruption.
         free: &'a Occupancy,
     },
-    /// The machine has changed, or the run begins: reports whether the slice in the
+    /// The machine has changed, or the run begins. The fact reports whether the slice in the
     /// [`Setup`](crate::Setup) could be granted at the end of the instant.
     Slice {
         /// True if the slice could be granted on the machine without running jobs.
         alone: bool,
-        /// True if the slice could be granted next to the running jobs.
+        /// True if the slice could be granted in addition to the running jobs.
         beside: bool,
     },
-    /// A message was delivered. If no observer needs this fact, jobs that are alone on the network
-    /// need not be simulated message by message.
+    /// A message was delivered. If no observer needs this fact, the messages of jobs that are alone
+    /// on the network need not be simulated.
     Delivered(&'a Delivery),
     /// The network totals since counting started, at the end of a run with a network.
     Carried(&'a MessageTotals),
@@ -115,11 +115,12 @@ impl Interest {
     pub const DELIVERIES: Interest = Interest(16);
     /// [`Fact::Carried`].
     pub const TRAFFIC: Interest = Interest(32);
-    /// [`Fact::Routed`]. Cost: a visit to each message in one iteration of each job that starts.
+    /// [`Fact::Routed`]. Cost: whenever a job starts, a visit to each message in one iteration of
+    /// the job.
     pub const ROUTES: Interest = Interest(64);
     /// [`Fact::Slice`].
     pub const SLICES: Interest = Interest(256);
-    /// Everything that happens to jobs.
+    /// All facts about jobs.
     pub const JOBS: Interest = Interest(15 | 128);
 
     /// Returns the kind of a fact, or `None` if all observers receive it.
@@ -160,7 +161,8 @@ impl std::ops::BitOr for Interest {
     }
 }
 
-/// An observer of a run, which cannot influence it. A run moves between threads with its observers.
+/// An observer of a run, which cannot influence the run. A run moves between threads together with
+/// its observers.
 pub trait Observer: Send {
     /// Returns the kinds of facts that the observer wants to receive. Called once, at the
     /// beginning.

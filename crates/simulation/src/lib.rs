@@ -1,11 +1,11 @@
-//! The job-level simulation: jobs arrive, wait, hold nodes, and depart; observers compute metrics
-//! from these events.
+//! Simulation of jobs that arrive, wait, hold nodes, and depart. Observers compute metrics from
+//! these events.
 //!
 //! Data flows in one direction: workload, queue, scheduler, machine, facts, metrics. Nothing that
 //! observes a run can influence it.
 //!
 //! Within an instant, the order is: departures, repairs, failures, arrivals (in workload order),
-//! and then the scheduler, until it starts no more jobs. A job of zero length departs in a further
+//! and then the scheduler, until it starts no more jobs. A job of zero length departs in another
 //! round of the same instant.
 
 mod bounds;

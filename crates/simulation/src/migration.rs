@@ -1,15 +1,15 @@
 //! Migration: running jobs move so that the oldest waiting job fits.
 //!
-//! The oldest waiting job may be refused although enough nodes are free. In that case, once the
-//! scheduler starts no more jobs, the `unblock` planner searches for the cheapest set of jobs to
-//! move so that its box fits. The jobs move immediately, and each ends later by the price of its
-//! nodes. They move only if
+//! The oldest waiting job may be refused although enough nodes are free. In that case, after the
+//! scheduler has started all jobs that it can, the `unblock` planner searches for the cheapest set
+//! of jobs to move so that the job's box fits. These jobs move immediately, and each of them ends
+//! later by the price of its nodes. They move only if
 //!
 //! - the sum of the prices is less than the time until running jobs are expected to make room
 //!   (`earliest`), and
 //! - the strategy grants the oldest waiting job its nodes on a fork with the moves carried out.
 //!
-//! The scheduler is then asked again. The same question is asked only once in each state of the
+//! Then, the scheduler is asked again. The same question is asked only once in each state of the
 //! machine.
 //!
 //! Cost: `earliest`, plus `unblock` with at most [`MOST_JOBS`] jobs and [`BUDGET`] words.
@@ -26,22 +26,22 @@ use rustc_hash::FxHashMap;
 
 /// The maximum number of jobs that move to make room for one job.
 const MOST_JOBS: usize = 3;
-/// The maximum number of words read per plan: about a millisecond.
+/// The maximum number of words that are read for each plan, which takes about a millisecond.
 const BUDGET: u64 = 200_000;
 
-/// The cost of moving a running job, and which jobs may be moved.
+/// The cost of moving a running job, and a rule for which jobs may be moved.
 #[derive(Clone)]
 pub struct Migration {
-    /// The extra run time of a moved job per node.
+    /// The additional run time of a moved job for each of its nodes.
     pub price: Time,
     /// Returns true if a job may be moved.
     pub may_move: Arc<dyn Fn(&Job) -> bool + Send + Sync>,
 }
 
-/// Migration during a run.
+/// The state of migration during a run.
 pub(crate) struct Mover {
     setup: Migration,
-    /// The oldest waiting job and the machine's state when the last question was asked.
+    /// The oldest waiting job and the state of the machine when the last question was asked.
     asked: Option<(JobId, u64)>,
     /// The end times of the running jobs, each with true if the job may be moved.
     running: FxHashMap<JobId, (Time, bool)>,
@@ -66,15 +66,15 @@ impl Mover {
         Time(self.setup.price.0.saturating_mul(u64::from(nodes)))
     }
 
-    /// Returns the new end of a job that moves, including the price of the move. Returns `None` if
-    /// that time is too late to be represented.
+    /// Returns the new end of a job that moves, which includes the price of the move. Returns
+    /// `None` if the new end is too late to be represented.
     pub(crate) fn postpone(&mut self, job: JobId, price: Time) -> Option<Time> {
         let (end, _) = self.running.get_mut(&job)?;
         *end = end.checked_add(price)?;
         Some(*end)
     }
 
-    /// Returns the moves that make room for the oldest waiting job, if they are worth the price.
+    /// Returns the moves that make room for the oldest waiting job if they are worth their price.
     pub(crate) fn plan(&mut self, now: Time, dispatcher: &mut Dispatcher) -> Option<Vec<Move>> {
         let oldest = dispatcher.queue().get(0)?;
         let (request, question) = (oldest.request, (oldest.id, dispatcher.machine().state()));

@@ -5,22 +5,22 @@ use pavior_scheduling::{Attempt, AttemptObserver};
 
 use crate::{Fact, Interest, Observer, Stopwatch};
 
-/// The maximum distance between measured attempts, which is uniformly distributed from 1 to this
-/// number. Reading the clock twice takes as long as a fast attempt.
+/// The maximum distance between two measured attempts. The distance is uniformly distributed from 1
+/// to this number. Reading the clock twice takes as long as a fast attempt.
 const APART: u64 = 31;
 
 /// The observers, which receive facts about the current instant.
 pub(crate) struct Observers<'a, 'o> {
     pub(crate) now: Time,
     told: &'a mut [&'o mut dyn Observer],
-    /// For each kind of fact, the indices in `told` of the observers that subscribe to that kind.
+    /// For each kind of fact, the indices in `told` of the observers that subscribe to it.
     wanting: [Box<[usize]>; Interest::KINDS],
     watch: Option<Sampled>,
     attempts: u64,
 }
 
-/// A stopwatch for one attempt in sixteen, chosen at random because schedulers often repeat
-/// questions.
+/// A stopwatch that measures one attempt in sixteen. The attempts are chosen at random, because
+/// schedulers often repeat questions.
 struct Sampled {
     watch: Stopwatch,
     gaps: Stream,
@@ -46,7 +46,7 @@ impl<'a, 'o> Observers<'a, 'o> {
         Observers { now, told: observers, wanting, watch, attempts: 0 }
     }
 
-    /// Returns true if any observer wants a kind.
+    /// Returns true if any observer wants facts of a kind.
     pub(crate) fn want(&self, kind: Interest) -> bool {
         !self.wanting[kind.index()].is_empty()
     }

@@ -1,27 +1,28 @@
-//! A test of whether the remaining completions can still be reached when failures destroy the work
+//! A test of whether a run can still reach the remaining completions when failures destroy the work
 //! of jobs.
 //!
-//! An endless run and a slow one differ only in their pace, so a run is ended only under two
-//! conditions. First, far more jobs are interrupted with loss of all work than complete, which does
-//! not happen if jobs are shorter than the times between their failures. Second, at the pace
-//! observed since then, the remaining completions would take too much work. Work is counted, not
-//! timed.
+//! An endless run and a slow one differ only in their pace, so a run is ended only if two
+//! conditions are met. First, far more jobs are interrupted with loss of all work than complete.
+//! This does not happen if jobs are shorter than the times between their failures. Second, at the
+//! pace observed since then, the remaining completions would take too much work. The amount of work
+//! is counted rather than timed.
 
 use crate::Ending;
 
-/// The normal number of interruptions with loss of all work per completed or running job. An
-/// interruption after which a job continues from a checkpoint does not count.
+/// The number of interruptions with loss of all work that is normal for each job that has completed
+/// or is running. An interruption does not count if the job continues from a checkpoint.
 pub const INTERRUPTIONS_A_JOB: u64 = 100;
-/// The number of such interruptions, beyond the normal number, before a run can be considered
+/// The number of such interruptions beyond the normal number before a run can be considered
 /// hopeless.
 pub const INTERRUPTIONS_BEYOND: u64 = 10_000;
-/// The minimum remaining work of a hopeless run. An instant counts as [`WORK_OF_AN_INSTANT`], plus
-/// one for each waiting job, because a scheduler may visit all of them.
+/// The minimum remaining work of a run that is considered hopeless. Each instant counts as
+/// [`WORK_OF_AN_INSTANT`], plus one for each waiting job, because a scheduler may examine all of
+/// them.
 pub const WORK_IN_VAIN: u64 = 1_000_000_000;
-/// See [`WORK_IN_VAIN`].
+/// The work of an instant without waiting jobs; see [`WORK_IN_VAIN`].
 pub const WORK_OF_AN_INSTANT: u64 = 100;
 
-/// Events since interruptions began to outnumber completions.
+/// The number of events since interruptions began to outnumber completions.
 pub(crate) struct Pace {
     ending: Ending,
     in_vain: u64,

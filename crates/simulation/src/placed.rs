@@ -1,7 +1,7 @@
 //! Replay of jobs at their original times and on their original nodes, without a scheduler.
 //!
-//! Several jobs may hold the same node at once. The node becomes free when the last of them ends.
-//! Cost: O(jobs log jobs), plus the nodes of all jobs.
+//! Several jobs may hold the same node at the same time. The node becomes free when the last of
+//! them ends. Cost: O(jobs log jobs), plus the number of nodes of all jobs.
 
 use pavior_allocation::{Placement, Refusal};
 use pavior_kernel::Time;
@@ -11,11 +11,11 @@ use pavior_workload::{Job, Service};
 use crate::observers::Observers;
 use crate::{Fact, Observer, Outcome, Setup};
 
-/// A job's start time and the nodes that it held; `None` if they are unknown. Such a job counts as
-/// rejected.
+/// The time when a job started, and the nodes that it held. They are `None` if unknown. Such a job
+/// counts as rejected.
 pub type Place = Option<(Time, Placement)>;
 
-/// The order of simultaneous events: a job of zero length ends after it has started.
+/// The order of simultaneous events. A job of zero length ends after it has started.
 const ENDS: u8 = 0;
 const ARRIVES: u8 = 1;
 const STARTS: u8 = 2;
@@ -83,7 +83,7 @@ impl Held {
         Held { free: Occupancy::all_free(setup.grid), jobs }
     }
 
-    /// Adds or removes a job on the nodes of a placement, which must be on the machine.
+    /// Adds a job to, or removes one from, the nodes of a placement, which must be on the machine.
     fn change(&mut self, placement: &Placement, starts: bool) {
         let grid = *self.free.grid();
         for node in placement.parts().iter().flat_map(|part| part.nodes(&grid)) {
@@ -92,7 +92,7 @@ impl Held {
             let point: Coordinates = grid.point(node);
             match (starts, *jobs) {
                 (true, 1) => drop(self.free.take_node(node)),
-                // A node without jobs was taken by the last job.
+                // The last job had taken this node, which now has no jobs.
                 (false, 0) => drop(self.free.give(&Cuboid::new(point, [1, 1, 1]))),
                 _ => {}
             }

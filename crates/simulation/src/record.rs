@@ -14,18 +14,19 @@ pub struct JobRecord {
     pub job: Job,
     /// The job's fate.
     pub fate: Fate,
-    /// The link load of one iteration of the job's pattern, if the job started and sends messages.
+    /// The load that one iteration of the job's pattern puts on links, if the job started and sends
+    /// messages.
     pub routes: Option<IterationRoutes>,
     /// The times when the job moved, with its placement after each move.
     pub moves: Vec<(Time, Placement)>,
 }
 
-/// The nodes that a job held, and the period.
+/// The nodes that a job held during a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stay<'a> {
     /// The beginning of the period.
     pub start: Time,
-    /// The end of the period. `None` if the job still held the nodes at the end of the run.
+    /// The end of the period, or `None` if the job still held the nodes at the end of the run.
     pub end: Option<Time>,
     /// The nodes that the job held.
     pub placement: &'a Placement,
@@ -36,7 +37,8 @@ impl JobRecord {
         JobRecord { job: job.clone(), fate, routes: None, moves: Vec::new() }
     }
 
-    /// Returns the job's successive placements: a single stay if the job started and did not move.
+    /// Returns the successive stays of a job. A job that started and did not move has a single
+    /// stay.
     pub fn stays(&self) -> impl Iterator<Item = Stay<'_>> {
         let held = match &self.fate {
             Fate::Started { start, end, placement } => Some((*start, *end, placement)),
@@ -62,7 +64,7 @@ pub enum Fate {
     Started {
         /// The start time.
         start: Time,
-        /// The departure time. `None` if the job was still running.
+        /// The departure time, or `None` if the job was still running.
         end: Option<Time>,
         /// The nodes that the job held initially.
         placement: Placement,
@@ -76,7 +78,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Returns the records in order of arrival: job number i is at index i.
+    /// Returns the records in order of arrival; job i is at index i.
     pub fn into_records(self) -> Vec<JobRecord> {
         self.records
     }

@@ -16,8 +16,8 @@ use thiserror::Error;
 
 use crate::{BadFailing, Endless, Failing, Migration, NetworkSetup};
 
-/// The settings of a run, except its jobs. [`Setup::new`] sets defaults for everything except the
-/// machine, strategy and scheduler, and the `with_` methods change them.
+/// The settings of a run, except its jobs. [`Setup::new`] sets the machine, the strategy and the
+/// scheduler, and uses defaults for everything else. The `with_` methods change the other settings.
 ///
 /// ```
 /// # mod pavior { pub use pavior_simulation as simulation; }
@@ -41,10 +41,10 @@ pub struct Setup {
     /// Moves of running jobs to make room. Incompatible with a network, failures and advance
     /// reservations.
     pub migration: Option<Migration>,
-    /// The seed for the run's random draws: choices made by strategies, destinations of messages.
-    /// Jobs and failures are drawn in advance, with their own seeds.
+    /// The seed for the run's random draws, which are the choices made by strategies and the
+    /// destinations of messages. Jobs and failures are drawn in advance, with their own seeds.
     pub seed: u64,
-    /// The replication number.
+    /// The number of the replication.
     pub replication: u64,
     /// The time when averaging starts: time 0, or the first arrival in a log.
     pub begin: Time,
@@ -54,13 +54,13 @@ pub struct Setup {
     pub ending: Ending,
     /// True if attempts are timed.
     pub timing: bool,
-    /// A request; observers are told whether it could be granted ([`Fact::Slice`](crate::Fact)).
+    /// A slice. Observers are told whether it could be granted ([`Fact::Slice`](crate::Fact)).
     pub slice: Option<Request>,
 }
 
 impl Setup {
-    /// Creates the setup for a strategy and a scheduler on a machine. Each is given as a name with
-    /// options, or as a selection.
+    /// Creates the setup of a run on a machine with a strategy and a scheduler. Each is given as a
+    /// name with options, or as a selection.
     ///
     /// # Errors
     /// Returns an error if a name is invalid.
@@ -86,8 +86,8 @@ impl Setup {
         })
     }
 
-    /// Lets jobs send messages on a network. With a network, a tick is a cycle. By default there is
-    /// no network.
+    /// Lets jobs send messages on a network. With a network, a tick is a cycle. By default, there
+    /// is no network.
     #[must_use]
     pub fn with_network(self, network: impl Into<Option<NetworkSetup>>) -> Setup {
         Setup { network: network.into(), ..self }
@@ -99,46 +99,46 @@ impl Setup {
         Setup { migration: migration.into(), ..self }
     }
 
-    /// Sets the seed for the run's random draws; 1 by default. Jobs keep the seed they were created
-    /// with.
+    /// Sets the seed for the run's random draws. The default is 1. The seed of the jobs does not
+    /// change.
     #[must_use]
     pub fn with_seed(self, seed: u64) -> Setup {
         Setup { seed, ..self }
     }
 
-    /// Sets the replication number, counted from 0, the default. Each replication has its own
-    /// draws. Its jobs should be created with the same number.
+    /// Sets the number of the replication, counted from 0. The default is 0. Each replication has
+    /// its own random draws. Its jobs should be created with the same number.
     #[must_use]
     pub fn with_replication(self, replication: u64) -> Setup {
         Setup { replication, ..self }
     }
 
-    /// Sets the time when averaging starts, in ticks; time 0 by default. For a log, use the first
-    /// arrival.
+    /// Sets the time when averaging starts, in ticks. The default is time 0. For a log, use the
+    /// time of the first arrival.
     #[must_use]
     pub fn with_begin(self, begin: Time) -> Setup {
         Setup { begin, ..self }
     }
 
-    /// Sets the number of jobs that complete before averages restart; 0 by default.
+    /// Sets the number of jobs that complete before averages restart. The default is 0.
     #[must_use]
     pub fn with_warmup(self, warmup: u64) -> Setup {
         Setup { warmup, ..self }
     }
 
-    /// Sets when the run ends. By default it ends when all jobs have departed.
+    /// Sets the condition that ends the run. By default, the run ends when all jobs have departed.
     #[must_use]
     pub fn with_ending(self, ending: Ending) -> Setup {
         Setup { ending, ..self }
     }
 
-    /// Sets whether attempts are timed; by default they are not.
+    /// Sets whether attempts are timed. By default, they are not.
     #[must_use]
     pub fn with_timing(self, timing: bool) -> Setup {
         Setup { timing, ..self }
     }
 
-    /// Sets a request; observers are told whether it could be granted. None by default.
+    /// Sets a slice. Observers are told whether it could be granted. By default, there is no slice.
     #[must_use]
     pub fn with_slice(self, slice: impl Into<Option<Request>>) -> Setup {
         Setup { slice: slice.into(), ..self }
@@ -148,7 +148,7 @@ impl Setup {
 /// The condition that ends a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// At this completion (counting those of the warm-up).
+    /// This number of jobs have completed, including those of the warm-up.
     Completions(u64),
     /// All jobs have departed.
     Drained,
@@ -162,26 +162,26 @@ pub struct Inputs<'i> {
     pub failures: Option<Failing>,
     /// Advance reservations of nodes. Incompatible with migration.
     pub reserved: Vec<AdvanceReservation>,
-    /// Links between jobs, given by their positions in `jobs` and sorted: followers are submitted
-    /// after their predecessors. `None` if all jobs arrive as listed.
+    /// Links between jobs, given by their positions in `jobs` and sorted. Followers are submitted
+    /// after their predecessors. The links are `None` if all jobs arrive at the listed times.
     pub links: Option<Arc<[Link]>>,
 }
 
 impl<'i> Inputs<'i> {
-    /// Adds component failures; none by default.
+    /// Adds failures of components. By default, there are none.
     #[must_use]
     pub fn with_failures(self, failures: impl Into<Option<Failing>>) -> Inputs<'i> {
         Inputs { failures: failures.into(), ..self }
     }
 
-    /// Adds advance reservations; none by default.
+    /// Adds advance reservations. By default, there are none.
     #[must_use]
     pub fn with_reserved(self, reserved: Vec<AdvanceReservation>) -> Inputs<'i> {
         Inputs { reserved, ..self }
     }
 
-    /// Adds links between jobs, given by their positions in order of arrival; none by default. The
-    /// number of jobs must be finite.
+    /// Adds links between jobs, given by their positions in order of arrival. By default, there are
+    /// none. The number of jobs must be finite.
     #[must_use]
     pub fn with_links(self, links: impl Into<Option<Arc<[Link]>>>) -> Inputs<'i> {
         Inputs { links: links.into(), ..self }
@@ -210,7 +210,7 @@ pub struct Outcome {
     pub waiting: u64,
     /// The rejected jobs, in order of arrival.
     pub rejected: Vec<JobId>,
-    /// The number of links to rejected jobs, whose followers were submitted at the listed times.
+    /// The number of links to rejected jobs. Their followers were submitted at the listed times.
     pub unfollowed: u64,
     /// The measured time per attempt, without the clock's overhead, in nanoseconds.
     pub allocation_ns: Option<f64>,
@@ -240,10 +240,10 @@ pub enum RunError {
     /// A job arrived while another with the same number was waiting or running.
     #[error(transparent)]
     Repeated(#[from] RepeatedJob),
-    /// Nodes of another machine are reserved.
+    /// A reservation is for nodes of another machine.
     #[error(transparent)]
     Reservation(#[from] BadReservation),
-    /// The run would otherwise never end, or exceeds the maximum time.
+    /// The run would never end, or would exceed the maximum time.
     #[error(transparent)]
     Endless(#[from] Endless),
     /// The strategy or the scheduler failed
@@ -252,7 +252,7 @@ pub enum RunError {
     /// that cannot be granted.
     #[error(transparent)]
     Failed(#[from] CallerError),
-    /// A [`Stop`] was set.
+    /// The run was ended by a [`Stop`].
     #[error("the run was stopped")]
     Stopped,
 }
@@ -267,7 +267,7 @@ impl From<DispatchError> for RunError {
     }
 }
 
-/// A request, from another thread, to end a run. Clones share the request.
+/// A flag with which another thread can ask runs to end. Clones share the flag.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicBool>);
 

@@ -1,4 +1,4 @@
-//! Measured time of allocation attempts. Only this code reads a clock, and its readings never
+//! Measured times of allocation attempts. Only this code reads a clock, and its readings never
 //! influence a result.
 
 use std::time::Instant;
@@ -6,10 +6,10 @@ use std::time::Instant;
 /// The number of empty measurements used to calibrate a stopwatch.
 const EMPTY: usize = 1000;
 
-/// Sums measured times without the clock's own overhead.
+/// A stopwatch that adds up measured times, without the overhead of the clock itself.
 ///
-/// The overhead is calibrated when the stopwatch is created. It is the mean of the middle half of
-/// many empty measurements, and is contained in every measurement. If the clock ticks every ten
+/// The overhead is determined when the stopwatch is created. It is the mean of the middle half of
+/// many empty measurements, and every measurement contains it. If the clock ticks every ten
 /// nanoseconds, short times are read as one tick too many or too few. Readings below 0 are kept, so
 /// that the mean of many readings is correct.
 #[derive(Clone, Debug)]

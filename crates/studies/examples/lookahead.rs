@@ -1,5 +1,5 @@
-//! A scheduler that looks ahead, as an entry for the yardstick. It shows what is gained by much
-//! more computation than EASY uses.
+//! A scheduler that looks ahead, as an entry for the yardstick. It shows how much can be gained by
+//! far more computation than EASY needs.
 //!
 //! ```sh
 //! cargo run --release -p pavior-studies --example lookahead            # all synthetic scenarios
@@ -7,16 +7,17 @@
 //! cargo run --release -p pavior-studies --example lookahead -- FOLDER  # those of logs, too
 //! ```
 //!
-//! Before each decision it considers several alternatives: starting the job that EASY would choose,
-//! starting each of the oldest jobs that fit, and, while any job runs, starting none. Each
-//! alternative is tried in a few futures, in which EASY continues on a copy of the machine. In a
-//! future, run times are drawn as shares of the estimates, from the shares of jobs that have ended,
-//! and arriving jobs are drawn from those that came before. All alternatives get the same futures.
-//! The scheduler takes the alternative after which jobs start earliest on average; among equal ones
-//! it prefers EASY's choice. Only its weight in that average keeps a large job from starving.
+//! Before each decision, it considers several alternatives: starting the job that EASY would
+//! choose, starting each of the oldest jobs that fit, and, while any job is running, starting none.
+//! Each alternative is tried in a few futures, in which EASY continues on a copy of the machine. In
+//! a future, run times are drawn as shares of the estimates, based on the shares of jobs that have
+//! ended. Arriving jobs are drawn from those that arrived earlier. All alternatives get the same
+//! futures. The scheduler chooses the alternative after which jobs start earliest on average, and
+//! prefers EASY's choice among equal ones. Nothing but its weight in this average keeps a large job
+//! from starving.
 //!
-//! Cost: for o oldest jobs and f futures, at most f (o + 2) simulated futures per decision, each
-//! with as many starts as it has jobs.
+//! Cost: for o oldest jobs and f futures, at most f (o + 2) simulated futures per decision. Each
+//! future has as many starts as jobs.
 //!
 //! Source: rollout of a base policy (Bertsekas, Tsitsiklis & Wu, "Rollout algorithms for
 //! combinatorial optimization", Journal of Heuristics 3, 1997), with common random numbers.
@@ -41,29 +42,30 @@ struct Thinking {
     oldest: usize,
     /// The number of futures per alternative.
     futures: usize,
-    /// The number of the queue's oldest jobs in a future.
+    /// The number of the oldest jobs in the queue that take part in a future.
     seen: usize,
     /// The number of jobs that arrive in a future.
     coming: usize,
 }
 
-/// The levels to compare.
+/// The amounts of computation to compare.
 const LEVELS: [(&str, Thinking); 3] = [
     ("look-ahead-2", Thinking { oldest: 3, futures: 2, seen: 32, coming: 16 }),
     ("look-ahead-8", Thinking { oldest: 6, futures: 8, seen: 64, coming: 48 }),
     ("look-ahead-32", Thinking { oldest: 10, futures: 32, seen: 96, coming: 96 }),
 ];
-/// The number of the first drawn job; no real job has a number that large.
+/// The number of the first drawn job, which is greater than that of any real job.
 const UNSEEN: u64 = 1 << 62;
-/// The maximum number of attempts to draw a run time longer than the job has already run.
+/// The maximum number of attempts to draw a run time longer than the time for which the job has
+/// already run.
 const TRIES: usize = 16;
-/// The number of past arrivals and ends from which futures are drawn.
+/// The number of past arrivals, and of past ends, on which futures are based.
 const PAST: usize = 256;
 
 struct LookAhead {
     thinking: Thinking,
     easy: Selection,
-    /// The latest arrivals: the time since the previous arrival, and the job.
+    /// The latest arrivals, each with the time since the previous arrival.
     past: Vec<(Time, Job)>,
     last: Time,
     /// The time of the previous call.
@@ -94,7 +96,8 @@ impl Scheduler for LookAhead {
         if first.as_ref().map_or(oldest.is_empty(), |start| start.index >= self.thinking.seen) {
             return first;
         }
-        // If no job is running, there may be no later event at which the scheduler is asked again.
+        // If no job is running, there may be no later event after which the scheduler is asked
+        // again.
         let wait = (!running.is_empty()).then_some(None);
         let others = oldest.into_iter().map(|index| Some(Start::at(index))).chain(wait);
         let mut tries = vec![first];
@@ -131,7 +134,7 @@ impl LookAhead {
         }
     }
 
-    /// Creates an EASY scheduler without state.
+    /// Creates an EASY scheduler without any state.
     fn base(&self) -> Box<dyn Scheduler> {
         self.easy.build(()).expect("it needs nothing")
     }
@@ -142,7 +145,8 @@ impl LookAhead {
         self.ran.retain(|&job, &mut (start, said)| {
             let runs = running.get(job).is_some();
             if !runs && said > Time::ZERO {
-                // It is not called while no job waits, so the job may have ended as estimated.
+                // The scheduler is not called while no job is waiting, so the job may have ended as
+                // estimated.
                 let length = now.since(start).min(said.max(asked.since(start)));
                 shares.push(length.0 as f64 / said.0 as f64);
             }
@@ -164,7 +168,7 @@ impl LookAhead {
         self.past.drain(..old);
     }
 
-    /// Draws arrivals: each is a past job, after an interval between past arrivals.
+    /// Draws arrivals. Each is a past job, which arrives after an interval between past arrivals.
     fn arrivals(&mut self, now: Time) -> Vec<Job> {
         let (past, mut at) = (self.past.len() as u64, now);
         let mut come = Vec::with_capacity(self.thinking.coming);
@@ -206,7 +210,8 @@ impl LookAhead {
         said
     }
 
-    /// Sums the start times, after a decision, of the oldest waiting jobs and of the arriving jobs.
+    /// Adds up the start times, after a decision, of the oldest waiting jobs and of the arriving
+    /// jobs.
     fn cost(
         &self,
         now: Time,
@@ -254,7 +259,7 @@ struct Drawn {
     lengths: HashMap<JobId, Time>,
 }
 
-/// EASY that starts jobs only after a given instant.
+/// An EASY scheduler that starts jobs only after a given instant.
 struct From {
     after: Option<Time>,
     base: Box<dyn Scheduler>,

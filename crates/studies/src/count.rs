@@ -1,31 +1,33 @@
-//! Verdicts on statements, computed from their rows.
+//! Verdicts on statements, which are computed from the verdicts on their rows.
 
 use std::io::Write;
 
 use super::statements::Statements;
 use super::{Statement, Verdict};
 
-/// A statement, with counts of its rows by verdict.
+/// A statement, with the number of its rows for each verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatementCount {
     /// The id of the statement.
     pub id: String,
     /// The claim that the statement makes.
     pub claim: String,
-    /// The number of rows stated by the paper, by verdict: hold, hold within tolerance, differ.
+    /// The number of rows that the paper states, for each verdict: hold, hold within tolerance,
+    /// differ.
     pub stated: [usize; 3],
-    /// The number of rows that we add, by verdict.
+    /// The number of rows that we add, for each verdict.
     pub ours: [usize; 3],
 }
 
 impl StatementCount {
-    /// Returns the number of rows stated by the paper.
+    /// Returns the number of rows that the paper states.
     pub fn rows(&self) -> usize {
         self.stated.iter().sum()
     }
 
-    /// Returns the verdict on the statement. It differs if any row stated by the paper differs, and
-    /// holds within tolerance if any of them holds only within tolerance. Rows we add do not count.
+    /// Returns the verdict on the statement. It differs if any row that the paper states differs.
+    /// Otherwise, it holds within tolerance if any of these rows holds only within tolerance. Rows
+    /// that we add do not count.
     pub fn verdict(&self) -> Verdict {
         match self.stated {
             [_, _, differ] if differ > 0 => Verdict::Differs,
@@ -78,7 +80,7 @@ pub fn in_words(counts: &[StatementCount]) -> String {
     )
 }
 
-/// Writes one row per statement as CSV. The counts cover the rows stated by the paper.
+/// Writes one row per statement as CSV. Only rows that the paper states are counted.
 ///
 /// # Errors
 /// Returns an error if the writer fails.

@@ -1,4 +1,4 @@
-//! The results at the points named in statements.
+//! The results at the points that statements refer to.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,24 +15,25 @@ use pavior::simulation::metrics::ALLOCATION_NS;
 pub struct Estimate {
     /// The estimated number.
     pub value: f64,
-    /// The half-width, or half the length of a median's interval; `None` if there are too few runs.
+    /// The half-width, or half the length of the interval of a median, or `None` if there are too
+    /// few runs.
     pub ci95: Option<f64>,
     /// The distances from a median to the lower and the upper end of its interval.
     pub sides: Option<[f64; 2]>,
     /// The number of replications used.
     pub runs: u64,
-    /// True if any point used missed its precision target.
+    /// True if any of the points missed its precision target.
     pub missed: bool,
 }
 
 impl Estimate {
-    /// Returns the ends of the interval; both are the number itself if there is no interval.
+    /// Returns the ends of the interval. If there is no interval, both are the number itself.
     pub fn ends(self) -> [f64; 2] {
         let [below, above] = self.sides.unwrap_or([self.ci95.unwrap_or(0.0); 2]);
         [self.value - below, self.value + above]
     }
 
-    /// Returns a number's distance from the interval; negative if the number is inside.
+    /// Returns a number's distance from the interval, which is negative if the number is inside.
     pub fn outside(self, number: f64) -> f64 {
         let [below, above] = self.sides.unwrap_or([self.ci95.unwrap_or(0.0); 2]);
         let apart = number - self.value;
@@ -41,19 +42,20 @@ impl Estimate {
     }
 }
 
-/// The samples of an experiment, accessible by parameter values.
+/// The samples of an experiment, which can be found by the values of parameters.
 pub(super) struct Evidence<'e> {
     specification: &'e Specification,
     samples: &'e Samples,
 }
 
-/// A metric of an experiment: either an observed metric, or the measured time of allocation. A time
-/// is represented by the median of the runs, which interrupted runs hardly affect.
+/// A metric of an experiment: either an observed metric, or the measured time of allocation. A
+/// measured time is represented by the median over the runs, which is hardly affected by
+/// interrupted runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Observed {
     /// The index of a metric.
     Metric(usize),
-    /// The time of an attempt, in ns.
+    /// The time of an attempt, in nanoseconds.
     Time,
     /// The time of an attempt multiplied by the metric with this index: `allocation_ns * attempts`
     /// is the time for all attempts in a run.
@@ -76,8 +78,8 @@ impl<'e> Evidence<'e> {
         Evidence { specification, samples }
     }
 
-    /// Returns the values of a parameter at the points that match `picks`, each as text and, if it
-    /// is one, as a number. Numbers are in ascending order, words in point order.
+    /// Returns the values of a parameter at the points that match `picks`, each as text and, if
+    /// possible, as a number. Numbers are in ascending order, and words in the order of points.
     pub(super) fn values(
         &self,
         parameter: &str,
@@ -98,7 +100,8 @@ impl<'e> Evidence<'e> {
         Ok(values)
     }
 
-    /// Returns the index of the only point that matches `picks`; an empty value means not set.
+    /// Returns the index of the only point that matches `picks`. An empty value means that the
+    /// parameter is not set.
     pub(super) fn point(&self, picks: &BTreeMap<String, String>) -> Result<usize, String> {
         let wanted = canonical(picks)?;
         let wanted = borrowed(&wanted);
@@ -120,7 +123,7 @@ impl<'e> Evidence<'e> {
         self.point(picks).map(|index| &self.specification.points[index])
     }
 
-    /// Finds a metric by name; `allocation_ns * NAME` is a product.
+    /// Finds a metric by name. `allocation_ns * NAME` stands for a product.
     pub(super) fn metric(&self, name: &str) -> Result<Observed, String> {
         let specification = self.specification;
         let index = |name: &str| {
@@ -169,13 +172,13 @@ impl<'e> Evidence<'e> {
         a.into_iter().zip(b).filter_map(|(a, b)| Some((a?, b?))).unzip()
     }
 
-    /// Returns the mean of a metric at a point; for a measured time, the median.
+    /// Returns the mean of a metric at a point or, for a measured time, the median.
     pub(super) fn mean(&self, metric: Observed, point: usize) -> Option<Estimate> {
         let sample: Vec<f64> = self.sample(metric, point).into_iter().flatten().collect();
         self.middle(metric, &sample, &[point])
     }
 
-    /// Returns the mean of numbers, one per run; for a measured time, the median.
+    /// Returns the mean of numbers, one per run, or, for a measured time, the median.
     fn middle(&self, metric: Observed, sample: &[f64], points: &[usize]) -> Option<Estimate> {
         if !metric.is_measured() {
             let middle = (mean(sample)?, half_width(sample, 0.95));
@@ -189,18 +192,19 @@ impl<'e> Evidence<'e> {
         Some(Estimate { sides, missed: false, ..estimate })
     }
 
-    /// Returns the ratio between two points, over the same jobs.
+    /// Returns the ratio between two points with the same jobs.
     pub(super) fn ratio(&self, metric: Observed, pair: Pair) -> Option<Estimate> {
         self.compared(metric, pair, |x, y| x / y, |all| Some((all.ratio?, all.ratio_ci95)))
     }
 
-    /// Returns the difference between two points, over the same jobs.
+    /// Returns the difference between two points with the same jobs.
     pub(super) fn difference(&self, metric: Observed, pair: Pair) -> Option<Estimate> {
         let of_all = |all: Paired| Some((all.difference, all.difference_ci95));
         self.compared(metric, pair, |x, y| x - y, of_all)
     }
 
-    /// Compares two points: run by run for measured times, otherwise over all runs together.
+    /// Compares two points. Measured times are compared run by run, and other metrics over all runs
+    /// together.
     fn compared(
         &self,
         metric: Observed,
@@ -216,7 +220,8 @@ impl<'e> Evidence<'e> {
         Some(self.estimate(of_all(Paired::of(&xs, &ys)?)?, xs.len(), &pair))
     }
 
-    /// Returns the excess of `of` two values at `high` over that at `low`, run by run.
+    /// Returns how much the ratio or difference `of` two values at `high` exceeds that at `low`,
+    /// run by run.
     pub(super) fn growth(
         &self,
         metric: Observed,
@@ -242,7 +247,7 @@ fn known(name: &str) -> Result<&'static Parameter, String> {
     })
 }
 
-/// Converts values to their canonical form, as used in points.
+/// Converts values to the canonical form that points use.
 fn canonical(picks: &BTreeMap<String, String>) -> Result<Vec<(&'static str, Arc<str>)>, String> {
     let one = |(key, value): (&String, &String)| {
         let parameter = known(key)?;

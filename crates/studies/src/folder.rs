@@ -1,4 +1,4 @@
-//! A paper's folder, which is either built in or supplied by a user.
+//! The folder of a paper, which is either built in or supplied by a user.
 
 use std::ops::Range;
 
@@ -41,8 +41,8 @@ pub(super) const QUICK: &str = "quick.toml";
 pub(super) const STATEMENTS: &str = "statements.toml";
 pub(super) const READINGS: &str = "readings.toml";
 
-/// A folder in `papers/` that is built into the program. Files missing from a part of a study are
-/// taken from the study.
+/// A folder in `papers/` that is built into the program. If a part of a study lacks a file, the
+/// file of the whole study is used.
 macro_rules! folder {
     ($name:literal, $study:literal, $readings:expr) => {
         Folder {
@@ -57,7 +57,8 @@ macro_rules! folder {
 pub(super) use folder;
 
 impl Folder {
-    /// Reads a user's folder; `read` returns the text of a file, or `None` if it does not exist.
+    /// Reads a user's folder. `read` returns the text of a file, or `None` if the file does not
+    /// exist.
     pub(super) fn read(
         read: &dyn Fn(&str) -> Result<Option<String>, String>,
     ) -> Result<Folder, PaperError> {
@@ -76,13 +77,13 @@ impl Folder {
         })
     }
 
-    /// Returns the experiment in which every key of `quick.toml` replaces the same key.
+    /// Returns the experiment after replacing every key that `quick.toml` contains.
     pub(super) fn quick_experiment(&self) -> Result<String, PaperError> {
         replaced(&self.experiment, &self.quick)
     }
 }
 
-/// Returns an experiment in which every key of a quick one replaces the corresponding key.
+/// Returns an experiment after replacing every key that a quick experiment contains.
 pub(super) fn replaced(experiment: &str, quick: &str) -> Result<String, PaperError> {
     let mut whole: Table = parse(EXPERIMENT, experiment)?;
     let quick: Table = parse(QUICK, quick)?;
@@ -99,7 +100,7 @@ pub(super) fn parse<T: DeserializeOwned>(file: &'static str, text: &str) -> Resu
     })
 }
 
-/// Reads one of the paper's experiments from the text of this file.
+/// Reads one of the paper's experiments from the text of the given file.
 pub(super) fn specification(
     file: &'static str,
     text: String,

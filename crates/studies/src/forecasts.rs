@@ -1,24 +1,24 @@
-//! The forecast study: the start times of jobs in logs are predicted, and each interval is compared
-//! with the actual start. It is an experiment with one log per point, and goals for each.
+//! The forecast study. It predicts when the jobs in logs start, and compares each interval with the
+//! actual start. It is an experiment with one log per point, and has goals for each log.
 
 use pavior::experiments::{LogScore, Specification};
 
 use crate::folder::{self, PaperError};
 
-/// The name used by `pavior reproduce`, and the name of the folder.
+/// The name in `pavior reproduce`, which is also the name of the folder.
 pub const NAME: &str = "forecasts";
 
 /// The number of futures per forecast.
 pub const FUTURES: usize = 8;
 
-/// The required range for the share of waiting jobs whose start is in the 90 % interval.
+/// The range in which the share of waiting jobs that start within their 90 % interval must be.
 const HELD: [f64; 2] = [0.87, 0.93];
-/// The required range for that share in each third of these jobs by nodes.
+/// The range in which this share must be for each third of the jobs by nodes.
 const THIRD_HELD: [f64; 2] = [0.82, 0.97];
-/// The minimum number of jobs in a third for the third to be judged.
+/// The minimum number of jobs in a third. Smaller thirds are not judged.
 const FEWEST: u64 = 500;
 
-/// Returns the experiment as a file. The quick version has few jobs from each log.
+/// Returns the experiment as a file. In the quick version, there are few jobs from each log.
 ///
 /// # Errors
 /// Returns an error if a file is not TOML.
@@ -39,9 +39,9 @@ pub fn specification(quick: bool) -> Result<Specification, PaperError> {
     folder::specification(file, experiment(quick)?, NAME)
 }
 
-/// A log with the verdict on its forecasts.
+/// A log, with the verdict on its forecasts.
 pub struct JudgedLog {
-    /// The name of the log, without its file's version.
+    /// The name of the log, without the version of its file.
     pub log: String,
     /// The machine on which the log is replayed.
     pub machine: String,
@@ -63,7 +63,7 @@ impl JudgedLog {
     }
 
     /// Returns true if the intervals contain the start as often as required. Returns `None` if the
-    /// log is not judged because none of its jobs has an estimate.
+    /// log is not judged, because none of its jobs has an estimate.
     pub fn holds(&self) -> Option<bool> {
         let LogScore { score, estimates, .. } = &self.forecasts;
         let within = |[low, high]: [f64; 2], held: f64| low <= held && held <= high;
@@ -72,7 +72,8 @@ impl JudgedLog {
         estimates.then(all)
     }
 
-    /// Returns true if the loss is less than that of every other forecast; `None` if not judged.
+    /// Returns true if the loss is less than that of every other kind of forecast. Returns `None`
+    /// if the log is not judged.
     pub fn leads(&self) -> Option<bool> {
         let LogScore { score, estimates, .. } = &self.forecasts;
         let others = [score.plan_loss, score.corrected_loss, score.past_waits_loss];
@@ -141,7 +142,7 @@ pub fn write(logs: &[JudgedLog], out: &mut dyn std::io::Write) -> Result<(), csv
     Ok(writer.flush()?)
 }
 
-/// Describes in one sentence what the table shows.
+/// Describes the results in the table in one sentence.
 pub fn in_words(logs: &[JudgedLog]) -> String {
     let judged: Vec<&JudgedLog> = logs.iter().filter(|log| log.forecasts.estimates).collect();
     let count = |good: fn(&JudgedLog) -> Option<bool>| {

@@ -1,4 +1,4 @@
-//! The judge of statements, which is independent of particular papers.
+//! The judge of statements, which does not depend on particular papers.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,10 +12,10 @@ use super::statement::Claim;
 use super::statements::{Fault, Growth, Part, Row, Rule, Stated, Statements, Word};
 use super::{Estimate, Evidence, Statement};
 
-/// Judges every row; in a quick run, only rows that do not compare measured times.
+/// Judges every row. In a quick run, rows that compare measured times are left out.
 ///
 /// # Errors
-/// Returns the location of a row, and the reason, if the row names anything that does not exist.
+/// Returns the position of a row and the reason if the row refers to anything that does not exist.
 pub(super) fn judge(
     statements: &Statements,
     evidence: &Evidence<'_>,
@@ -47,7 +47,7 @@ struct Judge<'e, 's> {
 }
 
 impl Judge<'_, '_> {
-    /// Judges a row, giving one statement per name, which may stand for several combinations.
+    /// Judges a row. Adds one statement per name, which may stand for several combinations.
     fn rows(&self, claim: &str, row: &Row, all: &mut Vec<Statement>) -> Result<(), String> {
         let mut named: Vec<(String, Vec<Combination>)> = Vec::new();
         for one in combinations(row, self.evidence)? {
@@ -73,12 +73,13 @@ impl Judge<'_, '_> {
         Ok(())
     }
 
-    /// Returns the word for a value.
+    /// Returns the word that stands for a value.
     fn named<'n>(&'n self, value: &'n str) -> &'n str {
         self.names.get(value).map_or(value, String::as_str)
     }
 
-    /// Judges all combinations with one name. The verdict is the worst; one combination is shown.
+    /// Judges all combinations that have the same name. The verdict is the worst one, and one
+    /// combination is shown.
     fn row(&self, row: &Row, members: &[Combination]) -> Result<Statement, String> {
         let judged = members.iter().map(|one| self.one(row, one)).collect::<Result<Vec<_>, _>>();
         let mut judged = judged?;
@@ -128,7 +129,8 @@ impl Judge<'_, '_> {
         })
     }
 
-    /// Returns the wording of an order: as given, or made from the values of both points.
+    /// Returns the wording of an order, which is either given or made from the values of both
+    /// points.
     fn order(&self, row: &Row, one: &Combination) -> String {
         if let Some(Stated::Words(words)) = &row.paper {
             return words.clone();
@@ -143,7 +145,7 @@ impl Judge<'_, '_> {
         format!("{} {order} {}", side(Side::A).join(" "), side(Side::B).join(" "))
     }
 
-    /// Returns our number.
+    /// Returns our number for a combination.
     fn measured(
         &self,
         row: &Row,
@@ -167,7 +169,8 @@ impl Judge<'_, '_> {
         })
     }
 
-    /// Returns the two points of a combination, which are the same point if it names only one.
+    /// Returns the two points of a combination. If it refers to only one point, both are that
+    /// point.
     fn pair(&self, row: &Row, one: &Combination, common: &[Side]) -> Result<Pair, String> {
         let point = |side| self.evidence.point(&one.picks(&[common, &[side]].concat()));
         let a = point(Side::A)?;
@@ -205,8 +208,9 @@ impl Judge<'_, '_> {
     }
 }
 
-/// Returns the combination to show: for an order the one with the strongest evidence against it,
-/// for closeness the farthest apart, for stated numbers the first; ties go to the last.
+/// Returns the combination to show. For an order, this is the one with the strongest evidence
+/// against it; for closeness, the one that is farthest apart; for stated numbers, the first. Ties
+/// go to the last.
 fn shown(rule: Rule, judged: Vec<Statement>) -> Option<Statement> {
     let key = |one: &Statement| match rule {
         // A statement without a ratio ranks below one whose ratio is exactly 1.

@@ -1,16 +1,17 @@
-//! Papers: experiments and statements as data, and one judge for all of them.
+//! Papers, whose experiments and statements are data, and one judge for all of them.
 //!
-//! A paper is a folder of TOML files, either built in from `papers/` or supplied by a user:
+//! A paper is a folder of TOML files, which is either built in from `papers/` or supplied by a
+//! user:
 //!
 //! - `paper.toml`: title, source, and remarks on how we interpret the paper.
-//! - `experiment.toml`: its experiment, in the usual format.
+//! - `experiment.toml`: the paper's experiment, in the usual format.
 //! - `quick.toml`: keys that replace those of the experiment in a quick run.
-//! - `statements.toml`: the paper's statements, row by row, with the rule that judges each row.
+//! - `statements.toml`: the paper's statements, row by row. A rule judges each row.
 //! - `readings.toml` (optional): alternative readings of points that the paper leaves open.
 //!
-//! The judge implements rules and is independent of particular papers. The only strategy that it
-//! refers to is MFA, whose paper has worked examples. The study of [`forecasts`] also has an
-//! experiment, but goals instead of statements.
+//! The judge implements rules, and does not depend on particular papers. The only strategy that it
+//! knows is MFA, whose paper contains worked examples. The study of [`forecasts`] also has an
+//! experiment, but has goals instead of statements.
 
 mod count;
 mod evidence;
@@ -60,7 +61,7 @@ struct About {
     source: String,
     #[serde(default)]
     reading: Vec<String>,
-    /// True for one of this project's own studies, which is not a published paper.
+    /// True for one of this project's own studies, which are not published papers.
     #[serde(default)]
     study: bool,
 }
@@ -80,11 +81,11 @@ static BUILT_IN: LazyLock<Vec<Paper>> = LazyLock::new(|| {
         folder!("slices", "slices", None),
     ];
     let papers = NAMES.iter().zip(folders);
-    // A test reads each of them.
+    // A test reads each of these papers.
     papers.map(|(name, folder)| Paper::new(name, folder).expect("a paper of this crate")).collect()
 });
 
-/// The first remark in the report on a quick run.
+/// The first remark in the report about a quick run.
 const QUICK: &str = "A quick run with few loads and few replications. Its intervals are wide, so \
                      most statements hold; only the full run counts, and only it judges measured \
                      times.";
@@ -95,7 +96,8 @@ impl Paper {
         &BUILT_IN
     }
 
-    /// Returns the published papers among them, which are the four in `reproduce all`.
+    /// Returns the published ones among the built-in papers. These are the four papers in
+    /// `reproduce all`.
     pub fn published() -> Vec<&'static Paper> {
         BUILT_IN.iter().filter(|paper| !paper.about.study).collect()
     }
@@ -124,7 +126,8 @@ impl Paper {
         Ok(Paper { name: name.to_string(), about, folder, statements, readings })
     }
 
-    /// Checks, without a run, that experiment, statements and readings fit together.
+    /// Checks, without running anything, that the experiment, the statements and the readings fit
+    /// together.
     fn check(&self, quick: bool) -> Result<(), PaperError> {
         let specification = self.specification(quick)?;
         let nothing = vec![Vec::new(); specification.points.len()];
@@ -145,12 +148,12 @@ impl Paper {
         &self.about.source
     }
 
-    /// Returns alternative readings of points that the paper leaves open.
+    /// Returns the alternative readings of points that the paper leaves open.
     pub fn readings(&self) -> Option<&Readings> {
         self.readings.as_ref()
     }
 
-    /// Returns the experiment as a file. The quick version has fewer loads and runs.
+    /// Returns the experiment as a file. In the quick version, there are fewer loads and runs.
     ///
     /// # Errors
     /// Returns an error if a file is not TOML.
@@ -168,10 +171,10 @@ impl Paper {
     }
 
     /// Judges the statements based on samples. In a quick run, rows about measured times are left
-    /// out, because other programs on the machine would decide their verdicts.
+    /// out, because other programs on the machine would affect their verdicts.
     ///
     /// # Errors
-    /// Returns an error if a row names anything that the experiment does not have.
+    /// Returns an error if a row refers to anything that the experiment does not have.
     pub fn judge(
         &self,
         specification: &Specification,
@@ -210,7 +213,7 @@ mod tests {
     #[test]
     fn every_paper_can_be_read_and_its_statements_fit_its_experiment() {
         for paper in Paper::built_in() {
-            // The full form of each is larger but has the same statements.
+            // The full form of each paper is larger, but has the same statements.
             for quick in [true, false].into_iter().take(size(1, 2, 2)) {
                 let specification = paper.specification(quick).unwrap();
                 assert!(!specification.points.is_empty() && !specification.figures.is_empty());

@@ -17,7 +17,7 @@ pub struct Verdicts {
     pub source: String,
     /// The judged rows.
     pub statements: Vec<Statement>,
-    /// The counts of each statement's rows.
+    /// The counts of rows for each statement.
     pub counts: Vec<StatementCount>,
 }
 
@@ -34,8 +34,8 @@ impl Verdicts {
     }
 }
 
-/// Makes sections of a report: the counts of each statement's rows, and all rows, collapsed if
-/// there are more than 24.
+/// Creates sections of a report: the counts of rows for each statement, and all rows, which are
+/// collapsed if there are more than 24.
 pub fn sections(verdicts: &Verdicts) -> Vec<Section> {
     let all = &verdicts.statements;
     let summary = Section {
@@ -47,7 +47,7 @@ pub fn sections(verdicts: &Verdicts) -> Vec<Section> {
     vec![summary, Section { folded: all.len() > 24, ..rows(all) }]
 }
 
-/// Makes a table with the counts of each statement's rows.
+/// Creates a table with the counts of rows for each statement.
 fn summary(counts: &[StatementCount]) -> SectionTable {
     let row = |one: &StatementCount| {
         vec![one.id.clone(), one.verdict().word().to_string(), one.in_words(), one.claim.clone()]
@@ -56,7 +56,7 @@ fn summary(counts: &[StatementCount]) -> SectionTable {
     SectionTable { header, rows: counts.iter().map(row).collect(), words: 4 }
 }
 
-/// Makes a section with every row.
+/// Creates a section with every row.
 fn rows(all: &[Statement]) -> Section {
     let header = Statement::COLUMNS.map(String::from).to_vec();
     let rows = all.iter().map(Statement::cells).collect();
@@ -67,7 +67,7 @@ fn rows(all: &[Statement]) -> Section {
     }
 }
 
-/// Makes the report on all papers: counts, and links to the papers' own reports.
+/// Creates the report on all papers, with counts and links to the papers' own reports.
 pub fn index(papers: &[Verdicts], quick: bool, from: &Provenance) -> Publication {
     let mut sections = Vec::new();
     for paper in papers {
@@ -108,8 +108,8 @@ pub fn index(papers: &[Verdicts], quick: bool, from: &Provenance) -> Publication
     Publication { name: "report.html".to_string(), bytes: html(&page).into_bytes() }
 }
 
-/// Generates the files: the statements and their summary as CSV, and the summary and the rows that
-/// differ as Markdown.
+/// Generates the files. The statements and their summary are CSV; the summary and the rows that
+/// differ are Markdown.
 ///
 /// # Errors
 /// Returns an error only if a write to memory fails.
@@ -207,7 +207,7 @@ mod tests {
             let rows = |count: &StatementCount| count.rows() + count.ours.iter().sum::<usize>();
             let counted: usize = paper.counts(&statements).iter().map(rows).sum();
             assert_eq!(counted, statements.len(), "every row belongs to a statement");
-            // Counted rows need no run; every paper also has other rows.
+            // Counted rows need no run. Every paper also has rows of other kinds.
             let run = |one: &&Statement| one.note.contains("no runs");
             assert!(statements.iter().any(|one| run(&one)), "{}", paper.name);
             for one in statements.iter().filter(run) {

@@ -1,4 +1,5 @@
-//! The points that a row compares: every combination of the values that it picks.
+//! The points that a row compares, which are given by every combination of the values that it
+//! picks.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +23,7 @@ pub(super) enum Side {
 pub(super) struct Combination(Vec<(Side, String, String)>);
 
 impl Combination {
-    /// Returns the values for these sides. Values for later sides override earlier ones.
+    /// Returns the values for these sides. Values of later sides override those of earlier ones.
     pub(super) fn picks(&self, sides: &[Side]) -> BTreeMap<String, String> {
         let of = |side: Side| self.0.iter().filter(move |(own, ..)| *own == side);
         let all = sides.iter().copied().flat_map(of);
@@ -65,10 +66,11 @@ fn sided(word: &str) -> (Side, &str) {
     }
 }
 
-/// Returns every combination of a row's values. Parameters that are not in its name vary fastest.
+/// Returns every combination of a row's values. Parameters that are not part of its name vary
+/// fastest.
 ///
 /// # Errors
-/// Returns an error if a value is invalid, or the experiment does not have a requested value.
+/// Returns an error if a value is invalid, or if the experiment does not have it.
 pub(super) fn combinations(row: &Row, evidence: &Evidence<'_>) -> Result<Vec<Combination>, String> {
     let sides =
         [(Side::At, &row.at), (Side::A, &row.a), (Side::B, &row.b), (Side::From, &row.from)];
@@ -76,7 +78,8 @@ pub(super) fn combinations(row: &Row, evidence: &Evidence<'_>) -> Result<Vec<Com
         picks.iter().map(|(name, pick)| (side, name.clone(), pick.clone())).collect()
     };
     let mut slots: Vec<(Side, String, Pick)> = sides.into_iter().flat_map(slots).collect();
-    // Fixed values come first, because they determine the points that are searched for the others.
+    // Fixed values come first, because they determine the points in which the others are searched
+    // for.
     slots.sort_by_key(|(side, name, pick)| {
         let is_named = |part: &Part| {
             matches!(part, Part::Parameter(word) if sided(word) == (*side, name.as_str()))
@@ -132,7 +135,8 @@ fn values(
 }
 
 impl Found {
-    /// Returns true if a value is within the limits, if any, which only a number can be.
+    /// Returns true if a value is within the limits, if there are any. Only a number can be within
+    /// limits.
     fn holds(&self, value: Option<f64>) -> bool {
         let within = |limit: Option<f64>, fits: fn(f64, f64) -> bool| {
             limit.is_none_or(|limit| value.is_some_and(|value| fits(value, limit)))

@@ -1,4 +1,4 @@
-//! Statements of papers and the rules by which they are judged.
+//! Statements of papers, and the rules by which they are judged.
 
 use std::io::Write;
 
@@ -7,7 +7,7 @@ use pavior::experiments::{Median, Summary};
 
 /// The precision that the papers claim for their own means.
 const PAPERS_OWN: f64 = 0.05;
-/// The maximum relative distance between values that are close.
+/// The maximum relative distance between values that count as close.
 const CLOSE: f64 = 0.10;
 
 /// The rules in words, for reports.
@@ -33,7 +33,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Returns `holds`, `tolerance` or `differs`.
+    /// Returns the name of the verdict: `holds`, `tolerance` or `differs`.
     pub fn word(self) -> &'static str {
         match self {
             Verdict::Holds => "holds",
@@ -42,12 +42,13 @@ impl Verdict {
         }
     }
 
-    /// The claim is within neither interval.
+    /// Returns true unless the claim is within neither interval.
     pub fn is_good(self) -> bool {
         self != Verdict::Differs
     }
 
-    /// Returns `Holds` if the first condition is true, or else `Tolerance` if the second is.
+    /// Returns `Holds` if the first condition is true, or else `Tolerance` if the second one is.
+    /// Otherwise returns `Differs`.
     fn graded(holds: bool, tolerated: bool) -> Verdict {
         match (holds, tolerated) {
             (true, _) => Verdict::Holds,
@@ -57,24 +58,26 @@ impl Verdict {
     }
 }
 
-/// A paper's number or claim, compared with ours.
+/// A number or claim in a paper, compared with our number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statement {
     /// The name, for example `T2@3.8`.
     pub id: String,
     /// The paper's number or claim.
     pub paper: String,
-    /// Our number; `None` if the experiment does not provide one.
+    /// Our number, or `None` if the experiment does not provide one.
     pub ours: Option<f64>,
-    /// The half-width of the 95 % confidence interval, or half the length of a median's interval.
+    /// The half-width of the 95 % confidence interval, or half the length of the interval of a
+    /// median.
     pub ci95: Option<f64>,
     /// The ends of the interval if our number is a median.
     pub interval: Option<[f64; 2]>,
-    /// Our number divided by the paper's; for a claim about two values, their ratio.
+    /// Our number divided by the paper's number. For a claim about two values, the ratio of the
+    /// two.
     pub ratio: Option<f64>,
     /// The verdict.
     pub verdict: Verdict,
-    /// True if the paper states it, false if we add it.
+    /// True if the paper makes the statement, false if we add it.
     pub stated: bool,
     /// Remarks for the reader, including the number of runs.
     pub note: String,
@@ -86,7 +89,7 @@ impl Statement {
         if self.stated { "paper" } else { "ours" }
     }
 
-    /// Formats our number and its interval with four digits, or a count with all digits.
+    /// Formats our number and its interval with four digits. A count has all digits.
     pub fn number(&self) -> String {
         match (self.ours, self.ci95) {
             (Some(median), _) if self.interval.is_some() => {
@@ -150,23 +153,24 @@ pub(super) enum Claim {
     Value(f64),
     /// Our ratio has this value.
     Ratio(f64),
-    /// A value within a range.
+    /// Our number is within a range.
     Between(f64, f64),
-    /// An upper bound. The tolerance is a fraction of the bound, by default the papers' precision.
+    /// Our number is at most this bound. The tolerance is a fraction of the bound, by default the
+    /// precision of the papers.
     AtMost(f64, Option<f64>),
-    /// A lower bound, with a tolerance as for [`Claim::AtMost`].
+    /// Our number is at least this bound. The tolerance is that of [`Claim::AtMost`].
     AtLeast(f64, Option<f64>),
-    /// Two values are close: our number is their ratio.
+    /// Two values are close. Our number is their ratio.
     Close(String),
-    /// One value is below another: our number is their paired difference.
+    /// One value is below another. Our number is their paired difference.
     Below(String),
-    /// One value is above another: our number is their paired difference.
+    /// One value is above another. Our number is their paired difference.
     Above(String),
 }
 
 impl Claim {
     /// Judges our number. `None` means that there is no evidence, so the claim counts as differing.
-    /// For an order, the difference does not determine the ratio, which is left to the caller.
+    /// For an order, the difference does not determine the ratio, so the caller has to set it.
     pub(super) fn judge(&self, id: impl Into<String>, ours: Option<Estimate>) -> Statement {
         let note = ours.map_or("no runs, or a ratio to 0".into(), |ours| {
             let missed = if ours.missed { ", precision target missed" } else { "" };
@@ -196,7 +200,7 @@ impl Claim {
         }
     }
 
-    /// Returns the divisor of our number for its ratio to the paper's number.
+    /// Returns the number by which our number is divided for the ratio to the paper's number.
     fn whole(&self) -> Option<f64> {
         match self {
             Claim::Value(paper)
@@ -234,14 +238,15 @@ impl Claim {
                 let apart = (ours.value - 1.0).abs();
                 Verdict::graded(ours.outside(1.0) <= 0.0, apart <= CLOSE)
             }
-            // With too few runs for an interval, no order can be shown.
+            // If there are too few runs for an interval, no order can be shown.
             Claim::Below(_) => holds(ours.ci95.is_some() && high < 0.0),
             Claim::Above(_) => holds(ours.ci95.is_some() && low > 0.0),
         }
     }
 }
 
-/// Judges whether a value is within our interval, as is or widened by the paper's precision.
+/// Judges whether a value is within our interval, either as it is or widened by the paper's
+/// precision.
 fn within(paper: f64, ours: Estimate) -> Verdict {
     let outside = ours.outside(paper);
     Verdict::graded(outside <= 0.0, outside <= PAPERS_OWN * paper.abs())
@@ -287,11 +292,11 @@ mod tests {
         let least = Claim::AtLeast(10.0, Some(0.0));
         let range = Claim::Between(0.47, 0.49);
         for (claim, value, ci95, verdict) in [
-            // The stated value is 100: our interval reaches 100, or 95, from below.
+            // The stated value is 100. Our interval reaches 100, or 95, from below.
             (&Claim::Value(100.0), 90.0, 10.0, Holds),
             (&Claim::Value(100.0), 90.0, 5.0, Tolerance),
             (&Claim::Value(100.0), 90.0, 4.9, Differs),
-            // A ratio within 10 % of ours.
+            // The ratio is within 10 % of ours.
             (&Claim::Ratio(0.549), 0.5, 0.0, Tolerance),
             (&Claim::Ratio(0.551), 0.5, 0.0, Differs),
             (&Claim::Ratio(0.551), 0.5, 0.06, Holds),

@@ -1,8 +1,8 @@
 //! A paper's statements as data, read from `statements.toml`.
 //!
-//! A statement has rows. A row has a rule, and parameter values that pick its points. If a
-//! parameter has several values and its name is part of the row's `id`, each value becomes a
-//! separate row. Otherwise the single row must hold for all of them. A word in the `id` that is not
+//! A statement has rows. A row has a rule, and values of parameters that pick its points. If a
+//! parameter has several values and its name is part of the row's `id`, there is a separate row for
+//! each value. Otherwise, the single row must hold for all of them. A word in the `id` that is not
 //! a parameter is marked (`{ word = "fast" }`), so that misspelled parameters are detected.
 
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use super::worked::Worked;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Statements {
-    /// Words for values, in the names of rows and in their claims.
+    /// Words that stand for values in the names of rows and in their claims.
     #[serde(default)]
     pub(super) names: BTreeMap<String, String>,
     /// The statements, in order.
@@ -29,12 +29,12 @@ pub(super) struct Statements {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PaperStatement {
-    /// The id, for example `T2`, which begins the row names.
+    /// The id, for example `T2`, with which the names of the rows begin.
     pub(super) id: String,
     /// The paper's claim, in one line.
     #[serde(rename = "claim")]
     pub(super) text: String,
-    /// Keys common to all rows.
+    /// Keys that all rows share.
     #[serde(default)]
     common: Table,
     #[serde(default)]
@@ -53,11 +53,12 @@ pub(super) struct Row {
     pub(super) id: Vec<Part>,
     /// The rule by which the row is judged.
     pub(super) rule: Rule,
-    /// The paper's claim. An order without a claim is described by the values of `a` and `b`.
+    /// The paper's claim. An order without a claim is described in terms of the values of `a` and
+    /// `b`.
     pub(super) paper: Option<Stated>,
     /// The tolerated excess over a bound, as a fraction of the bound.
     pub(super) tolerance: Option<f64>,
-    /// True if we add the row, and the paper does not state it.
+    /// True if we add the row. False if the paper states it.
     #[serde(default)]
     pub(super) ours: bool,
     /// A remark for the reader.
@@ -68,18 +69,20 @@ pub(super) struct Row {
     /// Values common to both points.
     #[serde(default)]
     pub(super) at: Picks,
-    /// Further values of the first point.
+    /// Additional values of the first point.
     #[serde(default)]
     pub(super) a: Picks,
-    /// Further values of the second point. Without it, the rule judges the mean at the first point.
+    /// Additional values of the second point. If there are none, the rule judges the mean at the
+    /// first point.
     #[serde(default)]
     pub(super) b: Picks,
-    /// The quantity whose growth from `from` is judged: the ratio or the difference of `a` and `b`.
+    /// The quantity whose growth from the point `from` is judged: the ratio of `a` to `b`, or their
+    /// difference.
     pub(super) growth: Option<Growth>,
-    /// The point from which growth is measured; only the values that differ from `at`.
+    /// The point from which growth is measured. It contains only the values that differ from `at`.
     #[serde(default)]
     pub(super) from: Picks,
-    /// Two formulas of the values in `at`, compared in place of points.
+    /// Two formulas of the values in `at`, which are compared in place of points.
     pub(super) formulas: Option<[String; 2]>,
 }
 
@@ -100,22 +103,23 @@ pub(super) struct Word {
     pub(super) word: String,
 }
 
-/// The values of parameters that pick points.
+/// Values of parameters, which pick points.
 pub(super) type Picks = BTreeMap<String, Pick>;
 
 /// The values of one parameter.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Pick {
-    /// The values that the points have: numbers in ascending order, words in point order.
+    /// The values that the points have. Numbers are in ascending order, and words in the order of
+    /// points.
     Found(Found),
-    /// Each of these values.
+    /// Each of these values in turn.
     Each(Vec<Value>),
     /// This single value.
     One(Value),
 }
 
-/// A selection of the values that the points have.
+/// A selection from the values that the points have.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Found {
@@ -179,7 +183,7 @@ pub(super) enum Growth {
     Difference,
 }
 
-/// A fault in a row, and the row's location.
+/// A fault in a row, and the position of the row.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) span: Range<usize>,
@@ -193,8 +197,8 @@ impl Fault {
 }
 
 impl PaperStatement {
-    /// Returns the rows, each with its location. Common keys are added to any row that lacks them.
-    /// Papers have rows of type [`Row`]; the yardstick has its own type.
+    /// Returns the rows, each with its position. Keys in `common` are added to the rows that lack
+    /// them. Papers have rows of type [`Row`], and the yardstick has its own type.
     pub(super) fn rows<R: DeserializeOwned>(&self) -> Result<Vec<(Range<usize>, R)>, Fault> {
         let row = |own: &Spanned<Table>| {
             let mut whole = self.common.clone();

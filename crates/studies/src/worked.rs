@@ -1,4 +1,4 @@
-//! Worked examples: a paper's results in one snapshot, compared with ours.
+//! Worked examples: the results of a paper in one snapshot, which are compared with ours.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use serde::Deserialize;
 
 use super::{Evidence, Statement};
 
-/// A worked example: a snapshot in the experiment, and the paper's results for it.
+/// A worked example: a snapshot in the experiment, and the paper's results in it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Worked {
     /// The part of the name that follows the statement's id.
     id: String,
-    /// The parameter values that pick the point with the state.
+    /// The values of parameters that pick the point with the state.
     at: BTreeMap<String, String>,
     /// The paper's results.
     finds: Finds,
@@ -30,15 +30,16 @@ pub(super) struct Worked {
 enum Finds {
     /// The place that the point's strategy chooses for its request.
     Choice { place: String, index: i64 },
-    /// The places that MFA considers around the busy box with this number (from 1), in order.
+    /// The places that MFA considers around the busy box with this number (counted from 1), in
+    /// order.
     Candidates { around: usize, rows: Vec<Candidate> },
     /// The mean number of nodes in the busy boxes.
     MeanSize(f64),
-    /// The contact of the request at this base: its index, and the number of its busy neighbors.
+    /// The contact of the request at this base, as its index and the number of its busy neighbors.
     Contact { base: [u16; 2], index: i64, busy: usize },
 }
 
-/// A place as in the paper's tables.
+/// A place as listed in the paper's tables.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Candidate {
@@ -48,14 +49,15 @@ struct Candidate {
     y: u16,
     /// The index, `-1`, or `computed earlier`.
     worth: String,
-    /// The nodes that contribute: busy ones, and nodes of the box itself on the border.
+    /// The nodes that contribute to the index: busy nodes, and nodes of the box itself on the
+    /// border.
     nodes: String,
-    /// The printed version, if the row has been corrected.
+    /// The version that the paper prints, if the row has been corrected.
     #[serde(default)]
     printed: String,
 }
 
-/// The state of a point and its request.
+/// The state of a point, with its request.
 struct Asking<'p> {
     point: &'p Point,
     state: State,
@@ -66,7 +68,8 @@ impl Worked {
     /// Judges the example.
     ///
     /// # Errors
-    /// Returns an error if the experiment has no such snapshot, or its example is off the machine.
+    /// Returns an error if the experiment has no such snapshot, or if the example is not on the
+    /// machine.
     pub(super) fn judge(
         &self,
         claim: &str,
@@ -170,7 +173,7 @@ impl Asking<'_> {
         let touched = self.touches(&placed);
         let grid = self.state.grid();
         let own: Vec<String> = placed.nodes(grid).map(|node| shown(grid.point(node))).collect();
-        // A node of the box counts if it is on the border, any other node if it is busy.
+        // A node of the box counts if it is on the border; any other node counts if it is busy.
         let border = touched.iter().filter(|node| own.contains(node)).count();
         let busy = touched.len() - border;
         let index = index(self.state.free(), &placed);
@@ -179,7 +182,8 @@ impl Asking<'_> {
         Ok(judged.note(format!("{busy} busy, {border} border: {}", touched.join(" "))))
     }
 
-    /// Returns the nodes that contribute to a box's index: busy neighbors and its own border nodes.
+    /// Returns the nodes that contribute to a box's index: its busy neighbors and its own nodes on
+    /// the border.
     fn touches(&self, placed: &Cuboid) -> Vec<String> {
         let grid = self.state.grid();
         let mut all = Vec::new();

@@ -30,7 +30,7 @@ enum Source<'i> {
 
 /// Jobs, some of which follow others.
 struct Feedback {
-    /// All jobs by their index; `None` once submitted.
+    /// All jobs by their index. A job that has been submitted is `None`.
     jobs: Vec<Option<Job>>,
     /// The number of events that each job still waits for.
     open: Vec<u32>,
@@ -50,7 +50,7 @@ impl<'i> Arrivals<'i> {
 
     /// Creates the arrivals of jobs with sorted links between their indices. A predecessor for
     /// which `fits` is false will be rejected, so its followers do not wait for it. Also returns
-    /// the number of links from rejected predecessors. O(jobs + links) time and memory.
+    /// the number of links from rejected predecessors. Takes O(jobs + links) time and memory.
     ///
     /// Links to indices without a job are ignored. Links should not form cycles; jobs on a cycle
     /// are never submitted.

@@ -7,8 +7,8 @@ use thiserror::Error;
 
 use crate::Shaper;
 
-/// A shape or a number of nodes, for a machine. Every interface reads requests with [`Ask::read`]
-/// or [`Ask::typed`], so all reject the same input for the same reason.
+/// A request for a shape or for a number of nodes on a machine. Every interface reads requests with
+/// [`Ask::read`] or [`Ask::typed`], so all reject the same input for the same reason.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_mesh::*; }
@@ -28,24 +28,24 @@ pub enum Ask {
     Shape(Sides),
     /// A number of nodes.
     Nodes(u32),
-    /// The number of nodes in a box with a side longer than any machine's. Strategies that place
-    /// boxes refuse it.
+    /// The number of nodes in a box with a side that is longer than any machine's. Strategies that
+    /// place boxes refuse the request.
     Beyond(u32),
 }
 
 /// The reason an [`Ask`] is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AskFault {
-    /// Neither a shape nor a number.
+    /// Neither a shape nor a number was given.
     #[error("give a shape or a number of nodes")]
     Nothing,
-    /// Both a shape and a number.
+    /// Both a shape and a number were given.
     #[error("give a shape or a number of nodes, not both")]
     Both,
-    /// A number of 0 nodes.
+    /// The number of nodes is 0.
     #[error("a request must be for at least 1 node")]
     NoNodes,
-    /// Too few or too many sides.
+    /// There are too few or too many sides.
     #[error("{sides} sides, but the machine has {axes} axes")]
     Axes {
         /// The number of sides given.
@@ -53,12 +53,12 @@ pub enum AskFault {
         /// The machine's number of axes.
         axes: usize,
     },
-    /// An invalid side.
+    /// A side is invalid.
     #[error("`{given}` is not a valid side; sides must be positive integers")]
     Side {
         /// The text or number given as the side.
         given: String,
-        /// The byte range in a typed shape; empty for a list of numbers.
+        /// The byte range in a typed shape. It is empty for a list of numbers.
         span: Range<usize>,
     },
 }
@@ -76,13 +76,13 @@ impl Ask {
             (None, None) => Err(AskFault::Nothing),
             (None, Some(0)) => Err(AskFault::NoNodes),
             // A number larger than any machine is passed on as well, so that a random rule still
-            // draws.
+            // makes its draw.
             (None, Some(nodes)) => Ok(Ask::Nodes(u32::try_from(nodes).unwrap_or(u32::MAX))),
             (Some(sides), None) => Ask::shape(sides, grid),
         }
     }
 
-    /// Like [`Ask::read`], with the shape as text, such as `4x4x2`.
+    /// Reads the same fields as [`Ask::read`], with the shape as text, such as `4x4x2`.
     ///
     /// # Errors
     /// Returns the errors of [`Ask::read`], or an error if a side is not a number.
@@ -111,7 +111,8 @@ impl Ask {
         Ok(Ask::Shape(sides))
     }
 
-    /// Converts this to a request. If only a node count is given, `shaper`'s rule chooses the box.
+    /// Converts the input to a request. If only a number of nodes is given, `shaper`'s rule chooses
+    /// the box.
     pub fn request(self, shaper: &mut Shaper) -> Request {
         match self {
             Ask::Shape(sides) => Request::shape(sides),
@@ -121,7 +122,7 @@ impl Ask {
     }
 }
 
-/// Parses one side of a typed shape: digits only, and a positive number.
+/// Parses one side of a typed shape, which must be a positive number written only in digits.
 fn side(typed: &str, part: &str) -> Result<u64, AskFault> {
     let digits = part.bytes().all(|byte| byte.is_ascii_digit());
     let number = part.parse().ok().filter(|&side: &u64| digits && side > 0);

@@ -8,7 +8,7 @@ use pavior_kernel::{BadName, Stream};
 use crate::traces::{Filter, Names, Tags};
 
 /// A condition on a job. `16` selects jobs of at most 16 nodes. `queue=2` selects jobs with that
-/// value in a column of the log; other columns are `partition`, `status`, `user`, `group` and
+/// value in a column of the log; the other columns are `partition`, `status`, `user`, `group` and
 /// `app`. `25%` selects a random share of all jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
@@ -21,7 +21,7 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// Returns true if a job of `nodes` nodes meets the condition. A share costs one draw.
+    /// Returns true if a job of `nodes` nodes meets the condition. A share takes one draw.
     pub fn is_met(&self, nodes: u32, tags: &Tags, draw: &mut Stream) -> bool {
         match self {
             Condition::Nodes(most) => nodes <= *most,
@@ -104,7 +104,8 @@ pub struct JobRule {
 }
 
 impl JobRule {
-    /// Returns true if a job of `nodes` nodes meets a condition. Each evaluated share draws once.
+    /// Returns true if a job of `nodes` nodes meets a condition. Each share that is evaluated takes
+    /// one draw.
     pub fn holds(&self, nodes: u32, tags: &Tags, draw: &mut Stream) -> bool {
         self.conditions.iter().any(|condition| condition.is_met(nodes, tags, draw))
     }

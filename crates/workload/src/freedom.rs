@@ -1,5 +1,5 @@
-//! How freely jobs are placed: by size, by a column of their log, for a random share, or for all
-//! jobs.
+//! The freedom that jobs are given in their placement: by size, by a column of their log, for a
+//! random share, or for all jobs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -38,7 +38,8 @@ pub struct FreedomRule {
 }
 
 impl FreedomRule {
-    /// Returns the freedom of a job of `nodes` nodes, if any. Each evaluated share costs one draw.
+    /// Returns the freedom of a job of `nodes` nodes, if any clause matches. Each share that is
+    /// evaluated takes one draw.
     pub fn of(&self, nodes: u32, tags: &Tags, draw: &mut Stream) -> Option<Freedom> {
         let found = self.clauses.iter().find(|(_, condition)| {
             condition.as_ref().is_none_or(|condition| condition.is_met(nodes, tags, draw))

@@ -17,7 +17,7 @@ const DIGITS: usize = 10;
 
 /// Returns the names in a list, or `None` if it is malformed or longer than any cluster.
 ///
-/// Several brackets in a name multiply: `x[0-1]y[0-1]` stands for four names.
+/// A name with several brackets stands for every combination: `x[0-1]y[0-1]` stands for four names.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; }
@@ -75,13 +75,13 @@ fn expand_one(text: &str, names: &mut Vec<String>) -> Option<()> {
     (names.len() <= MOST).then_some(())
 }
 
-/// Parses digits only; `parse` would also accept a sign.
+/// Parses a number that consists only of digits. The standard `parse` would also accept a sign.
 fn number(text: &str) -> Option<u32> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if digits { text.parse().ok() } else { None }
 }
 
-/// Returns the numbers in `00-03,07`, with as many digits as written.
+/// Returns the numbers in a text such as `00-03,07`, with as many digits as written.
 fn numbers(inside: &str) -> Option<Vec<String>> {
     let mut all = Vec::new();
     for range in inside.split(',') {
@@ -105,13 +105,13 @@ struct Hole {
     width: usize,
 }
 
-/// Text followed by a placeholder; the last text has none.
+/// Pieces of text, each followed by a placeholder. The last one has no placeholder.
 type Parts<'p> = Vec<(&'p str, Option<Hole>)>;
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
-/// Returns each node's name according to a pattern, in order of number. Numbers and coordinates
-/// begin with `first`: usually 0 for numbers and 1 for coordinates.
+/// Returns each node's name according to a pattern, in order of number. The lowest number and
+/// coordinate is `first`, or, by default, 0 for numbers and 1 for coordinates.
 ///
 /// # Errors
 /// Returns the reason if the placeholders do not match the machine.

@@ -18,14 +18,14 @@ use crate::traces::{
 pub use details::{Class, ClassCount, DependencyCounts, Week};
 pub(crate) use jobs::Jobs;
 
-/// A log in numbers. Times are in seconds. Field names are the JSON keys of the results.
+/// A log in numbers. Times are in seconds. The field names are the JSON keys of the results.
 #[derive(Clone, Debug, Serialize)]
 pub struct LogSummary {
     /// The number of lines, including comments and blank lines.
     pub lines: u64,
     /// The number of job lines.
     pub job_lines: u64,
-    /// The number of jobs that can be replayed. The statistics below are about these.
+    /// The number of jobs that can be replayed. The statistics below refer to these jobs.
     pub kept: u64,
     /// The number of jobs removed by the filter.
     pub filtered: u64,
@@ -51,7 +51,7 @@ pub struct LogSummary {
     pub span: f64,
     /// The span divided by the number of gaps between submissions.
     pub mean_interarrival: Option<f64>,
-    /// Work (run time times size) divided by the machine's capacity over the span.
+    /// The work (run time multiplied by size) divided by the machine's capacity over the span.
     pub load: Option<f64>,
     /// Sizes, in nodes.
     pub sizes: Spread,
@@ -67,7 +67,7 @@ pub struct LogSummary {
     pub run_histogram: Vec<Bin>,
     /// Arrivals by hour and by day.
     pub arrivals: Arrivals,
-    /// The format, if the log was read from one. In JSON, its title.
+    /// The format, if the log was read from one. In JSON, it is represented by its title.
     pub format: Option<Format>,
     /// The header's `MaxNodes`.
     pub header_nodes: Option<u64>,
@@ -83,7 +83,8 @@ pub struct LogSummary {
     pub dependencies: DependencyCounts,
     /// The values of fields that classify jobs.
     pub classes: Vec<Class>,
-    /// The weeks since the first submission. Empty if the log is longer than twenty years.
+    /// The weeks since the first submission. The list is empty if the log is longer than twenty
+    /// years.
     pub weeks: Vec<Week>,
     /// The names in the log's fields, in formats with names: for each field, the 1000 names with
     /// the most jobs.
@@ -130,7 +131,7 @@ impl LineNumbers {
     }
 }
 
-/// The mean and quantiles (nearest rank).
+/// The mean and the quantiles (by nearest rank).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
     /// The mean.
@@ -152,8 +153,8 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Computes the statistics of ascending values, each with its number of jobs. All are 0 if
-    /// there are no values.
+    /// Computes the statistics of ascending values, each with its number of jobs. All statistics
+    /// are 0 if there are no values.
     fn of(values: impl Iterator<Item = (f64, u64)> + Clone) -> Spread {
         let all: u64 = values.clone().map(|(_, count)| count).sum();
         let ranks =
@@ -174,7 +175,7 @@ impl Spread {
     }
 }
 
-/// A range in a histogram, including `from` and excluding `to`. The last one may be open.
+/// A range in a histogram, including `from` and excluding `to`. The last range may have no end.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Bin {
     /// The start of the range.
@@ -192,25 +193,25 @@ pub struct Arrivals {
     pub clock: Clock,
     /// The number of arrivals in each hour of the day.
     pub by_hour: [u64; 24],
-    /// The number of arrivals on each weekday, from Monday; `None` if the log does not give its
-    /// start time.
+    /// The number of arrivals on each weekday, starting with Monday, or `None` if the log does not
+    /// give its start time.
     pub by_weekday: Option<[u64; 7]>,
 }
 
-/// What hours of the day refer to.
+/// The reference for the hours of the day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Clock {
     /// The machine's local time, from the header's `UnixStartTime` and `TimeZone`.
     Local,
-    /// Universal time: the header has no `TimeZone`.
+    /// Universal time, used if the header has no `TimeZone`.
     Utc,
-    /// Time since the log began: the header has no `UnixStartTime`.
+    /// The time since the log began, used if the header has no `UnixStartTime`.
     Log,
 }
 
 impl LogSummary {
-    /// Summarizes a log for a machine of a given size, by default that in the header.
+    /// Summarizes a log for a machine of a given size. The default size is that in the header.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; }
@@ -366,11 +367,11 @@ fn skipped(trace: &Trace) -> Vec<Skipped> {
     Skip::ALL.into_iter().map(one).collect()
 }
 
-/// 0 s, 1 s, 10 s, a minute, 10 minutes, an hour, 6 hours, a day, a week.
+/// The edges of the ranges: 0 s, 1 s, 10 s, a minute, 10 minutes, an hour, 6 hours, a day, a week.
 const RUN_EDGES: &[f64] =
     &[0.0, 1.0, 10.0, 60.0, 600.0, 3600.0, 21_600.0, 86_400.0, 604_800.0, f64::INFINITY];
 
-/// Returns the edges of the ranges 1, 2, 3 to 4, 5 to 8, ...: each power of two ends a range.
+/// Returns the edges of the ranges 1, 2, 3 to 4, 5 to 8, and so on. Each power of two ends a range.
 fn size_edges(most: u32) -> Vec<f64> {
     let most = f64::from(most);
     let mut edges = vec![1.0, 2.0];
@@ -380,7 +381,8 @@ fn size_edges(most: u32) -> Vec<f64> {
     edges
 }
 
-/// Counts values between consecutive edges, which ascend from an edge not above any value.
+/// Counts the values between consecutive edges. The edges are in ascending order, and no value is
+/// below the first.
 fn histogram(edges: &[f64], values: &[(f64, u64)]) -> Vec<Bin> {
     let mut counts = vec![0; edges.len() - 1];
     for (value, count) in values {

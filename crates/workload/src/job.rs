@@ -8,9 +8,9 @@ use pavior_mesh::{JobId, Request};
 pub struct Job {
     /// The job's number in order of arrival, from 0.
     pub id: JobId,
-    /// The job's index in its log or stream, from 0: equal to `id` unless jobs follow others.
+    /// The job's index in its log or stream, from 0. It is equal to `id` unless jobs follow others.
     pub index: u64,
-    /// The job's number in its log, for output, or its own number if there is no log.
+    /// The job's number in its log, for output. Without a log, it is a number of its own.
     pub number: u64,
     /// The time of arrival, in ticks of the workload's [`TimeUnit`].
     pub arrival: Time,
@@ -18,8 +18,8 @@ pub struct Job {
     pub request: Request,
     /// The work that the job does with its nodes.
     pub service: Service,
-    /// The run time known to schedulers: the user's estimate from a log, otherwise the run time.
-    /// For messages, it is the number of messages or iterations.
+    /// The run time known to schedulers. It is the user's estimate from a log, or otherwise the run
+    /// time. For messages, it is the number of messages or iterations.
     pub estimate: Time,
 }
 
@@ -61,7 +61,7 @@ pub enum Service {
 }
 
 impl Service {
-    /// Creates the service for a run with a given fraction, from 0 to 1, of communication.
+    /// Creates the service for a run of which a given fraction, from 0 to 1, is communication.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; pub use pavior_kernel::*; }

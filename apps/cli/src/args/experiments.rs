@@ -1,4 +1,5 @@
-//! The command line of experiments: `experiment`, `merge`, `plot`, `reproduce`.
+//! Command-line options of the commands for experiments: `experiment`, `merge`, `plot` and
+//! `reproduce`.
 
 use std::path::PathBuf;
 
@@ -46,7 +47,7 @@ pub(crate) struct SweepArgs {
 }
 
 impl SweepArgs {
-    /// Returns the options for opening a directory.
+    /// Returns the options for opening a results directory.
     pub(crate) fn how(&self) -> pavior::experiments::directory::Resume {
         pavior::experiments::directory::Resume {
             resume: self.resume,

@@ -175,7 +175,7 @@ pub(crate) struct AllocateArgs {
     pub(crate) seed: u64,
 }
 
-/// A request. The fields are texts and numbers as typed; [`crate::input::request`] parses them.
+/// A request. The fields hold the text and numbers as typed; [`crate::input::request`] parses them.
 #[derive(Debug, Args)]
 pub(crate) struct AskArgs {
     /// The requested box, such as 3x2

@@ -1,6 +1,8 @@
-//! Options made from the list of parameters: `--NAME` for each, with its meaning and default.
+//! Command-line options generated from the list of parameters: one `--NAME` for each parameter,
+//! with its description and default.
 //!
-//! The typed text stays text here. The list parses it, so that an error can be underlined.
+//! Values are stored as typed. The list of parameters parses them, so that an error message can
+//! underline the typed text.
 
 use std::marker::PhantomData;
 
@@ -14,25 +16,25 @@ use pavior::experiments::{Catalogue, Given, Setting, SettingError};
 
 use crate::failure::Failure;
 
-/// Some of the parameters and controls, as options of a command.
+/// A selection of parameters and controls that a command accepts as options.
 pub(crate) trait Choice {
-    /// Returns true if a parameter is among them.
+    /// Returns true if the selection includes a parameter.
     fn has(parameter: &Parameter) -> bool;
 
-    /// True if controls are among them.
+    /// True if the selection includes the controls.
     const CONTROLS: bool = false;
 
-    /// True if several values of one of [`LISTS`] are compared.
+    /// True if the command compares several values of the options in [`LISTS`].
     const COMPARES: bool = false;
 
-    /// Defaults that differ from those of the parameters.
+    /// Defaults that replace those of the parameters.
     const DEFAULTS: &[(&str, &str)] = &[];
 }
 
 /// The default strategy and scheduler for the jobs of a log.
 pub(crate) const OF_LOGS: [(&str, &str); 2] = [("strategy", "tff"), ("scheduler", "easy")];
 
-/// All that apply to runs of jobs, and the controls of replications and results.
+/// Parameters of simulation runs, and the controls of replications and results.
 #[derive(Debug)]
 pub(crate) struct OfRuns;
 
@@ -45,7 +47,7 @@ impl Choice for OfRuns {
     const COMPARES: bool = true;
 }
 
-/// The parameters of the arrivals and the work of jobs.
+/// Parameters of when jobs arrive and how much work they have.
 #[derive(Debug)]
 pub(crate) struct OfStreams;
 
@@ -55,7 +57,7 @@ impl Choice for OfStreams {
     }
 }
 
-/// The jobs of a log on a machine, without network and failures.
+/// Parameters of replaying a log on a machine without a network and without failures.
 #[derive(Debug)]
 pub(crate) struct OfForecasts;
 
@@ -68,7 +70,7 @@ impl Choice for OfForecasts {
     const DEFAULTS: &[(&str, &str)] = &OF_LOGS;
 }
 
-/// The jobs of a log on a machine, whose nodes may fail.
+/// Parameters of replaying a log on a machine whose nodes may fail.
 #[derive(Debug)]
 pub(crate) struct OfAdvice;
 
@@ -84,12 +86,12 @@ impl Choice for OfAdvice {
     const DEFAULTS: &[(&str, &str)] = &OF_LOGS;
 }
 
-/// The parameters for reading a log.
+/// Parameters of reading a log.
 #[derive(Debug)]
 pub(crate) struct OfReading;
 
 impl OfReading {
-    /// Their names.
+    /// The names of the parameters of reading a log.
     pub(crate) const NAMES: [&str; 9] = [
         "first",
         "filter",
@@ -109,7 +111,7 @@ impl Choice for OfReading {
     }
 }
 
-/// The parameters of requests, from drawn sides or a log.
+/// Parameters of requests, whose sides are random or come from a log.
 #[derive(Debug)]
 pub(crate) struct OfRequests;
 
@@ -119,7 +121,7 @@ impl Choice for OfRequests {
     }
 }
 
-/// The parameters of the network alone.
+/// Parameters of the network.
 #[derive(Debug)]
 pub(crate) struct OfNetworks;
 
@@ -129,12 +131,12 @@ impl Choice for OfNetworks {
     }
 }
 
-/// Options whose values are lists: every combination is run.
+/// Options that take a list of values. The command runs every combination of them.
 const LISTS: [&str; 5] = ["strategy", "scheduler", "load", "metrics", "precision-metrics"];
-/// Options of one letter.
+/// Options that also have a one-letter name.
 const SHORT: [(&str, char); 2] = [("machine", 'm'), ("strategy", 's')];
 
-/// The typed values of a choice of parameters.
+/// The values typed for the options in a selection of parameters.
 #[derive(Debug)]
 pub(crate) struct ParameterArgs<C> {
     typed: Vec<(&'static str, String)>,
@@ -155,12 +157,13 @@ impl<C: Choice> ParameterArgs<C> {
         self.typed.iter().map(setting).collect()
     }
 
-    /// Returns the typed value of an option.
+    /// Returns the value of an option as typed.
     pub(crate) fn typed(&self, name: &str) -> Option<&str> {
         self.typed.iter().find(|(other, _)| *other == name).map(|(_, typed)| typed.as_str())
     }
 
-    /// Returns the values of all parameters of the choice, or their defaults.
+    /// Returns the value of every parameter in the selection; parameters that were not typed have
+    /// their defaults.
     ///
     /// # Errors
     /// Returns an error if a typed value is not a value of its parameter.
@@ -177,7 +180,7 @@ impl<C: Choice> ParameterArgs<C> {
     }
 }
 
-/// Converts the error in a setting, underlined in the typed text.
+/// Converts an error in a setting. The message underlines the wrong part of the typed text.
 pub(crate) fn failure(settings: &[Setting], error: SettingError) -> Failure {
     let SettingError { reason, setting, value } = error;
     let (Some(setting), Some((value, span))) = (setting.map(|index| &settings[index]), value)
@@ -254,7 +257,7 @@ fn of_parameter<C: Choice>(parameter: &'static Parameter) -> Arg {
         None => arg,
     };
     match kind {
-        // Field 11 of a log may be -1.
+        // The status, field 11 of a log, may be -1.
         ValueType::Text => arg.allow_hyphen_values(*name == "status"),
         ValueType::Number | ValueType::Count => arg.allow_hyphen_values(true),
         ValueType::Switch => arg.action(ArgAction::SetTrue).num_args(0),

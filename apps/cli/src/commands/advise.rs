@@ -28,7 +28,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
             settings.push(Setting::new(name, value));
         }
     }
-    // The other settings keep their indices without this one.
+    // `placed` comes last, so that the other settings keep their indices if it is left out.
     settings.sort_by_key(|setting| setting.key == "placed");
     let (folder, bar) = (logs::folder(""), Bar::new("advise"));
     let environment = Environment { files: &folder, progress: &bar, ..Environment::PLAIN };
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
         pool::install(args.threads, || advise(&settings, args.slots.as_deref(), environment))?;
     bar.finish();
     simulate::note_skipped_lines(&folder);
-    // If the jobs cannot have their logged places, the advice says why.
+    // If jobs cannot run in the places recorded in the log, the advice gives the reason.
     if advice.is_ok()
         && let Ok(specification) = Specification::from_settings(&settings, "advise", Keys::Options)
     {
@@ -63,12 +63,12 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
     }
 }
 
-/// Returns the program and the command that created a page.
+/// Returns the program's version and the command line, to be shown on the page.
 fn provenance() -> [String; 2] {
     [format!("Pavior {}", env!("CARGO_PKG_VERSION")), run_directory::typed()]
 }
 
-/// Prints the advice as sentences, then tables.
+/// Prints the advice: first sentences, then tables.
 fn tell(advice: &Advice) -> Result<(), Failure> {
     let Advice { jobs, machine, strategy, scheduler, present, .. } = advice;
     let never = present.rejected + present.stuck;

@@ -17,7 +17,7 @@ use crate::{files, input};
 /// The minimum number of requests drawn before the stream repeats.
 const DRAWN: usize = 100_000;
 
-/// The stream of requests and its description.
+/// A stream of requests, with its description.
 struct Stream {
     requests: Vec<Request>,
     sides: Option<String>,
@@ -76,7 +76,7 @@ fn stream(args: &BenchArgs, strategy: &Selection) -> Result<Stream, Failure> {
         return Ok(Stream { requests, sides: None, trace: Some(trace.to_string()), words });
     }
     let sides = args.requests.given()?.sides.map(|sides| sides.to_string()).unwrap_or_default();
-    // This is more than needed, unless the warm-up takes very long.
+    // This is more than enough, unless the warm-up takes extremely long.
     let requests = requests.take(args.rounds.attempts.max(DRAWN)).collect();
     let words = format!("sides {sides}");
     Ok(Stream { requests, sides: Some(sides), trace: None, words })
@@ -86,7 +86,7 @@ struct Report {
     bench: Bench,
     stream: Stream,
     results: BenchResults,
-    /// The strategies left out; `None` if leaving any out is an error.
+    /// The strategies left out, or `None` if the command fails when a strategy does not work.
     skipped: Option<Vec<LeftOut>>,
 }
 
@@ -200,7 +200,7 @@ impl Report {
         )
     }
 
-    /// Returns notes needed to read the table correctly.
+    /// Returns the notes that a reader needs to interpret the table.
     fn notes(&self, cut: usize) -> Vec<String> {
         let mut notes = vec![format!(
             "m: boxes held; work: units examined; whole: including grants and releases; ratio: \
@@ -224,13 +224,13 @@ impl Report {
         notes
     }
 
-    /// Draws bars of the medians, with intervals that extend to the 99th percentile.
+    /// Creates a bar chart of the medians, with intervals that extend to the 99th percentile.
     fn chart(&self) -> Chart {
         let rows = &self.results.rows;
         let series = |name: &str, of: fn(&BenchRow) -> &Answers| {
             let mark = |(place, row): (usize, &BenchRow)| {
                 let times = of(row).times?;
-                // A time below the clock's resolution also gets a bar.
+                // A time below the clock's resolution still gets a visible bar.
                 let y = times.median_ns.max(0.1);
                 Some(Mark { x: place as f64, y, interval: Some([y, times.p99_ns]) })
             };
@@ -292,7 +292,7 @@ fn cells(row: &BenchRow) -> Vec<(&'static str, Value)> {
     cells
 }
 
-/// Rounds to a tenth of a nanosecond, the resolution of the clock at best.
+/// Rounds a time to a tenth of a nanosecond, the best resolution of the clock.
 fn tenth(ns: f64) -> f64 {
     (ns * 10.0).round() / 10.0
 }
@@ -302,7 +302,7 @@ fn times(times: Option<Times>) -> [String; 3] {
     [0, 1, 2].map(|index| all.map_or("-".to_string(), |all| digits(all[index])))
 }
 
-/// Formats the work per attempt, which is the sum of boxes and words.
+/// Formats the work per attempt, in boxes and words added together.
 fn work(answers: &Answers) -> String {
     let units = answers.work.boxes + answers.work.words;
     if answers.count == 0 { "-".into() } else { digits(units as f64 / answers.count as f64) }

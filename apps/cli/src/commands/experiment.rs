@@ -48,14 +48,14 @@ pub(crate) fn run(args: &ExperimentArgs) -> Result<(), Failure> {
     comparable
 }
 
-/// Reports any points that are left out.
+/// Reports the points that are left out, if any.
 pub(crate) fn say_left_out(specification: &Specification) {
     if let Some(sentence) = specification.left_out_in_words() {
         input::say_left_out(&sentence);
     }
 }
 
-/// Returns the command that reproduces the numbers, regardless of the command typed.
+/// Returns the command that reproduces the numbers, whichever command was typed.
 pub(crate) fn provenance() -> Provenance {
     Provenance {
         version: env!("CARGO_PKG_VERSION").to_string(),
@@ -63,7 +63,7 @@ pub(crate) fn provenance() -> Provenance {
     }
 }
 
-/// Runs the missing replications, and stores each one in the open directory `out`.
+/// Runs the missing replications. Each finished replication is stored in the open directory `out`.
 pub(crate) fn sweep(
     specification: &Specification,
     known: Vec<JournalEntry>,
@@ -80,7 +80,7 @@ pub(crate) fn sweep(
     samples.map_err(|error| failure(specification, out, error))
 }
 
-/// Converts the error from a sweep that ended early.
+/// Converts the error of a sweep that ended early.
 pub(crate) fn failure(specification: &Specification, out: &Path, error: SweepError) -> Failure {
     match error {
         SweepError::Input(error) => Failure::of_input(error),
@@ -97,7 +97,7 @@ pub(crate) fn failure(specification: &Specification, out: &Path, error: SweepErr
     }
 }
 
-/// Prints the results as stored in the files.
+/// Prints the results with the same contents as the stored files.
 pub(crate) fn show(
     format: Option<Format>,
     specification: &Specification,
@@ -123,7 +123,7 @@ pub(crate) fn show(
     }
 }
 
-/// Parses a shard of the points, such as `2/5`.
+/// Parses the part of the points to run, such as `2/5`.
 fn read_shard(typed: &str) -> Result<Shard, Failure> {
     let shard = typed
         .split_once('/')

@@ -1,4 +1,4 @@
-//! `pavior explain`: each strategy's placement of a request, and the reasons for refusals.
+//! `pavior explain`: shows where each strategy would place a request, and the reasons for refusals.
 
 use pavior::answers::json::Place;
 use pavior::answers::{
@@ -55,8 +55,9 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     }
 }
 
-/// Finds the jobs in the way of the boxes where a request may be placed, if the request has a box.
-/// Jobs end at the times in their lines; jobs without a number never end.
+/// Finds the jobs in the way of the boxes that a request may use. Returns no reason if the request
+/// has no box. Jobs end at the times given in their lines; jobs without a numeric end time never
+/// end.
 fn diagnosed(busy: &Busy, request: &Request) -> Result<(Snapshot, Option<Why>), Failure> {
     let machine = busy.machine()?;
     let snapshot = Snapshot::of(&machine);
@@ -70,7 +71,8 @@ fn diagnosed(busy: &Busy, request: &Request) -> Result<(Snapshot, Option<Why>), 
     Ok((snapshot, Some(answer)))
 }
 
-/// Returns the named strategies, or all that work on the machine, and the strategies left out.
+/// Returns the named strategies, or else all strategies that work on the machine, and the
+/// strategies that were left out.
 fn selections(args: &ExplainArgs, grid: &Grid) -> Result<(Vec<Selection>, Vec<LeftOut>), Failure> {
     if let Some(typed) = &args.strategy {
         return input::strategies(typed, grid, args.skip_unsupported);
@@ -84,10 +86,11 @@ struct Story {
     busy: Busy,
     request: Request,
     answers: Vec<Answer>,
-    /// The strategies left out; `None` if leaving any out is an error.
+    /// The strategies left out, or `None` if the command fails when a strategy does not work.
     skipped: Option<Vec<LeftOut>>,
     snapshot: Snapshot,
-    /// The reason if the box is not free; `None` if the request has no box.
+    /// The reason why the request cannot be placed, if there is one. It is `None` if the request
+    /// has no box.
     why: Option<Why>,
 }
 
@@ -100,7 +103,7 @@ impl Story {
         self.why.as_ref()?.blocked.as_ref()
     }
 
-    /// Returns the free box most similar to the requested box.
+    /// Returns the free box that is most similar to the requested box.
     fn nearest(&self) -> Option<Cuboid> {
         nearest(&self.snapshot, Shape::new(self.request.shape?), 1).pop()
     }
@@ -109,7 +112,7 @@ impl Story {
         self.busy.state.free().largest_free()
     }
 
-    /// Explains in sentences why no place is free, or which place is.
+    /// Explains in sentences which place is free, or why none is.
     fn lines(&self) -> Vec<String> {
         let ends = self.busy.ends().ok();
         let time = |at| ends.as_ref().map_or_else(String::new, |ends| ends.at(at).to_string());
@@ -125,7 +128,7 @@ impl Story {
         self.why.as_ref().map_or(Vec::new(), |why| why.lines(&words))
     }
 
-    /// Returns the request, including its freedom only if one was given.
+    /// Returns the request. Its freedom is included only if the user specified one.
     fn asked(&self) -> Value {
         let axes = self.grid().axes();
         let mut asked = json!({
@@ -201,7 +204,8 @@ impl Story {
         }
     }
 
-    /// Returns rows with strategy, granted, reason, nodes, index, number of parts, and placement.
+    /// Returns one row per strategy: strategy, granted, reason, nodes, index, number of parts, and
+    /// placement.
     fn rows(&self) -> impl Iterator<Item = [String; 7]> {
         self.answers.iter().map(|answer| {
             let name = answer.selection.to_string();
@@ -271,7 +275,7 @@ impl Story {
         )
     }
 
-    /// Explains refusals, one sentence each.
+    /// Returns sentences about the reasons for refusals.
     fn reasons(&self) -> Vec<String> {
         let mut sentences = vec![String::new()];
         for reason in Refusal::ALL {
@@ -294,12 +298,12 @@ impl Story {
         sentences
     }
 
-    /// Formats a box, with its number of nodes.
+    /// Formats a box with its number of nodes.
     fn words(&self, at: &Cuboid) -> String {
         format!("{} ({})", explain::words(self.grid(), at), count(volume(at.sides), "node"))
     }
 
-    /// Returns the highest possible index of the box.
+    /// Returns the highest index that the requested box can have.
     fn perfect(&self) -> Option<i64> {
         explain::perfect_index(&self.busy.state, self.request.shape?)
     }

@@ -1,5 +1,5 @@
-//! `pavior forecast`: predicts the start of each job in a log at its submission, or of each job in
-//! a queue now.
+//! `pavior forecast`: predicts when each job in a log will start, as of its submission, or when
+//! each job in a queue will start, as of now.
 
 mod state;
 
@@ -50,7 +50,7 @@ fn of_log(args: &ForecastArgs, log: &Path, effort: Effort) -> Result<(), Failure
     tell(Format::or_default(args.format), &Score::of(&judged), rejected)
 }
 
-/// Reads the settings for the single run of a log.
+/// Reads the settings of a run. They must specify exactly one run of the log.
 fn settings(args: &ForecastArgs, log: &Path) -> Result<RunSettings, Failure> {
     let mut settings = args.parameters.settings();
     settings.insert(0, Setting::new("trace", log.to_string_lossy()));
@@ -87,7 +87,7 @@ fn seconds(time: pavior::Time) -> f64 {
     TimeUnit::SECOND.units(time).round()
 }
 
-/// Prints the accuracy of the intervals.
+/// Prints the accuracy of the forecasts.
 fn tell(format: Format, score: &Score, rejected: u64) -> Result<(), Failure> {
     let losses = [
         ("intervals", score.loss),

@@ -1,4 +1,4 @@
-//! `pavior kube`: boxes of nodes for the Jobs of an unmodified Kubernetes cluster.
+//! `pavior kube`: allocates boxes of nodes to the Jobs of an unmodified Kubernetes cluster.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::args::{KubeArgs, KubeCommand};
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 
-/// The maximum number of other Jobs that move in an answer of `why`.
+/// The maximum number of other Jobs that the plans of `why` move.
 const MOVED: usize = 2;
 
 pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
     }
 }
 
-/// Returns a name that no other replica has. A pod's host name is the pod's name.
+/// Returns a name that no other replica has. In a pod, the host name is the name of the pod.
 fn name_of_copy() -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     format!("{}-{}", host.trim(), std::process::id())
@@ -60,7 +60,7 @@ fn date(seconds: u64) -> String {
     Date(Duration::from_secs(seconds)).to_string()
 }
 
-/// Formats the interval in which a Job will probably start, or why the interval is unknown.
+/// Formats the interval in which a Job will probably start, or the reason why there is no interval.
 fn probably(one: &Entry) -> String {
     let time = |at: Option<u64>| at.map_or_else(|| "after 60 days".to_string(), date);
     match (one.range, one.obstacle) {
@@ -71,7 +71,8 @@ fn probably(one: &Entry) -> String {
     }
 }
 
-/// Prints one line per Job. The last column is the reason for waiting, cut to the width.
+/// Prints one line per Job. The last column, the reason for waiting, is truncated to the width of
+/// the terminal.
 fn queue(format: Option<Format>) -> Result<(), Failure> {
     let all = Cluster::read().and_then(|cluster| cluster.queue()).map_err(failure)?;
     let header = ["job", "shape", "state", "box", "starts", "probably", "waits for"];
@@ -142,7 +143,7 @@ fn slots(shape: &str, budget: u64, format: Option<Format>) -> Result<(), Failure
     }
 }
 
-/// Prints the opened gates and the remaining steps.
+/// Prints the gates that were removed, and the remaining steps.
 fn uninstall(open: bool) -> Result<(), Failure> {
     let removal = pavior_kube::remove(open).map_err(failure)?;
     let line = |word: &'static str| move |text: &String| format!("{word}  {text}\n");
@@ -152,7 +153,7 @@ fn uninstall(open: bool) -> Result<(), Failure> {
     output::plain(&opened.chain(left).chain(jobs).collect::<String>())
 }
 
-/// Converts an error. An unknown Job, or a shape that fits no machine, is a usage error.
+/// Converts an error. An unknown Job, or a shape that does not fit any machine, is a usage error.
 #[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
 fn failure(error: KubeError) -> Failure {
     match error {

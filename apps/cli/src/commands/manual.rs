@@ -13,7 +13,7 @@ pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
     Ok(io::stdout().lock().write_all(&text)?)
 }
 
-/// Writes the manual pages, one file per command, or prints them all.
+/// Writes one manual page per command to a folder, or prints all of them.
 pub(crate) fn pages(args: &ManualArgs) -> Result<(), Failure> {
     match &args.into {
         Some(folder) => Ok(clap_mangen::generate_to(Cli::command(), folder)?),
@@ -21,7 +21,7 @@ pub(crate) fn pages(args: &ManualArgs) -> Result<(), Failure> {
     }
 }
 
-/// Prints the manual page of `pavior`, followed by the pages of the commands.
+/// Prints the manual page of `pavior`, followed by those of its commands.
 fn print() -> Result<(), Failure> {
     let mut text = Vec::new();
     let command = Cli::command();

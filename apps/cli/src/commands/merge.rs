@@ -1,4 +1,4 @@
-//! `pavior merge`: joins directories with parts of an experiment into a complete experiment.
+//! `pavior merge`: joins the directories that contain parts of an experiment.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -40,10 +40,11 @@ pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
     results::check_stuck_jobs(&specification, &samples)
 }
 
-/// Joins the replications of all parts, each once.
+/// Joins the replications of all parts. Each replication occurs once in the result.
 ///
 /// # Errors
-/// Returns an error if the parts belong to different experiments or differ in a replication.
+/// Returns an error if the parts belong to different experiments, or if two parts disagree about a
+/// replication.
 fn join(parts: &mut [Part]) -> Result<Vec<JournalEntry>, Failure> {
     let mut all: HashMap<(usize, u64), JournalEntry> = HashMap::new();
     for index in 0..parts.len() {

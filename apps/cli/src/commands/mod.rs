@@ -1,4 +1,4 @@
-//! The commands, one file each.
+//! The commands, one per file.
 
 pub(crate) mod advise;
 pub(crate) mod allocate;

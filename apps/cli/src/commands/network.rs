@@ -54,12 +54,12 @@ fn parameters(args: &ParameterArgs<OfNetworks>) -> Result<NetworkParameters, Fai
     Ok(network)
 }
 
-/// Reads all messages. An invalid line ends the command.
+/// Reads all messages. The command fails at the first invalid line.
 fn read(grid: &Grid, flits: u32) -> Result<Vec<Message>, Failure> {
     let mut messages = Vec::new();
     busy::each_line(Path::new("-"), |line, _| {
         let whole = 0..line.len();
-        // Otherwise, a list of values in order would be accepted as a message.
+        // Without this check, serde would also accept an array of values as a message.
         if line.trim_start().starts_with('[') {
             return Err(("a message must be an object, {\"at\",\"from\",\"to\"}".into(), whole));
         }

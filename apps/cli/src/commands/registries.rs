@@ -1,4 +1,4 @@
-//! `strategies`, `schedulers`, `metrics`: lists of the registries.
+//! `strategies`, `schedulers`, `metrics`: print the registries.
 
 use pavior::Grid;
 use pavior::names::OptionSpec;
@@ -54,7 +54,7 @@ fn strategy(selection: &Selection) -> Value {
     })
 }
 
-/// Determines by trial the numbers of axes and the topologies on which a strategy works.
+/// Determines, by trying each, the numbers of axes and the topologies that a strategy supports.
 fn supported(selection: &Selection) -> (Vec<usize>, Vec<&'static str>) {
     let grid = |axes: usize, wrap: bool| {
         Grid::new(&vec![8; axes], &vec![wrap; axes]).expect("a small grid")
@@ -127,7 +127,7 @@ fn options(specs: &[OptionSpec]) -> Vec<Value> {
     specs.iter().map(option).collect()
 }
 
-/// Prints entries. A table shows only some of the fields.
+/// Prints entries. A table shows only the given columns.
 fn print(args: &ListArgs, entries: &[Value], columns: &[&str]) -> Result<(), Failure> {
     match Format::or_default(args.format) {
         Format::Json => output::json(&Value::Array(entries.to_vec())),

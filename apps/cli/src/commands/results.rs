@@ -1,4 +1,4 @@
-//! The results of `simulate`: a table, JSON or CSV.
+//! Printing of the results of `simulate` as a table, JSON or CSV.
 
 use pavior::experiments::{Point, PointResult, Samples, Specification, Summary};
 use pavior::simulation::metrics::ALLOCATION_NS;
@@ -6,8 +6,8 @@ use pavior::simulation::metrics::ALLOCATION_NS;
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 
-/// The metrics that a table shows by default. The measured time is excluded because it varies from
-/// run to run.
+/// The metrics that a table shows by default. The measured time is not among them because it varies
+/// from run to run.
 const SHOWN: [&str; 6] = [
     "turnaround",
     "utilization",
@@ -26,7 +26,8 @@ struct Results<'a> {
     rows: Vec<PointResult<'a>>,
 }
 
-/// Prints results. `named` contains the metrics that the user typed; a table shows all of them.
+/// Prints results. A table shows all of the metrics in `named`, which are those that the user
+/// typed.
 pub(crate) fn print(
     format: Format,
     named: Option<&str>,
@@ -42,13 +43,13 @@ pub(crate) fn print(
     }
 }
 
-/// Checks for jobs that never started. A log runs to its last departure. Jobs still waiting at that
-/// point need nodes that are never repaired, or a placement that the strategy never finds. If
-/// several results are compared, their averages then cover different jobs.
+/// Checks for jobs that never started. A log runs until its last departure. Jobs that are still
+/// waiting then need nodes that are never repaired, or a placement that the strategy never finds.
+/// The averages of several results then cover different jobs, so the results are not comparable.
 ///
 /// # Errors
-/// Returns an error if there are such jobs and several results. The caller reports it after writing
-/// the results.
+/// Returns an error if there are such jobs and more than one result. The caller reports the error
+/// after writing the results.
 pub(crate) fn check_stuck_jobs(
     specification: &Specification,
     samples: &Samples,
@@ -134,7 +135,7 @@ impl Results<'_> {
             for column in &columns {
                 let found = self.metrics(row).find(|(name, ..)| name == column);
                 let time = row.allocation_ns.filter(|_| *column == ALLOCATION_NS);
-                // Four decimals are enough for a table.
+                // A table needs at most four decimals.
                 cells.push(match (time, found) {
                     (Some(time), _) => format!("{:.4}", time.median),
                     (None, Some((_, _, summary))) => format!("{summary:.4}"),
@@ -155,7 +156,7 @@ impl Results<'_> {
         self.footnotes(left).iter().try_for_each(|line| output::text(line, width))
     }
 
-    /// Returns true if rows differ in a parameter.
+    /// Returns true if the rows have different values of a parameter.
     fn varies(&self, name: &str) -> bool {
         self.rows.iter().any(|row| row.point.get(name) != self.rows[0].point.get(name))
     }
@@ -181,7 +182,7 @@ impl Results<'_> {
         if most > 1 { line + "; mean ± half-width of the 95 % confidence interval" } else { line }
     }
 
-    /// Returns notes needed to read the table correctly.
+    /// Returns the notes that a reader needs to interpret the table.
     fn footnotes(&self, left: usize) -> Vec<String> {
         let mut notes = Vec::from_iter(self.specification.left_out_in_words());
         let overloaded = self.names(|row| row.overloaded);
@@ -215,7 +216,7 @@ impl Results<'_> {
         notes
     }
 
-    /// Describes the combinations of some rows.
+    /// Returns the names of the combinations in the selected rows.
     fn names(&self, wanted: impl Fn(&PointResult<'_>) -> bool) -> String {
         if self.rows.len() > 1 && self.rows.iter().all(&wanted) {
             return "all of them".to_string();
@@ -252,7 +253,8 @@ impl Results<'_> {
     }
 }
 
-/// Returns true if jobs were rejected. A request in a snapshot may be granted later.
+/// Returns true if jobs were rejected. Snapshots do not count, because a refused request might be
+/// granted later.
 fn turns_away(row: &PointResult<'_>) -> bool {
     !row.point.is_snapshot() && row.samples.iter().any(|run| run.rejected > 0)
 }
@@ -264,8 +266,8 @@ fn turned_away_of(row: &PointResult<'_>) -> String {
     if mean.fract() == 0.0 { mean.to_string() } else { format!("{mean:.1}") }
 }
 
-/// Returns the metrics in order, starting with those added to the defaults (`+NAME`), so that a
-/// narrow table does not omit them.
+/// Returns the metrics in order. Those that the user added to the defaults (`+NAME`) come first, so
+/// that a narrow table does not omit them.
 fn added_first<'m>(available: &[&'m str], named: &str) -> Vec<&'m str> {
     let added: Vec<&str> = named.split(',').filter_map(|name| name.strip_prefix('+')).collect();
     let mut columns = available.to_vec();

@@ -1,4 +1,4 @@
-//! `pavior serve`: a live allocation service. Arguments become [`ServiceOptions`].
+//! `pavior serve`: a live allocation service. This module converts arguments to [`ServiceOptions`].
 
 use std::io;
 
@@ -60,11 +60,11 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     })
 }
 
-/// Reads the machines from the command line. If there are none, the machines in the data folder are
-/// served; a new folder gets one machine with 16x16 nodes.
+/// Reads the machines from the command line. If none are given, the service uses the machines in
+/// the data folder. A new folder gets one machine of 16x16 nodes.
 ///
-/// The service reparses the names, like those in its records. They are also parsed here so that an
-/// error can be underlined in the typed text.
+/// The service parses the names again, as it does for names in its records. They are also parsed
+/// here so that an error message can underline the typed text.
 fn machines(args: &ServeArgs, scheduler: Option<&str>) -> Result<Vec<MachineSpec>, Failure> {
     let typed: Vec<&str> = match args.machine[..] {
         [] if Layout::is_fresh(&args.data) => vec!["mesh:16x16"],
@@ -91,7 +91,7 @@ fn machines(args: &ServeArgs, scheduler: Option<&str>) -> Result<Vec<MachineSpec
     Ok(machines)
 }
 
-/// Returns the scheduler in the form that the service runs.
+/// Returns the scheduler in the form that the service uses.
 fn scheduler(args: &ServeArgs) -> Result<Option<String>, Failure> {
     let Some(typed) = &args.scheduler else { return Ok(None) };
     input::name::<pavior::scheduling::Selection>("--scheduler", typed)?;
@@ -99,10 +99,10 @@ fn scheduler(args: &ServeArgs) -> Result<Option<String>, Failure> {
     served.map(Some).map_err(|error| Failure::option("--scheduler", typed, 0, &error))
 }
 
-/// The maximum number of shapes whose slots are counted per scrape.
+/// The maximum number of shapes for which each scrape of the metrics counts slots.
 const SHAPES: usize = 16;
 
-/// Parses the shapes whose slots the metrics count.
+/// Parses the shapes for which the metrics count slots.
 fn slots(typed: &str) -> Result<Vec<Sides>, Failure> {
     let mut all: Vec<Sides> = Vec::new();
     for (at, part) in input::parts(typed).filter(|_| !typed.is_empty()) {
@@ -120,8 +120,7 @@ fn slots(typed: &str) -> Result<Vec<Sides>, Failure> {
     Ok(all)
 }
 
-/// Splits `NAME=GRID` or returns the name `default` with the grid. The name is part of request
-/// paths.
+/// Splits `NAME=GRID`. Without a name, the name is `default`. Names occur in request paths.
 fn name_and_grid(typed: &str) -> Result<(&str, &str), Failure> {
     let (name, grid) = typed.split_once('=').unwrap_or(("default", typed));
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);

@@ -1,4 +1,4 @@
-//! `pavior simulate`: a comparison of strategies and schedulers.
+//! `pavior simulate`: compares strategies and schedulers.
 //!
 //! The options are converted to a specification, which runs like an experiment.
 
@@ -81,7 +81,7 @@ pub(crate) fn note_skipped_lines(folder: &Folder) {
     }
 }
 
-/// Describes the jobs that depend on others, and the predecessors that are ignored.
+/// Describes the number of jobs that depend on others, and the predecessors that are ignored.
 fn of_dependencies(records: &[Record]) -> String {
     let found = Dependencies::of(records);
     let Dependencies { links, jobs, missing, later, cycles, .. } = &found;
@@ -123,7 +123,7 @@ fn note_rejected(specification: &Specification, folder: &Folder) -> Result<(), F
     Ok(())
 }
 
-/// Reports the number of jobs that run in their logged places, if these are used.
+/// Reports the number of jobs that run in the places recorded in the log, if these places are used.
 pub(crate) fn note_placed(specification: &Specification, folder: &Folder) -> Result<(), Failure> {
     let is_placed = |point: &&Point| {
         point.settings().jobs().and_then(|jobs| jobs.log()?.placed.as_ref()).is_some()
@@ -137,7 +137,7 @@ pub(crate) fn note_placed(specification: &Specification, folder: &Folder) -> Res
     Ok(())
 }
 
-/// Describes the logged places of jobs.
+/// Describes how many jobs run in the places recorded in the log.
 fn of_places(counts: &PlacedCounts) -> String {
     let &PlacedCounts { placed, unknown, elsewhere, overlapping, sharing } = counts;
     let all = placed + unknown + elsewhere;
@@ -165,13 +165,14 @@ pub(crate) fn say_note(note: &Note) {
     }
 }
 
-/// Creates the specification from settings. An error is underlined in the typed text.
+/// Creates the specification from settings. An error message underlines the wrong part of the typed
+/// text.
 fn specification(settings: &[Setting]) -> Result<Specification, Failure> {
     Specification::from_settings(settings, "simulate", Keys::Options)
         .map_err(|error| args::failure(settings, error))
 }
 
-/// Creates the first scenario of the settings, for commands that only use its jobs.
+/// Creates the first scenario of the settings, for commands that use only its jobs.
 pub(crate) fn scenario(settings: &[Setting]) -> Result<Scenario, Failure> {
     let specification = specification(settings)?;
     let point = &specification.points[0];
@@ -179,7 +180,7 @@ pub(crate) fn scenario(settings: &[Setting]) -> Result<Scenario, Failure> {
         .map_err(Failure::of_input)
 }
 
-/// Sets the number of replications to one for a log without random draws.
+/// Sets the number of replications to one if the settings replay a log without random choices.
 fn run_logs_once(specification: &mut Specification) {
     if specification.draws() {
         return;

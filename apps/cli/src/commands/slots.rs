@@ -1,4 +1,4 @@
-//! `pavior slots`: the number of boxes of a shape that fit at once, now and later.
+//! `pavior slots`: counts the boxes of a shape that fit at the same time, now and later.
 
 use pavior::answers::{Move, SearchLimits, Shape, SlotsAnswer, Snapshot, slots};
 use pavior::boxes::volume;
@@ -42,14 +42,15 @@ struct Story<'a> {
     busy: &'a Busy,
     grid: Grid,
     shapes: Vec<Shape>,
-    /// True if no box fits on the empty machine.
+    /// True if the box does not fit even on the empty machine.
     never: bool,
     answer: SlotsAnswer,
     ends: &'a Ends<'a>,
 }
 
 impl Story<'_> {
-    /// Returns the boxes to list and draw: those after the moves, if requested.
+    /// Returns the boxes to list and draw. If moves were requested, these are the boxes after the
+    /// moves.
     fn boxes(&self) -> &[Cuboid] {
         let SlotsAnswer { now, after, .. } = &self.answer;
         after.as_ref().map_or(&now.boxes, |after| &after.plan.boxes)
@@ -59,7 +60,7 @@ impl Story<'_> {
         self.answer.after.as_ref().map_or(&[], |after| &after.plan.moves)
     }
 
-    /// Prints the answer, as JSON or as sentences and tables of the boxes and moves.
+    /// Prints the answer as JSON, or as sentences followed by tables of the boxes and the moves.
     fn tell(&self, format: Format) -> Result<(), Failure> {
         let words = |at: &Cuboid| explain::words(&self.grid, at);
         let rows: Vec<Vec<String>> = self.boxes().iter().map(|at| vec![words(at)]).collect();

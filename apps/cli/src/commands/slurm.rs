@@ -1,4 +1,4 @@
-//! `pavior slurm`: boxes of nodes for the jobs of an unmodified Slurm cluster.
+//! `pavior slurm`: allocates boxes of nodes to the jobs of an unmodified Slurm cluster.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &SlurmArgs) -> Result<(), Failure> {
     }
 }
 
-/// Prints missing settings. The exit status is 1 if any are missing.
+/// Prints missing settings. Ends with exit status 1 if any are missing.
 fn check(config: &Config) -> Result<(), Failure> {
     let found = pavior_slurm::check(config).map_err(failure)?;
     let mut text = String::new();
@@ -52,7 +52,7 @@ fn check(config: &Config) -> Result<(), Failure> {
     Err(Failure::Other(format!("missing: {}", found.faults.len())))
 }
 
-/// Prints the changes and the remaining manual steps.
+/// Prints the changes, and the steps that remain to be done by hand.
 fn uninstall(config: &Config) -> Result<(), Failure> {
     let removal = pavior_slurm::uninstall(config).map_err(failure)?;
     let line = |word: &'static str| move |text: &String| format!("{word}  {text}\n");
@@ -67,7 +67,7 @@ fn install(config: &Config, path: &Path, folder: &Path) -> Result<(), Failure> {
     output::plain(&text)
 }
 
-/// Converts an error. A bad configuration or an unknown job is a usage error.
+/// Converts an error. An invalid configuration or an unknown job is a usage error.
 #[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
 fn failure(error: SlurmError) -> Failure {
     match error {

@@ -1,8 +1,8 @@
-//! `pavior sweep`: lists the replications that an experiment still needs, and runs some of them.
-//! This is meant for engines that distribute the work themselves.
+//! `pavior sweep`: lists the replications that an experiment still needs, and runs some of them. It
+//! is meant for engines that distribute the work themselves.
 //!
 //! Invariant: the list depends only on the known replications. Therefore, neither the engine nor
-//! lost workers can change a result.
+//! the loss of workers can change a result.
 
 use std::collections::HashSet;
 use std::io;
@@ -24,7 +24,8 @@ use crate::failure::Failure;
 use crate::run_directory::{self, Part, described};
 use crate::{files, logs, output, pool};
 
-/// Replications of a point in JSON. Unlike in a [`Span`], the last replication is included.
+/// Some replications of a point, as JSON. Unlike in a [`Span`], the range includes its last
+/// replication.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Replications {
@@ -43,13 +44,14 @@ pub(crate) fn run(args: &SweepCommandArgs) -> Result<(), Failure> {
     }
 }
 
-/// Reads a directory's experiment and returns it with its text. The experiment need not have begun.
+/// Reads a directory's experiment, which need not have been started. Returns it with its text.
 fn experiment(directory: &Path) -> Result<(String, Specification), Failure> {
     let name = directory::note(directory)?.map(|note| note.run.name);
     described(directory, name.as_deref().unwrap_or("experiment"))
 }
 
-/// Prints the remaining spans, given the directory and the parts run elsewhere.
+/// Prints the spans that remain to be run. Replications in the directory and in the parts that ran
+/// elsewhere are known.
 fn wanted(args: &WantedArgs) -> Result<(), Failure> {
     let (text, specification) = experiment(&args.directory)?;
     let mut known = directory::known(&args.directory, &specification)?;
@@ -76,7 +78,7 @@ fn wanted(args: &WantedArgs) -> Result<(), Failure> {
     table.print(output::width()).map(drop)
 }
 
-/// Cuts the spans into pieces with at most `most` replications.
+/// Splits the spans into pieces of at most `most` replications.
 fn cut(spans: &[Span], most: u64) -> Vec<Replications> {
     let mut all = Vec::new();
     for &Span { point, mut first, end } in spans {
@@ -89,7 +91,7 @@ fn cut(spans: &[Span], most: u64) -> Vec<Replications> {
     all
 }
 
-/// Runs the replications listed in a file, and stores them in a part of the experiment.
+/// Runs the replications listed in a file, and stores them as a part of the experiment.
 fn run_spans(args: &SpansArgs) -> Result<(), Failure> {
     let (text, specification) = experiment(&args.directory)?;
     let spans = read_spans(&args.spans, &specification)?;
@@ -102,7 +104,7 @@ fn run_spans(args: &SpansArgs) -> Result<(), Failure> {
     let places = spans
         .iter()
         .flat_map(|span| (span.first..=span.last).map(|replication| (span.point, replication)));
-    // Spans may overlap, and may include replications already in the part.
+    // Spans may overlap, and may include replications that the part already contains.
     let mut places: Vec<(usize, u64)> = places.filter(|place| !known.contains(place)).collect();
     places.sort_unstable();
     places.dedup();
@@ -111,7 +113,7 @@ fn run_spans(args: &SpansArgs) -> Result<(), Failure> {
         .map_err(|error| failure(&specification, &args.out, error))
 }
 
-/// Reads the spans in a file. The experiment must allow every replication.
+/// Reads the spans in a file. Every replication must be one that the experiment allows.
 fn read_spans(path: &Path, specification: &Specification) -> Result<Vec<Replications>, Failure> {
     let text = if path == Path::new("-") {
         io::read_to_string(pavior::files::stdin(Limits::DOCUMENT)?)?
@@ -135,7 +137,8 @@ fn read_spans(path: &Path, specification: &Specification) -> Result<Vec<Replicat
     }
 }
 
-/// Runs replications, given as points and numbers, in order. Stores each one as soon as it ends.
+/// Runs replications in order. Each is identified by its point and number, and is stored as soon as
+/// it ends.
 fn replicate(
     specification: &Specification,
     places: &[(usize, u64)],

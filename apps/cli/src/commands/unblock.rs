@@ -1,4 +1,5 @@
-//! `pavior unblock`: the jobs to move so that a request fits, and other plans.
+//! `pavior unblock`: plans which jobs to move so that a request fits, and answers related
+//! questions.
 
 mod by;
 
@@ -18,7 +19,7 @@ use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 use crate::{files, input};
 
-/// The width of tables and sentences, even on wider terminals.
+/// The width of tables and sentences; wider terminals do not increase it.
 pub(super) const WIDE: usize = 80;
 
 pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
@@ -58,7 +59,7 @@ pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
     }
 }
 
-/// Returns the boxes that a request allows; empty if the request has no box.
+/// Returns the boxes that a request may use. The list is empty if the request has no box.
 pub(super) fn shapes(
     request: Option<Request>,
     machine: &Machine,
@@ -86,7 +87,8 @@ fn node(typed: &str, grid: &Grid) -> Result<NodeId, Failure> {
     Err(Failure::option("--drain", typed, 0, &BadName { reason, span: 0..typed.len() }))
 }
 
-/// Reads the weights in a file as integers with their scale: decimals are multiplied by a million.
+/// Reads the weights in a file as integers, with their scale. Decimal weights are multiplied by a
+/// million.
 fn weights(path: &Path, busy: &Busy, snapshot: &Snapshot) -> Result<(Weights, f64), Failure> {
     let mut given: Vec<Option<f64>> = vec![None; busy.state.held().len()];
     busy::each_line(path, |line, _| {
@@ -256,7 +258,7 @@ impl Story {
         self.tell_places(&value, &sentence, &["place"], &rows)
     }
 
-    /// Prints an answer without moves, as JSON, as CSV with one row per place, or as a sentence.
+    /// Prints an answer without moves: as JSON, as CSV with one row per place, or as a sentence.
     fn tell_places(
         &self,
         value: &Value,
@@ -274,7 +276,7 @@ impl Story {
         }
     }
 
-    /// Prints an answer, as JSON or as a sentence and a table of the moves.
+    /// Prints an answer as JSON, or as a sentence and a table of the moves.
     fn tell(&self, value: &Value, sentence: &str, plan: Option<&MovePlan>) -> Result<(), Failure> {
         let moves: &[Move] = plan.map_or(&[], |plan| &plan.moves);
         if let Some(path) = &self.svg {
@@ -325,7 +327,8 @@ impl Story {
         at.map(|at| Place::of(self.snapshot.grid(), at))
     }
 
-    /// Returns a sum of weights in its original scale, as an integer if all weights are integers.
+    /// Returns a sum of weights in its original scale. If all weights are integers, the result is
+    /// an integer.
     fn number(&self, weight: u64) -> Value {
         if self.scale > 1.0 { json!(weight as f64 / self.scale) } else { json!(weight) }
     }
@@ -359,7 +362,7 @@ pub(super) fn draw(
     files::write_whole(path, |out| out.write_all(svg.as_bytes()))
 }
 
-/// Formats a number of jobs.
+/// Formats a number of jobs as words.
 fn jobs(count: usize) -> String {
     if count == 1 { "1 job".into() } else { format!("{count} jobs") }
 }

@@ -1,4 +1,5 @@
-//! `pavior yardstick`: the gap between proven bounds and combinations of strategy and scheduler.
+//! `pavior yardstick`: measures the gap between proven bounds and the results of strategies and
+//! schedulers.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -59,7 +60,7 @@ fn of_yardstick(error: YardstickError) -> Failure {
     Failure::usage(error.to_string())
 }
 
-/// Writes the board, and the jobs and certificates for each scenario.
+/// Writes the board, and each scenario's jobs and certificates.
 fn write(
     args: &YardstickArgs,
     instances: &[Instance],
@@ -92,14 +93,15 @@ fn write(
     Ok(())
 }
 
-/// Draws each scenario's gap: for the best entry, the best with boxes, and the simplest rule.
+/// Draws the gap in each scenario for three entries: the best one, the best one that grants boxes,
+/// and the simplest rule.
 fn figure(board: &Board) -> Chart {
     let catalogue = Catalogue::default();
     let mut categories: Vec<String> = board.rows.iter().map(|row| row.scenario.clone()).collect();
     categories.dedup();
     let series = |name: &str, is_of: &dyn Fn(&Row) -> bool| {
         let least = |(x, scenario): (usize, &String)| {
-            // Rows are ordered by turnaround.
+            // Rows are sorted by turnaround.
             let row = board.rows.iter().find(|row| row.scenario == *scenario && is_of(row))?;
             Some(Mark { x: x as f64, y: row.turnaround / row.bound, interval: None })
         };
@@ -123,7 +125,7 @@ fn figure(board: &Board) -> Chart {
     }
 }
 
-/// Prints the scenarios left out and the number of statements that hold.
+/// Prints the scenarios that were left out, and the number of statements that hold.
 fn notes(args: &YardstickArgs, yardstick: &Yardstick, board: &Board, judged: &Judged) {
     let log = |(name, _, log): (&str, &str, Option<&str>)| Some(format!("{name} ({})", log?));
     let left_out: Vec<String> = yardstick.scenarios().filter_map(log).collect();

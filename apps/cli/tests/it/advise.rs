@@ -1,5 +1,5 @@
 //! Tests `pavior advise`: its numbers equal the results of the commands that it prints, and all
-//! interfaces give the same answer.
+//! interfaces give the same advice.
 
 use serde_json::Value;
 

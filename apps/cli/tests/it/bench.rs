@@ -1,10 +1,10 @@
-//! Tests `pavior bench`: counts are exact, times are present, and nonsense is rejected.
+//! Tests `pavior bench`: counts are exact, times are present, and invalid options are rejected.
 
 use serde_json::Value;
 
 use crate::{good, refused, refused_for};
 
-/// Runs a few attempts once by default.
+/// Runs `pavior bench` with few attempts and, by default, a single repetition.
 fn quick(format: &str, arguments: &[&str]) -> String {
     let mut all = vec!["bench", "--format", format];
     for (option, value) in [("--attempts", "300"), ("--rounds", "1")] {
@@ -70,7 +70,7 @@ fn results_have_counts_and_times() {
         }
         assert!(row["whole_mean_ns"].as_f64().unwrap() > 0.0);
     }
-    // Both searches give the same answers, so the machine passes through the same states.
+    // Both searches grant the same boxes, so the machine passes through the same states.
     for key in ["granted", "warmup_attempts", "busy_submeshes"] {
         assert_eq!(rows[0][key], rows[1][key], "{key}");
     }
@@ -82,21 +82,22 @@ fn results_have_counts_and_times() {
 #[test]
 fn every_refusal_makes_the_oldest_job_depart() {
     let folder = tempfile::tempdir().unwrap();
-    // Each job fills the machine, so it is refused once and then granted.
+    // Each job fills the machine, so each request is refused once and then granted.
     let full = log(&folder, &[4]);
     let run = ["--machine", "mesh:2x2", "--strategy", "ff", "--trace", &full, "--warmup", "0"];
     let row = &counted(&bench(&run))[0];
     assert_eq!((&row["granted"], &row["refused"]), (&150.into(), &150.into()));
     assert_eq!(row["busy_submeshes"], 0.5);
     assert_eq!(row["warmup_attempts"], 0);
-    // The rule turns 3 nodes into a 2x2 box, so no two jobs fit; in pieces, they do.
+    // The shape rule turns 3 nodes into a 2x2 box, so no two such jobs fit on the machine unless
+    // they may be split into pieces.
     let sizes = log(&folder, &[1, 3, 9]);
     let run = ["--machine", "mesh:2x2", "--strategy", "ff,naive", "--trace", &sizes];
     let rows = counted(&bench(&run));
     assert_eq!(rows[0]["busy_submeshes"], 0.5);
     assert!(rows[1]["busy_submeshes"].as_f64() > Some(1.0));
     for row in &rows {
-        // Requests for 9 nodes never fit, and are skipped once for every two jobs.
+        // Requests for 9 nodes never fit, and one of them is skipped for every two jobs.
         let granted = row["granted"].as_u64().unwrap();
         let rejected = row["rejected_requests"].as_u64().unwrap();
         assert!((granted / 2).abs_diff(rejected) <= 1, "{row}");
@@ -112,7 +113,8 @@ fn a_fill_bounds_what_is_held() {
         assert!(half["busy_submeshes"].as_f64() < near["busy_submeshes"].as_f64());
         assert!(half["granted"].as_u64() > near["granted"].as_u64());
     }
-    // Nodes are freed beforehand, so a strategy that only needs enough nodes never refuses.
+    // Nodes are freed before each request, so a strategy that needs only a sufficient number of
+    // nodes never refuses.
     let full = bench(&[&run[..], &["--fill", "1"]].concat());
     let naive = &full["results"][0];
     assert_eq!((&naive["refused"], &naive["refused_median_ns"]), (&0.into(), &Value::Null));

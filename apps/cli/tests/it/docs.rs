@@ -1,4 +1,4 @@
-//! Runs the examples in the README and the docs from the repository root.
+//! Runs the examples in the README and the docs, with the repository root as the current folder.
 
 #[test]
 fn examples_of_the_docs() {

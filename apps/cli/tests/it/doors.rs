@@ -1,4 +1,4 @@
-//! Tests that interfaces to other programs are build features.
+//! Tests that the interfaces to other programs are features of the build.
 
 #[cfg(feature = "slurm")]
 use crate::refused_for;

@@ -1,7 +1,8 @@
-//! Evalys, Batsim's companion from the Python Package Index, reads our `jobs.csv`.
+//! Tests that Evalys, Batsim's companion from the Python Package Index, can read our `jobs.csv`.
 //!
-//! Evalys is installed once into a virtual environment below `target/tmp`. If this is impossible,
-//! for example without Python or a network, the test prints the reason and checks nothing.
+//! The test installs Evalys once, in a virtual environment below `target/tmp`. If this is
+//! impossible, for example without Python or a network connection, the test prints the reason and
+//! checks nothing.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -97,8 +98,8 @@ fn evalys_reads_our_jobs() {
     assert_eq!(read["queue"], 16 + 3);
 }
 
-/// Returns the Python of a virtual environment with Evalys, which is created on first use, within
-/// `limit`.
+/// Returns the Python interpreter of a virtual environment with Evalys. The environment is created
+/// on first use, which must not take longer than `limit`.
 fn environment(limit: Duration) -> Result<PathBuf, String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("evalys");
     let python = folder.join("bin/python");
@@ -121,7 +122,7 @@ fn environment(limit: Duration) -> Result<PathBuf, String> {
         Ok(()) => (ready, ""),
         Err(reason) => (failed, reason.as_str()),
     };
-    // Without the mark, the next run takes longer, but nothing else changes.
+    // Without this file, the next run of the test takes longer, but nothing else changes.
     let _ = std::fs::write(mark, text);
     made.map(|()| python)
 }
@@ -139,7 +140,7 @@ fn finish(command: &mut Command, deadline: Instant) -> Result<(), String> {
                 std::thread::sleep(Duration::from_millis(50));
             }
             Ok(None) => {
-                // The child may have ended just now; in any case, it has ended.
+                // The child may already have ended, in which case it cannot be killed.
                 let _ = child.kill().and_then(|()| child.wait().map(drop));
                 return Err(format!("{named}: not done in time"));
             }

@@ -1,5 +1,5 @@
-//! Tests `pavior experiment` and `merge`: killed, resumed, sharded, locked, or on a full disk, the
-//! results have the same bytes.
+//! Tests `pavior experiment` and `merge`. An experiment produces the same bytes if it is killed,
+//! resumed, run in shards, locked, or run on a full disk.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,8 @@ fn killed_at_many_moments_and_resumed_the_bytes_are_the_same() {
     let (whole, killed) = (folder.path().join("whole"), folder.path().join("killed"));
     good(&["experiment", text(&file), "--out", text(&whole)]);
     let mut kills = 0;
-    // The pauses are not evenly distributed, but the same in every run; machines differ anyway.
+    // The pauses are not evenly distributed, but they are the same in every run. The speed of the
+    // machine varies anyway.
     let pauses = (0..pavior_trials::size(3, 20, 20))
         .map(|moment: u64| Duration::from_millis(3 + moment * 7919 % 61));
     for pause in pauses {
@@ -59,7 +60,7 @@ fn killed_at_many_moments_and_resumed_the_bytes_are_the_same() {
             .spawn()
             .unwrap();
         std::thread::sleep(pause);
-        // SIGKILL: nothing is cleaned up.
+        // SIGKILL leaves the program no chance to clean up.
         child.kill().unwrap();
         kills += i32::from(!child.wait().unwrap().success());
     }
@@ -68,7 +69,7 @@ fn killed_at_many_moments_and_resumed_the_bytes_are_the_same() {
     good(&["experiment", text(&file), "--resume", "--out", text(&killed)]);
     assert!(files(&whole) == files(&killed), "the bytes differ");
     assert!(!killed.join("journal").exists());
-    // Resuming a finished run changes nothing, including the recorded time of the run.
+    // Resuming a finished run changes nothing, not even the recorded time of the run.
     let run = std::fs::read_to_string(killed.join("run.json")).unwrap();
     good(&["experiment", text(&file), "--resume", "--out", text(&killed), "--threads", "1"]);
     assert!(files(&whole) == files(&killed));
@@ -82,7 +83,7 @@ fn a_torn_journal_loses_only_what_was_torn() {
     let (whole, torn) = (folder.path().join("whole"), folder.path().join("torn"));
     good(&["experiment", text(&file), "--out", text(&whole)]);
     good(&["experiment", text(&file), "--out", text(&torn), "--shard", "1/2"]);
-    // The state after a kill in the middle of a line that follows a complete line.
+    // This is the state after a kill in the middle of writing a line.
     let replications = std::fs::read_to_string(torn.join("replications.csv")).unwrap();
     let mut cut = replications.lines().take(3).collect::<Vec<_>>().join("\n");
     cut.push('\n');
@@ -115,10 +116,10 @@ fn shards_merge_to_the_same_bytes() {
     let all: Vec<&str> = shards.iter().map(|shard| text(shard)).collect();
     good(&[&["merge"][..], &all, &["--out", text(&merged)]].concat());
     assert!(files(&whole) == files(&merged), "the bytes differ");
-    // Measured times are kept.
+    // Measured times are also kept.
     let lines = |path: &Path| std::fs::read_to_string(path).unwrap().lines().count();
     assert_eq!(lines(&merged.join("timings.csv")), lines(&whole.join("timings.csv")));
-    // Another experiment is not a part of this one.
+    // A different experiment cannot be merged with this one.
     let other = folder.path().join("other");
     let changed = experiment(folder.path(), &SMALL.replace("jobs = 60", "jobs = 61"));
     good(&["experiment", text(&changed), "--out", text(&other)]);
@@ -262,7 +263,7 @@ fn logs_are_found_beside_the_file() {
     // A log without messages has no latency.
     assert_eq!(rows[0]["metrics"].get("latency"), Some(&serde_json::Value::Null));
     good(&["experiment", text(&file), "--out", text(&out), "--resume"]);
-    // With another log, it is a different experiment.
+    // With a different log, it is a different experiment.
     let log = log.replace(" 60 ", " 61 ");
     std::fs::write(folder.path().join("log.swf"), log).unwrap();
     refused_for(
@@ -271,7 +272,7 @@ fn logs_are_found_beside_the_file() {
     );
 }
 
-/// Checks that a flipped byte of a finished directory is detected, or has no effect on the reported
+/// Checks that a flipped byte in a finished directory is detected, or has no effect on the reported
 /// results.
 #[test]
 fn a_flipped_byte_of_a_finished_directory_is_found_or_without_effect() {
@@ -285,7 +286,7 @@ fn a_flipped_byte_of_a_finished_directory_is_found_or_without_effect() {
     for name in ["replications.csv", "timings.csv", "run.json", "experiment.toml", "results.csv"] {
         let path = out.join(name);
         let Ok(whole) = std::fs::read(&path) else { continue };
-        // Flips a few bytes spread over each file; the tests of `files` flip every byte.
+        // This flips a few bytes spread over each file. The tests of `files` flip every byte.
         for index in (0..whole.len()).step_by(whole.len() / 6 + 1) {
             let mut bytes = whole.clone();
             bytes[index] ^= 1;
@@ -300,7 +301,7 @@ fn a_flipped_byte_of_a_finished_directory_is_found_or_without_effect() {
             std::fs::write(&path, &whole).unwrap();
         }
     }
-    // A changed replication is identified by its line and rerun if requested.
+    // A changed replication is reported with its line number, and runs again on request.
     let path = out.join("replications.csv");
     let whole = std::fs::read_to_string(&path).unwrap();
     let second = whole.lines().nth(2).unwrap();

@@ -11,7 +11,7 @@ const EXAMPLE_1: &str = r#"{"job":"b1","parts":[{"base":[1,2],"sides":[4,3]}]}
 {"job":"b4","parts":[{"base":[2,7],"sides":[3,1]}]}
 "#;
 
-/// Explains a request in a state from standard input.
+/// Runs `pavior explain` for a state read from standard input.
 fn explain(machine: &str, busy: &str, more: &[&str]) -> Value {
     let arguments = [&["explain", "--machine", machine, "--busy", "-"], more].concat();
     let output = pavior(&arguments, busy);
@@ -38,7 +38,7 @@ fn the_example_of_the_mfa_paper() {
         &json!({"strategy":"2db","contiguous":true,"granted":false,"reason":"no-free-submesh",
                 "nodes":0,"index":null,"part_indices":[],"parts":[]})
     );
-    // The strategy does not work on this machine and was not requested.
+    // `tpu` does not work on this machine and was not requested.
     assert!(strategies.iter().all(|entry| entry["strategy"] != "tpu"));
     assert_eq!(told["fits"], json!({"base":[0,0],"sides":[3,2]}));
     assert_eq!(told["blocked"], Value::Null);
@@ -69,7 +69,7 @@ fn why_a_request_is_refused() {
         "It needs 6 nodes, and 9 are free, but `tff` finds no place for it among them."
     );
     assert_eq!(told["why"][1], "In the way on 2x3 at 2,1: job 7 (2 nodes).");
-    // Ends are printed as in the file; a job without an end never ends.
+    // End times are printed as in the file. A job without an end time never ends.
     let ends = busy.replace("[2,1],\"sides\":[1,1]}]}", "[2,1],\"sides\":[1,1]}],\"end\":12.5}");
     let told = explain("mesh:4x4", &ends, &["--shape", "2x3", "--strategy", "tff"]);
     assert_eq!(told["blocked"]["until"], 12.5);
@@ -80,7 +80,7 @@ fn why_a_request_is_refused() {
     assert_eq!(told["blocked"]["failed"], json!([[1, 2]]));
     let jobs = json!([{"job":7,"nodes":4},{"job":"7","nodes":2}]);
     assert_eq!(told["blocked"]["jobs"], jobs);
-    // Fewer nodes are free than requested, but the machine has more.
+    // The machine has enough nodes, but too few of them are free.
     let told = explain("mesh:4x4", busy, &["--nodes", "10", "--strategy", "naive,tff"]);
     assert_eq!(told["strategies"][0]["reason"], "too-few-free-nodes");
     let told = explain("mesh:4x4", busy, &["--nodes", "17", "--strategy", "naive,tff"]);
@@ -141,14 +141,14 @@ fn drawings_are_written_whole() {
     let drawn = std::fs::read_to_string(&svg).unwrap();
     assert!(drawn.contains("stroke-dasharray") && drawn.contains("cheapest to empty"));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-    // A folder is not a valid file, which is reported before anything is read.
+    // A folder is not a valid output file. This is reported before any input is read.
     let run = ["explain", "--machine", "mesh:8x8", "--busy", "-", "--shape", "1x1", "--svg"];
     let output = pavior(&[&run[..], &[folder.path().to_str().unwrap()]].concat(), "nonsense");
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("directory"), "{}", stderr(&output));
 }
 
-/// Returns the message for an impossible state, which must end with status 2.
+/// Returns the error message for an impossible state. The command must end with status 2.
 fn refused(busy: &str) -> String {
     let run = ["explain", "--machine", "mesh:4x4", "--busy", "-", "--shape", "1x1"];
     let output = pavior(&run, busy);
@@ -197,7 +197,7 @@ fn bad_lines_are_shown_where_they_stand() {
         assert!(message.contains(place) && message.contains(reason), "{busy}: {message}");
         assert!(message.lines().last().unwrap().trim_start().starts_with('^'), "{message}");
     }
-    // Only the surroundings of the error are shown in a long line.
+    // If the line is long, only the part around the error is shown.
     let parts: Vec<String> = (0..400).map(|_| part.to_string()).collect();
     let message = refused(&format!("{{\"job\":1,\"parts\":[{}]}}", parts.join(",")));
     assert!(message.lines().all(|line| line.chars().count() < 200), "{message}");

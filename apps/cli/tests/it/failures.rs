@@ -1,10 +1,11 @@
-//! Tests node failures on the command line: their effect on jobs, and rejected input.
+//! Tests node failures on the command line: their effect on jobs, and the rejection of invalid
+//! input.
 
 use serde_json::Value;
 
 use crate::{good, refused};
 
-/// A folder with a log and a list of failures, and the arguments that name them.
+/// A folder with a log and a list of failures, and the arguments that refer to these files.
 struct Case {
     folder: tempfile::TempDir,
 }
@@ -33,7 +34,7 @@ impl Case {
 
 #[test]
 fn an_interrupted_job_starts_from_scratch_or_from_its_checkpoint() {
-    // The job needs all four nodes and loses node 1 at 70; the node is repaired at 80.
+    // The job needs all four nodes. Node 1 fails at 70 and is repaired at 80.
     let failures =
         "{\"op\":\"fail\",\"node\":[1],\"at\":70}\n{\"op\":\"repair\",\"node\":[1],\"at\":80}\n";
     let case = Case::new("0 4 100\n", failures);
@@ -122,7 +123,7 @@ fn classes_of_failures_spares_and_slices_have_an_effect() {
     let of = |strategy| value(&plain, strategy, "slice_availability");
     assert!([of(0), of(1)].iter().all(|share| (0.1..1.0).contains(share)), "{plain}");
     assert!(value(&plain, 0, "slice_free") < of(0) && value(&plain, 0, "jobs_hit") > 0.0);
-    // Here, the sixteen cubes are never unavailable because of cubes, only because of switches.
+    // In this case, slices are unavailable only because of switches, never because of failed cubes.
     let spare = value(&run(&["--spare-switches", "3"]), 0, "slice_availability");
     assert!(spare > of(0), "{spare}");
     assert!(value(&run(&["--spares", "49"]), 0, "slice_availability") < 1e-9);

@@ -62,7 +62,7 @@ fn jobs_and_placements_have_the_log_s_own_times() {
     assert_eq!(metrics["rejected"]["mean"], 1.0);
     assert_eq!(metrics["makespan"]["mean"], 1090.0);
     assert_eq!(metrics["turnaround"]["mean"], (60.0 + 80.0 + 80.0) / 3.0);
-    // 4 of 16 nodes for 60 s and all 16 for 30 s, from 1000 to 1090.
+    // 4 of 16 nodes are busy for 60 s, and all 16 for 30 s, from 1000 to 1090.
     assert_eq!(metrics["utilization"]["mean"], (4.0 * 60.0 + 16.0 * 30.0) / (16.0 * 90.0));
     assert_eq!(results["results"][0]["load"], serde_json::Value::Null);
 }
@@ -152,7 +152,7 @@ fn jobs_that_never_start_are_said_and_a_log_is_run_once() {
     assert!(stuck.status.success());
     // Job 12 needs all 16 nodes, and job 13 waits behind it.
     assert!(crate::stderr(&stuck).contains("2 jobs never started"), "{}", crate::stderr(&stuck));
-    // With another result, it is an error, because the averages cover different jobs.
+    // With a second result, this is an error, because the averages cover different jobs.
     let failures = at("f.jsonl");
     let both = ["--failures", &failures, "--scheduler", "fcfs,scan-all"];
     let both = crate::pavior(&[&run[..], &both].concat(), "");
@@ -165,7 +165,7 @@ fn jobs_that_never_start_are_said_and_a_log_is_run_once() {
     let drawn = good(&[&run[..], &["--replications", "3", "--shape-rule", "random"]].concat());
     let results: serde_json::Value = serde_json::from_str(&drawn).unwrap();
     assert_eq!(results["results"][0]["replications"], 3);
-    // A warm-up that would have ended only if some more jobs had started leaves no results.
+    // There are no results if too few jobs start to complete the warm-up.
     let warm = good(&[&run[..], &["--warmup", "3"]].concat());
     let results: serde_json::Value = serde_json::from_str(&warm).unwrap();
     assert_eq!(results["results"][0]["metrics"]["completed"]["mean"], 0.0);

@@ -6,7 +6,7 @@ use crate::pavior;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// A state in which half of the machine is free until the other half becomes free, at 5400.
+/// A state in which half of the machine is free. The other half becomes free at 5400.
 const BUSY: &str = r#"{"job":"a","parts":[{"base":[0,0],"sides":[8,4]}],"start":-1800,"end":5400}"#;
 
 fn forecast(queue: &str, more: &[&str]) -> Value {
@@ -30,8 +30,8 @@ const QUEUE: &str = r#"{"job":"c","shape":[8,8],"estimate":3600}
 {"job":"f","shape":[16,8],"estimate":60}
 "#;
 
-/// Checks forecasts without a past: by the estimates, d ends before c can start, but the third job
-/// does not.
+/// Checks forecasts without past runs. According to the estimates, d ends before c can start, but
+/// the third job does not.
 #[test]
 fn without_a_past_the_plan_alone_is_told() {
     let told = forecast(QUEUE, &[]);
@@ -63,7 +63,7 @@ fn options_change_the_machine_that_is_foretold() {
     assert_eq!(plans(&forecast(endless, &[])), [Some(0.0), None]);
 }
 
-/// Uses the `pavior advise` log as the past.
+/// Checks forecasts with past runs, taken from the log of the `pavior advise` tests.
 #[test]
 fn a_past_makes_intervals_that_do_not_depend_on_threads() {
     let past = format!("{ROOT}/docs/advise.in/jobs.sacct");
@@ -95,8 +95,8 @@ fn tables_and_commas_have_the_same() {
     assert!(table.contains("2        9     2.0"), "{table}");
 }
 
-/// Checks a job that needs an unavailable node, because every 3x3 box contains node [1, 1]. Under
-/// `fcfs`, the job behind it does not start either, but for another reason.
+/// Checks a job that needs an unavailable node: every 3x3 box contains node [1, 1]. Under `fcfs`,
+/// the job behind it does not start either, but for a different reason.
 #[test]
 fn a_job_that_cannot_start_has_no_time() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Tests `pavior trace inspect`: a log's contents as text, JSON and a page.
+//! Tests `pavior trace inspect`, which summarizes a log as text, JSON or a page.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! Tests that `pavior reproduce all`, killed at every stage and resumed, gives the same statements,
-//! figures and tables.
+//! Tests `pavior reproduce all`. If it is killed at any stage and resumed, the statements, figures
+//! and tables are the same.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,8 +27,8 @@ fn start(arguments: &[&str]) -> Child {
         .unwrap()
 }
 
-/// Kills a run (SIGKILL, without cleanup) as soon as a file has a minimum length. Returns true if
-/// the run was killed before it ended.
+/// Kills a run (SIGKILL, without cleanup) as soon as a file has reached a minimum length. Returns
+/// true if the run had not yet ended.
 fn kill_when(mut run: Child, file: &Path, bytes: u64) -> bool {
     let there = || std::fs::metadata(file).is_ok_and(|file| file.len() >= bytes);
     while !there() {
@@ -42,7 +42,7 @@ fn kill_when(mut run: Child, file: &Path, bytes: u64) -> bool {
     !run.wait().unwrap().success()
 }
 
-/// Stores replications with made-up, equal numbers in place of a paper's long runs.
+/// Stores made-up replications with equal numbers, in place of a paper's long runs.
 fn keep_made_up(paper: &str, directory: &Path) {
     let journal = directory.join("journal");
     let run = start(&["reproduce", paper, "--quick", "--out", text(directory)]);
@@ -72,7 +72,8 @@ fn keep_made_up(paper: &str, directory: &Path) {
     std::fs::write(journal, lines).unwrap();
 }
 
-/// Returns every file of a quick run by name. Files with measured times are left empty.
+/// Returns every file of a quick run by its name. The contents of files with measured times are
+/// omitted.
 fn unmeasured(folder: &Path) -> BTreeMap<String, String> {
     let mut timed: Vec<String> =
         ["timings.csv", "run.json", "report.html"].map(String::from).to_vec();
@@ -114,7 +115,8 @@ fn all_papers_killed_and_resumed_say_the_same() {
         }
     }
     good(&[&ALL[..], &[text(&whole)]].concat());
-    // During a paper's runs, while its files are written, between papers, and before the last page.
+    // The kills happen during a paper's runs, while its files are written, between papers, and
+    // before the last page.
     let moments = [
         ("tbl/journal", 1),
         ("tbl/journal", 9000),

@@ -1,13 +1,13 @@
-//! Follows the first hour of docs/kubernetes.md, unchanged, on a real control plane.
+//! Runs the commands of the first hour in docs/kubernetes.md, unchanged, on a real control plane.
 
 use std::path::Path;
 use std::process::Command;
 
-/// The environment variable that makes a missing requirement an error.
+/// The environment variable that makes a missing prerequisite an error.
 const REQUIRED: &str = "PAVIOR_REQUIRE_KUBERNETES";
 
-/// Returns the output of a script that starts a control plane in `/tmp/toy`, or `None` if that is
-/// impossible.
+/// Runs a script that starts a control plane in `/tmp/toy`, and returns its output. Returns `None`
+/// if a control plane cannot be started.
 fn followed(what: &str, script: &str, port: &str) -> Option<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let control = root.join("examples/kubernetes/control-plane.sh");
@@ -33,8 +33,8 @@ fn followed(what: &str, script: &str, port: &str) -> Option<String> {
     Some(said)
 }
 
-/// Builds the image from the program built for the tests, because a release build takes too long.
-/// If the program is not static, its libraries are added to the image.
+/// Builds the image with the program that was built for the tests, because a release build takes
+/// too long. If the program is not statically linked, its libraries are added to the image.
 #[test]
 fn the_image_starts_and_says_that_it_is_ready() {
     let what = "the image of pavior kube";

@@ -123,8 +123,8 @@ fn a_compressed_input_beyond_the_limit_is_refused_and_an_option_lifts_it() {
     assert!(inspect("100000").status.success());
 }
 
-/// Checks limits that are not constants of a library: the value on the page is accepted, and a
-/// greater value is rejected.
+/// Checks limits that are not constants in a library. The value in docs/limits.md is accepted, and
+/// a greater value is rejected.
 #[test]
 fn what_lies_beyond_a_limit_of_the_page_is_refused() {
     let page = include_str!("../../../../docs/limits.md");

@@ -1,5 +1,5 @@
-//! Tests logs in the forms that users have: with other names, from standard input, with sizes in
-//! processors.
+//! Tests logs in the forms that users have: with unusual names, from standard input, and with sizes
+//! in processors.
 
 use std::io::Write as _;
 
@@ -110,7 +110,7 @@ fn names_may_be_in_filters_and_rules() {
     assert!(said.contains("`g` is not a partition of the log"), "{said}");
 }
 
-/// Reads every small log in the folder of cases next to the repository, if it exists.
+/// Reads every small log in the folder of cases next to the repository, if that folder exists.
 #[test]
 fn cases_beside_the_repository_are_read() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/cases/logs");

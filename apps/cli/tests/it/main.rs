@@ -1,4 +1,4 @@
-//! Tests of the command line through the program.
+//! Tests of the command line that run the program.
 
 #![allow(clippy::disallowed_methods, reason = "paths of tests are their own")]
 
@@ -45,7 +45,7 @@ mod yardstick;
 
 use std::process::{Command, Output, Stdio};
 
-/// Runs `pavior` with arguments, and text on standard input.
+/// Runs `pavior` with arguments and with text on standard input.
 fn pavior(arguments: &[&str], input: &str) -> Output {
     use std::io::Write;
     let mut child = Command::new(env!("CARGO_BIN_EXE_pavior"))
@@ -55,7 +55,7 @@ fn pavior(arguments: &[&str], input: &str) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // A command that fails before reading closes the pipe, which does not matter here.
+    // A command that fails before it reads its input closes the pipe. This is not an error here.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     child.wait_with_output().unwrap()
 }
@@ -68,14 +68,15 @@ fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// Runs `pavior`, which must succeed, and returns its standard output.
+/// Runs `pavior`, which must succeed. Returns its standard output.
 fn good(arguments: &[&str]) -> String {
     let output = pavior(arguments, "");
     assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
     stdout(&output)
 }
 
-/// Runs `pavior`, which must end with status 2, print nothing, and not panic. Returns its message.
+/// Runs `pavior`, which must end with status 2, print no results, and not panic. Returns its error
+/// message.
 fn refused(arguments: &[&str]) -> String {
     let output = pavior(arguments, "");
     let message = stderr(&output);

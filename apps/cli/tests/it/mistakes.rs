@@ -1,4 +1,5 @@
-//! Tests wrong usage and wrong input: a clear message with the position, status 2, no panic.
+//! Tests wrong usage and wrong input: the message is clear and shows the position, the status is 2,
+//! and nothing panics.
 
 use std::path::PathBuf;
 
@@ -58,7 +59,7 @@ fn numbers_out_of_range() {
     }
 }
 
-/// Writes a file with the given bytes in a temporary folder.
+/// Writes bytes to a file in a temporary folder.
 fn file(folder: &tempfile::TempDir, name: &str, bytes: &[u8]) -> PathBuf {
     let path = folder.path().join(name);
     std::fs::write(&path, bytes).unwrap();

@@ -1,8 +1,9 @@
-//! Tests mutated inputs for every parser: none panics or hangs, and every protocol line gets an
-//! answer.
+//! Tests every parser with mutated inputs. No parser panics or hangs, and every line of a protocol
+//! gets an answer.
 //!
-//! The corpus is `fuzz/corpus`; files added there are used. The checks run for a bounded time.
-//! `cargo xtask fuzz MINUTES` runs longer, from a different position in the sequence each time.
+//! The corpus is `fuzz/corpus`, and files added there are used as well. In the checks, the test
+//! runs for a bounded time. `cargo xtask fuzz MINUTES` runs longer, and starts at a different
+//! position in the sequence each time.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -13,7 +14,7 @@ use pavior::text::excerpt;
 use pavior::workload::traces::{Format, ReadOptions};
 use pavior::workload::{TimeUnit, read_failures};
 
-/// A linear congruential generator, deterministic for a seed.
+/// A linear congruential generator. A seed determines its numbers.
 struct Draw(u64);
 
 impl Draw {
@@ -93,7 +94,7 @@ fn corpus() -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// Passes an input to the parsers for its file name.
+/// Passes an input to all parsers for files with its name.
 fn parse(name: &str, bytes: &[u8]) {
     let grid: Grid = "mesh:4x4".parse().unwrap();
     let text = String::from_utf8_lossy(bytes);
@@ -130,7 +131,7 @@ fn harmless(name: &str, message: &str) {
     assert!(!message.contains(hidden) && message.chars().count() < 1000, "{name}: {message:?}");
 }
 
-/// Returns the duration and the first seed.
+/// Returns the duration of the test and the first seed.
 fn plan() -> (Duration, u64) {
     match std::env::var("PAVIOR_FUZZ_SECONDS").ok().and_then(|seconds| seconds.parse().ok()) {
         Some(seconds) => {

@@ -39,12 +39,12 @@ fn figures_come_again_from_the_tables_alone() {
     assert!(svg.contains("First Fit &amp; &lt;more&gt;") && svg.contains("prefers-color-scheme"));
     let vega: serde_json::Value = serde_json::from_slice(&drawn[1]).unwrap();
     assert_eq!(vega["data"]["values"].as_array().unwrap().len(), 6);
-    // A custom chart drawn from the same table.
+    // A custom chart is drawn from the same table.
     let results = out.join("results.csv");
     let chart = good(&["plot", text(&results), "--y", "waiting", "--log", "x,y"]);
     assert!(chart.starts_with("<svg") && chart.contains("waiting (time units)"));
     assert!(chart.contains("<title>Waiting by load on mesh:8x8</title>"), "{chart}");
-    // The same chart, from standard input.
+    // The same chart is drawn from standard input.
     let table = std::fs::read_to_string(&results).unwrap();
     let piped = pavior(&["plot", "-", "--y", "waiting", "--log", "x,y"], &table);
     assert_eq!(stdout(&piped), chart, "{}", stderr(&piped));
@@ -55,7 +55,7 @@ fn figures_come_again_from_the_tables_alone() {
     refused(&["plot", "nowhere.csv"]);
 }
 
-/// Writes results of nine strategies, one of which has options with `=`, under two schedulers.
+/// Writes results for nine strategies under two schedulers. One strategy has options with `=`.
 fn crowd(file: &Path) {
     let mut table = String::from("strategy,scheduler,load,busy,metric,mean,ci95\n");
     for strategy in ["ff", "bf", "wf", "bl", "tff", "tbl", "gabl", "mbs", "ff:turn=all"] {
@@ -82,7 +82,8 @@ fn a_crowd_of_series_is_thinned_by_a_filter() {
     let (_, note) = plot(&[]);
     assert!(note.contains("18 series") && note.contains("--filter"), "{note}");
     assert!(note.contains("strategy, scheduler") && note.contains("scheduler=fcfs"), "{note}");
-    // Half as many series are still one too many; the note's example omits selected ones.
+    // Half as many series are still one too many. The example in the note omits the parameter that
+    // is already filtered.
     let (_, note) = plot(&["--filter", "scheduler=fcfs"]);
     assert!(note.contains("9 series") && note.contains("strategy=ff"), "{note}");
     let (chart, note) =
@@ -96,7 +97,7 @@ fn a_crowd_of_series_is_thinned_by_a_filter() {
         ["ff", "tff", "ff:turn=all", "bf", "fcfs"].map(shown),
         [true, true, true, false, false]
     );
-    // Values as users write them, and a parameter named twice.
+    // Values are in the forms that users write, and one parameter is named twice.
     let (chart, _) = plot(&["--filter", "load=1.0,strategy=ff,load=.5", "--title", "Own"]);
     assert!(chart.contains("<title>Own</title>") && chart.contains(">fcfs</text>"), "{chart}");
     for (filter, reason) in [
@@ -174,7 +175,7 @@ fn numbers_that_cannot_be_drawn_are_refused() {
             assert!(message.contains(option) && message.contains("finite"), "{message}");
         }
     }
-    // A name that would end the title, and a character not allowed in XML.
+    // The name would end the title element, and contains a character that XML forbids.
     let svg = good(&plot("--at", "1").each_ref().map(String::as_str));
     assert!(!svg.contains("</title>\u{1}") && !svg.contains('\u{1}'), "{svg}");
     let svg = good(&plot("--from", "0").each_ref().map(String::as_str));
@@ -196,7 +197,8 @@ fn numbers_that_cannot_be_drawn_are_refused() {
         std::fs::write(&results, format!("load,metric,mean,ci95\n{rows}")).unwrap();
         refused_for(&["plot", text(&results), "--y", "waiting"], "cannot be drawn");
     }
-    // An infinite interval, numbers of all magnitudes, and no data on a logarithmic axis.
+    // These are an infinite interval, numbers of extreme magnitudes, and no data on a logarithmic
+    // axis.
     for means in [["3", "4"], ["1e308", "-1e308"], ["1e-320", "0"]] {
         let rows = format!("1,waiting,{},inf\n2,waiting,{},\n", means[0], means[1]);
         std::fs::write(&results, format!("load,metric,mean,ci95\n{rows}")).unwrap();

@@ -1,11 +1,12 @@
-//! Tests that options and inputs without any effect are rejected.
+//! Tests that options and inputs that would have no effect are rejected.
 
 use crate::{good, pavior, refused, refused_for, stderr};
 
 const LOG: &str = "1 0 -1 60 4 -1 -1 4 90 -1 1 7 -1 -1 2 -1 -1 -1\n\
                    2 5 -1 60 4 -1 -1 4 90 -1 1 7 -1 -1 2 -1 -1 -1\n";
 
-/// Creates a folder with a log of two jobs and a file with a given name, and returns their paths.
+/// Creates a folder with a log of two jobs and another file. Returns the folder and the paths of
+/// the files.
 fn folder(name: &str, contents: &str) -> (tempfile::TempDir, String, String) {
     let folder = tempfile::tempdir().unwrap();
     let [log, other] = ["log.swf", name].map(|name| folder.path().join(name));
@@ -120,7 +121,7 @@ fn jobs_that_could_never_be_placed_are_told() {
     };
     assert!(table("mesh:3x1").contains("rejected"), "{}", table("mesh:3x1"));
     assert!(!table("mesh:2x2").contains("rejected"), "{}", table("mesh:2x2"));
-    // The count is next to the mean, and in words.
+    // The count appears next to the mean and in a sentence.
     let text = table("mesh:3x1");
     let head = text.lines().find(|line| line.starts_with("strategy")).unwrap();
     assert!(head.contains("rejected"), "{text}");

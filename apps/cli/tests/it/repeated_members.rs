@@ -1,4 +1,5 @@
-//! Tests JSON from others: every reader rejects a repeated member, and names it.
+//! Tests repeated members in JSON: every parser of untrusted JSON rejects a repeated member, and
+//! names it.
 
 use crate::{pavior, stderr, stdout};
 

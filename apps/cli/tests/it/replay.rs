@@ -1,7 +1,7 @@
-//! Tests that a day of arrivals sent to a service gives the same placements as `simulate`.
+//! Tests that a service to which a day of arrivals is sent gives the same placements as `simulate`.
 //!
-//! The client sends arrivals and departures in order of time; the speed has no effect on the
-//! result. `PAVIOR_REPLAY_SPEED=1000` replays a day in 86 s; by default there are no pauses.
+//! The client sends arrivals and departures in order of time. Its speed has no effect on the
+//! result: by default there are no pauses, and `PAVIOR_REPLAY_SPEED=1000` replays a day in 86 s.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::{Duration, Instant};
@@ -13,10 +13,11 @@ use crate::good;
 use crate::real_logs::log;
 use crate::serve::Service;
 
-/// The next events. At equal times, departures (0) come before arrivals (1), each in job order.
+/// Future events. At equal times, departures (0) come before arrivals (1), and each kind is in job
+/// order.
 type Agenda = BTreeSet<(u64, u8, usize)>;
 
-/// Compares a service's placements with the simulator's, job by job.
+/// Compares the placements of a service with those of the simulator, job by job.
 fn replay(trace: &str, machine: &str, scheduler: &str) {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("placements.jsonl").display().to_string();
@@ -49,8 +50,8 @@ fn replay(trace: &str, machine: &str, scheduler: &str) {
             assert!(status == 201 || status == 202, "{lease}");
             waiting.insert(lease["id"].as_u64().unwrap(), index);
         } else {
-            // Simultaneous departures are sent together, so the queue advances after the last of
-            // them.
+            // Simultaneous departures are sent in one request, so the queue advances only after the
+            // last of them.
             let mut ends = vec![end(&held.remove(&index).unwrap())];
             while let Some(next) = agenda.first().filter(|next| (next.0, next.1) == (now, 0)) {
                 ends.push(end(&held.remove(&next.2).unwrap()));
@@ -61,7 +62,7 @@ fn replay(trace: &str, machine: &str, scheduler: &str) {
             let answers = answers["answers"].as_array().unwrap();
             assert!(answers.iter().all(|answer| answer["status"] == 200), "{answers:?}");
         }
-        // The jobs that have started as a result.
+        // These jobs have started as a result.
         let (_, list) = service.send("GET", "/v1/leases?limit=10000", "");
         for lease in list["leases"].as_array().unwrap() {
             let Some(started) = waiting.remove(&lease["id"].as_u64().unwrap()) else { continue };
@@ -99,7 +100,7 @@ fn a_day_of_a_real_log_is_placed_as_it_is_simulated() {
     let folder = TempDir::new().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
     good(&["trace", "convert", &log, &path("all.swf")]);
-    // Day 117: 691 jobs, many of which wait.
+    // Day 117 has 691 jobs, many of which wait.
     let day = |line: &&str| {
         line.starts_with(';')
             || line.split_whitespace().nth(1).is_some_and(|second| {

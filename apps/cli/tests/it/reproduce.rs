@@ -1,4 +1,4 @@
-//! Tests `pavior reproduce`: the papers' figures and statements.
+//! Tests `pavior reproduce`: the figures and statements of papers.
 
 use crate::{good, refused, refused_for};
 
@@ -60,7 +60,7 @@ fn the_mfa_paper_quickly() {
     assert_eq!(differ, ["M2@2-3x2-granted", "M2@2-3x3-granted", "M2@2-4x2-granted"]);
     let row = rows.iter().find(|row| &row[0] == "M1@2").unwrap();
     assert_eq!((&row[1], &row[2], &row[5]), ("<0,3> with index 7", "7", "holds"));
-    // Simulated or not, figures can be redrawn from the tables alone.
+    // All figures, simulated or not, can be drawn again from the tables alone.
     let figures = ["fig06", "fig07", "fig07-measured", "fig08", "fig09"];
     let drawn = figures.map(|name| read(&format!("{name}.svg")));
     for name in figures {
@@ -113,7 +113,7 @@ fn the_gabl_paper_quickly() {
     for (id, paper) in papers {
         assert_eq!(&row(id)[1], paper, "{id}");
     }
-    // The differences far exceed the width of any interval, for any seed.
+    // For any seed, the differences far exceed the width of the intervals.
     for id in
         ["G3@one-uniform-fcfs-equal", "G4@0.035", "G5@one-uniform-gabl", "G5@all-decreasing-ff"]
     {
@@ -123,7 +123,7 @@ fn the_gabl_paper_quickly() {
         assert_ne!(&row(id)[5], "differs", "{id}: the declared reading gives G2");
     }
     assert_eq!((&row("G1@mbs")[5], rows.len()), ("differs", 161));
-    // Every statement has a line with its text in the summary.
+    // The summary has a line for every statement, with the text of the statement.
     let markdown = read("statements.md");
     assert!(markdown.starts_with("`pavior reproduce gabl --quick`, Pavior "), "{markdown}");
     for statement in 1..=7 {
@@ -197,8 +197,8 @@ fn other_readings_of_a_paper() {
     let read = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
     assert_eq!(printed, read("alternatives.csv"));
     let rows = rows(&printed);
-    // Each interpretation has one ratio per goal, the closest comes first, and its distance is
-    // correct.
+    // Each interpretation has one ratio per goal. The closest interpretation comes first, and its
+    // distance is correct.
     let distance = |row: &csv::StringRecord| row[1].parse::<f64>().unwrap();
     assert!(rows.is_sorted_by_key(distance));
     let usual: Vec<_> = rows.iter().filter(|row| &row[0] == "default").collect();
@@ -212,7 +212,7 @@ fn other_readings_of_a_paper() {
         assert_eq!(rows.iter().filter(|row| &row[0] == reading).count(), goals, "{reading}");
     }
     assert!(read("statements.csv").contains("G2@paging:buffer-8,0.28,"));
-    // A strategy runs with its own setting in the declared interpretation.
+    // In the declared interpretation, a strategy runs with its own setting.
     let points = read("replications.csv");
     let ratio = |reading: &str| {
         let of =

@@ -2,8 +2,8 @@
 
 use crate::{good, refused};
 
-/// Simulates two jobs on a row of four nodes: one uses all nodes for 100, the other one node for 10
-/// and arrives 5 later. Returns the results as JSON.
+/// Simulates two jobs on a row of four nodes. The first uses all nodes for 100; the second arrives
+/// 5 later and uses one node for 10. Returns the results as JSON.
 fn simulate(reservations: &str, more: &[&str]) -> Result<serde_json::Value, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
@@ -27,9 +27,9 @@ fn jobs_wait_for_a_reservation_that_they_would_run_into() {
         let results = simulate(list, &["--scheduler", scheduler]).unwrap();
         results["results"][0]["metrics"]["waiting"]["mean"].to_string()
     };
-    // The first job waits for 200; the second starts immediately, or after the first.
+    // The first job waits for 200. The second starts immediately, or only after the first.
     assert_eq!(waiting("easy"), "100.0");
-    // The mean of 200 and 295.
+    // The result is the mean of 200 and 295.
     assert_eq!(waiting("fcfs"), "247.5");
 }
 

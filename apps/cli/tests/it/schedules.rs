@@ -1,4 +1,4 @@
-//! Tests schedulers on the command line: `.sim` logs in, placements and schedules out.
+//! Tests schedulers on the command line. They read `.sim` logs, and write placements and schedules.
 
 use std::path::Path;
 
@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::{good, refused_for};
 
-/// Runs a log and returns (job, start, first node of the first part) for each started job.
+/// Runs a log. Returns the job, the start and the first node of the first part for each job that
+/// started.
 fn starts(log: &str, machine: &str, strategy: &str, scheduler: &str) -> Vec<[u64; 3]> {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
@@ -38,8 +39,9 @@ fn starts(log: &str, machine: &str, strategy: &str, scheduler: &str) -> Vec<[u64
     starts
 }
 
-/// A log in which two jobs hold nodes 0, 1 and 4, 5 of a row of six until 4 and 9; two jobs between
-/// them end at 1. Then the first request needs three in a row, and the candidate one until 21.
+/// A log for a row of six nodes. Two jobs hold nodes 0 and 1 until 4, and nodes 4 and 5 until 9;
+/// two jobs between them end at 1. Then the first request needs three adjacent nodes, and the
+/// candidate needs one node until 21.
 const TRAP: &str = "\
 # arrival processors run
 0 2 4
@@ -59,7 +61,7 @@ fn the_geometric_trap() {
     assert_eq!(conservative[3..], geometric[3..]);
     let booked_by_count = starts(TRAP, "mesh:6", "ff", "conservative:count");
     assert_eq!(booked_by_count[3..], by_count[3..], "three nodes, not in a row, are booked");
-    // If no nodes need to be adjacent, counting is enough.
+    // If the nodes need not be adjacent, it is enough to count them.
     let scattered = starts(TRAP, "mesh:6", "naive", "easy:count");
     assert_eq!(scattered[3][1], 4);
 }
@@ -95,14 +97,14 @@ fn broken_promises_are_counted() {
 
 #[test]
 fn no_job_overtakes_from_outside_the_window() {
-    // Job 0 leaves one of four nodes free, and job 1 needs all; the small jobs behind it fit.
+    // Job 0 leaves one of four nodes free, and job 1 needs all four. The small jobs behind it fit.
     let log = "0 3 100\n1 4 10\n2 1 1\n3 1 1\n4 1 1\n5 1 1\n";
     let started = |scheduler: &str| -> Vec<u64> {
         starts(log, "mesh:4", "ff", scheduler).iter().map(|start| start[1]).collect()
     };
     assert_eq!(started("fcfs"), [0, 100, 110, 110, 110, 110]);
     assert_eq!(started("window:1"), started("fcfs"));
-    // The window of 3 that starts at job 1 ends at job 3, even after jobs 2 and 3 have started.
+    // The window of 3 begins at job 1 and ends at job 3, even after jobs 2 and 3 have started.
     assert_eq!(started("window:3"), [0, 100, 2, 3, 110, 110]);
     assert_eq!(started("scan-all"), [0, 100, 2, 3, 4, 5]);
     // Jobs 2 to 5 end before job 1 could start.
@@ -129,7 +131,7 @@ fn a_schedule_has_batsim_s_keys() {
     std::fs::write(&log, LOG).unwrap();
     simulate(&log, &["--strategy", "tff", "--schedule", schedule.to_str().unwrap()]);
     let schedule: Value = serde_json::from_slice(&std::fs::read(schedule).unwrap()).unwrap();
-    // Turnarounds 60, 80 and 72.5 s.
+    // The turnarounds are 60, 80 and 72.5 s.
     assert_eq!(
         schedule,
         json!({

@@ -1,4 +1,4 @@
-//! Tests `pavior serve` as started by users: on its Unix socket, with its options.
+//! Tests `pavior serve` in the way that users start it: on its Unix socket, with its options.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::{pavior, stderr};
 
-/// A service in its own folder and a connection to its socket.
+/// A service that runs in its own folder, and a connection to its socket.
 pub(crate) struct Service {
     process: Child,
     stream: BufReader<UnixStream>,
@@ -41,7 +41,7 @@ impl Service {
 
     /// Sends a request. Returns the status and body of the answer.
     pub(crate) fn send(&mut self, method: &str, path: &str, body: &str) -> (u16, Value) {
-        // The service closes connections that are idle for 10 s.
+        // The service closes connections that have been idle for 10 s.
         if self.used.elapsed() > Duration::from_secs(4) {
             self.stream = connect(&self.folder, &self.address);
         }
@@ -70,7 +70,7 @@ impl Service {
         (status, serde_json::from_slice(&bytes).unwrap())
     }
 
-    /// Sends a signal by name and returns the time until the process ends successfully.
+    /// Sends a signal by name. Returns the time until the process has ended successfully.
     fn end(&mut self, signal: &str) -> Duration {
         let began = Instant::now();
         let pid = self.process.id().to_string();
@@ -100,7 +100,7 @@ fn the_default_is_a_unix_socket_in_the_folder_of_the_data() {
     assert_eq!((status, &lease["parts"]), (201, &json!([{"base":[0,0],"sides":[2,3]}])));
     let (_, machine) = service.send("GET", "/v1/machine", "");
     assert_eq!((&machine["machine"], &machine["strategy"]), (&json!("mesh:16x16"), &json!("tff")));
-    // Connections from the same user count as the operator.
+    // A connection from the same user has the rights of the operator.
     assert_eq!(service.send("POST", "/v1/nodes/drain", r#"{"node":[9,9]}"#).0, 200);
     assert!(service.end("TERM") < Duration::from_secs(40));
 }

@@ -1,4 +1,4 @@
-//! Tests `pavior simulate`: the same bytes with any number of threads, and the results predicted by
+//! Tests `pavior simulate`: any number of threads gives the same bytes, and results agree with
 //! theory.
 
 use serde_json::Value;
@@ -92,7 +92,7 @@ fn csv_has_a_line_a_metric() {
 
 #[test]
 fn equal_strategies_have_equal_results() {
-    // First Fit's plain search is the specification of the fast search.
+    // The plain search of First Fit is the specification of the fast search.
     let results = json(&[
         "simulate",
         "--machine",
@@ -135,8 +135,9 @@ fn precision_stops_replications() {
 
 #[test]
 fn the_tbl_experiment_comes_out_as_an_independent_program_found() {
-    // 8x8x8, uniform sides, load 4.6, 160 runs of 1000 jobs: turnaround of TBL over FF 0.55,
-    // utilization 0.49 turned and 0.366 not, m = 2.79. The margin is wider because of fewer runs.
+    // Reference, for 8x8x8, uniform sides, load 4.6, and 160 runs of 1000 jobs: the turnaround of
+    // TBL is 0.55 times that of FF; the utilization is 0.49 with turning and 0.366 without; m =
+    // 2.79. The margins here are wider because there are fewer runs.
     let results = json(&[
         "simulate",
         "--machine",

@@ -49,7 +49,7 @@ fn boxes_after_moves_and_when_there_are_more() {
     );
     assert_eq!(after["moves"][0]["job"], 7);
     assert_eq!(after["boxes"].as_array().unwrap().len(), 2);
-    // Both jobs end at 12.5; then all twelve nodes are free.
+    // Both jobs end at 12.5, and then all twelve nodes are free.
     assert_eq!(found["next"], json!({"at": 12.5, "slots": 4, "proven": true}));
     assert_eq!(ask(&busy, BUSY)["next"], json!(null));
     let table =

@@ -1,4 +1,4 @@
-//! Tests `pavior sweep`: work for other engines, and their results.
+//! Tests `pavior sweep`: the lists of work for other engines, and the results of these engines.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use crate::{good, refused};
 
 const EXPERIMENT: &str = "strategy = ['ff', 'tff']\njobs = 30\nreplications = 5\n";
 
-/// Creates a folder with an experiment in `sweep`.
+/// Creates a folder that contains an experiment in `sweep`.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("sweep")).unwrap();
@@ -55,7 +55,7 @@ fn spans_that_the_experiment_cannot_have_are_refused() {
     }
 }
 
-/// Runs the loop from docs/scaling.md unchanged, with `pavior` from this build.
+/// Runs the loop in docs/scaling.md unchanged, with `pavior` from this build.
 #[cfg(unix)]
 #[test]
 fn the_loop_of_the_docs_runs_as_it_is_printed() {

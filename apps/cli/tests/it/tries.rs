@@ -1,5 +1,5 @@
-//! Tests hostile values for every command's options, and failing outputs: each attempt ends in time
-//! with a defined exit status, without a panic, and prints a bounded message in plain text.
+//! Tests hostile values for the options of every command, and outputs that fail. Each attempt ends
+//! in time with a defined exit status, without a panic, and prints a bounded message in plain text.
 //!
 //! `cargo test -p pavior-cli --test it tries -- --nocapture` prints the counts by area. The checks
 //! make one attempt in eleven; `cargo xtask tries` makes all of them.
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Values that few options expect, or none.
+/// Values that are invalid for all or almost all options.
 const VALUES: &[&str] = &[
     "",
     "0",
@@ -42,7 +42,7 @@ const VALUES: &[&str] = &[
     "messages:18446744073709551615",
 ];
 
-/// Fast commands with their options.
+/// Commands that run quickly, with their options.
 const COMMANDS: &[(&str, &[&str], &[&str])] = &[
     (
         "simulate",
@@ -137,7 +137,7 @@ const COMMANDS: &[(&str, &[&str], &[&str])] = &[
     ),
 ];
 
-/// Each command once, to be run with failing outputs.
+/// Each command once, to be run with outputs that fail.
 const FAULTS: &[&[&str]] = &[
     &["help"],
     &["--version"],
@@ -218,7 +218,7 @@ fn command(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Returns n, where one in n attempts is made.
+/// Returns the number n such that one in n attempts is made.
 fn step() -> usize {
     pavior_trials::size(41, 11, 1)
 }
@@ -237,7 +237,8 @@ fn hostile_values_of_options_are_answered() {
                     continue;
                 }
                 tried += 1;
-                // Of two values, the last takes effect or the second is rejected.
+                // If an option is given twice, the last value takes effect or the second one is
+                // rejected.
                 let mut arguments = base.to_vec();
                 match arguments.iter().position(|given| given == option) {
                     Some(at) => arguments[at + 1] = value,
@@ -306,7 +307,7 @@ request = "3x2"
 strategy = ["ff", "mfa"]
 "#;
 
-/// Returns a file in which one line is removed or gets another value.
+/// Returns the file with one line removed, or with a different value in that line.
 fn changed(lines: &[&str], at: usize, value: Option<&str>) -> String {
     let mut lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
     match (value, lines[at].split_once('=')) {

@@ -8,7 +8,7 @@ const BUSY: &str = r#"{"job":7,"parts":[{"base":[2,0],"sides":[2,2]}],"end":12.5
 {"job":"a","parts":[{"base":[5,0],"sides":[1,1]}],"end":3}
 "#;
 
-/// Asks about a 6x2 mesh whose state comes from standard input.
+/// Runs `pavior unblock` on a 6x2 mesh, with the state on standard input.
 fn ask(more: &[&str]) -> Value {
     let arguments = [&["unblock", "--machine", "mesh:6x2", "--busy", "-"], more].concat();
     let output = pavior(&arguments, BUSY);
@@ -33,13 +33,14 @@ fn room_by_a_time_is_made_by_who_ends_who_moves_and_who_is_requeued() {
         stdout(&output)
     };
     let told = |more: &[&str]| -> Value { serde_json::from_str(&ask(more)).unwrap() };
-    // Job a ends before then, and b moves to its nodes.
+    // By then, a has ended, and b moves to the nodes of a.
     let plan = told(&["--drain", "2", "--by", "9", "--now", "5", "--format", "json"]);
     let moves = json!([{"job": "b", "from": [{"base": [2], "sides": [2]}],
                         "to": [{"base": [0], "sides": [2]}], "ready": 8}]);
     assert_eq!((&plan["moves"], &plan["lost"]), (&moves, &json!(0.0)));
     assert_eq!((&plan["awaited"], &plan["requeued"]), (&json!(["a"]), &json!([])));
-    // By 7, only requeueing a job makes room for four in a row; without --now, none is requeued.
+    // By 7, room for four in a row can be made only by requeueing a job. Without --now, no job is
+    // requeued.
     let four = ["--shape", "4", "--by", "7", "--format"];
     let plan = told(&[&four[..], &["json", "--now", "5", "--max-jobs", "1"]].concat());
     assert_eq!((&plan["requeued"], &plan["lost"]), (&json!(null), &json!(null)));
@@ -94,7 +95,7 @@ fn the_cheapest_moves_and_the_other_questions() {
 
 #[test]
 fn a_request_is_as_free_as_it_says() {
-    // No row of four is free, but a 2x2 box is.
+    // There is no free row of four, but a free 2x2 box.
     let [row, any] =
         [&["--shape", "4x1"][..], &["--shape", "4x1", "--freedom", "any-box"]].map(ask);
     assert_eq!((&row["fits"], &row["cost"]), (&json!(false), &json!(4)));
@@ -104,7 +105,7 @@ fn a_request_is_as_free_as_it_says() {
         (asked["cost"].clone(), asked["jobs"].clone())
     };
     assert_eq!(turned("box"), (Value::Null, Value::Null));
-    // The request is turned, but the moving job is not.
+    // The request is turned, but the job that moves is not.
     assert_eq!(turned("turned"), (json!(4), json!([7])));
 }
 

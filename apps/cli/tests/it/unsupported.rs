@@ -1,5 +1,5 @@
-//! Tests `--skip-unsupported`: combinations that do not apply are left out of a comparison and
-//! named; without it, they are an error.
+//! Tests `--skip-unsupported`. With the option, combinations that do not apply are left out of a
+//! comparison, and reported. Without the option, they are an error.
 
 use std::path::Path;
 
@@ -11,7 +11,8 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Returns every command with a list of strategies, one of which does not work on the machine.
+/// Returns every command that takes a list of strategies. One strategy in the list does not work on
+/// the machine.
 fn commands(busy: &str) -> [Vec<&str>; 3] {
     let list = ["--machine", "mesh:4x4x4", "--strategy", "ff,2db,tff"];
     let commands: [&[&str]; 3] = [
@@ -61,7 +62,7 @@ fn what_is_left_out_is_told() {
     let more = ["--machine", "mesh:4x4x4", "--strategy", "2db,ff", "--format", "table"];
     let table = good(&[&command[..], &more, &["--skip-unsupported"]].concat());
     assert!(table.contains("Left out: strategy 2db does not work on mesh:4x4x4"), "{table}");
-    // Nothing is left out: the list is present and empty.
+    // If nothing is left out, the list is present but empty.
     let json = good(&[&command[..], &["--strategy", "ff", "--skip-unsupported"]].concat());
     assert_eq!(serde_json::from_str::<Value>(&json).unwrap()["skipped"], json!([]));
     let json = good(&[&command[..], &["--strategy", "ff"]].concat());
@@ -79,7 +80,7 @@ fn schedulers_that_do_not_apply_are_left_out() {
     assert!(stderr(&output).contains("Left out: scheduler easy-freedom on"), "{}", stderr(&output));
 }
 
-/// Writes an experiment with two machines, on one of which `2db` works.
+/// Writes an experiment with two machines. The strategy `2db` works on only one of them.
 fn experiment(folder: &Path, name: &str, skips: &str) -> String {
     let file = folder.join(name);
     let described = format!(
@@ -100,7 +101,8 @@ fn experiments_leave_out_combinations_and_go_on_with_the_same() {
     let refused = pavior(&["experiment", &file, "--out", text(&at("never"))], "");
     assert!(stderr(&refused).contains("plain.toml:2:13"), "{}", stderr(&refused));
 
-    // The option, the key, and both, as a whole or in shards.
+    // The option, the key in the file, and both together have the same effect, with and without
+    // shards.
     let keyed = experiment(folder.path(), "keyed.toml", "skip-unsupported = true\n");
     let whole = at("whole");
     let output = pavior(&["experiment", &file, "--skip-unsupported", "--out", text(&whole)], "");
@@ -110,7 +112,8 @@ fn experiments_leave_out_combinations_and_go_on_with_the_same() {
     assert_eq!(told["skipped"].as_array().unwrap().len(), 1);
     assert_eq!(told["results"].as_array().unwrap().len(), 6, "2db runs on the other machine");
     let report = std::fs::read_to_string(whole.join("report.html")).unwrap();
-    // In the introduction and the figure's description; below the figure, lines wrap.
+    // The sentence appears in the introduction and in the figure's description. Lines below the
+    // figure are wrapped.
     assert_eq!(report.matches("Left out: strategy 2db does not work on").count(), 2);
     assert_eq!(report.matches("Left out:").count(), 3);
     let shards = ["1/2", "2/2"].map(|part| {

@@ -1,5 +1,5 @@
-//! Tests `pavior yardstick`: an independent checker accepts its bounds and rejects false ones, and
-//! its runs can be reconstructed from placements alone.
+//! Tests `pavior yardstick`. An independent checker accepts its bounds and rejects false ones, and
+//! its runs can be reconstructed from the placements alone.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -10,13 +10,14 @@ use crate::{good, pavior, refused_for, stderr, stdout};
 
 const SCENARIOS: [&str; 3] = ["mesh-light", "mesh-heavy", "mesh-overloaded"];
 
-/// Runs a script of `examples`.
+/// Runs a script from `examples`.
 fn script(name: &str, arguments: &[&str]) -> Output {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
     Command::new("python3").arg(path).args(arguments).output().unwrap()
 }
 
-/// Returns true and records a skip if Python, which the scripts need, is missing.
+/// Returns true, and records that a test was skipped, if Python is missing. The scripts need
+/// Python.
 fn lacks_python(what: &str) -> bool {
     let is_there = Command::new("python3").arg("--version").output().is_ok();
     if !is_there {
@@ -25,7 +26,7 @@ fn lacks_python(what: &str) -> bool {
     !is_there
 }
 
-/// Runs the quick yardstick with two strategies. Returns the folder and the board's rows.
+/// Runs the quick yardstick with two strategies. Returns the folder and the rows of the board.
 fn quick(folder: &Path) -> (PathBuf, Vec<Value>) {
     let out = folder.join("yardstick");
     let path = out.to_string_lossy().into_owned();
@@ -38,7 +39,7 @@ fn checked(folder: &Path) -> Output {
     script("bounds.py", &[&folder.to_string_lossy()])
 }
 
-/// Returns the result of checking a modified certificate.
+/// Returns the result of checking a certificate after a change.
 fn planted(folder: &Path, change: impl FnOnce(&mut Value)) -> (Option<i32>, String) {
     let path = folder.join("bounds.json");
     let whole = std::fs::read_to_string(&path).unwrap();
@@ -86,7 +87,7 @@ fn every_certificate_is_accepted_and_false_ones_are_refused() {
     });
     assert_eq!(status, Some(1), "{said}");
     assert!(said.contains("the certificate is for other jobs"), "{said}");
-    // Prices from other jobs prove a bound, but a weaker one.
+    // Prices that belong to other jobs prove a bound, but a weaker one.
     let (status, said) = planted(&heavy, |bounds| {
         let other = std::fs::read_to_string(out.join("mesh-overloaded/bounds.json")).unwrap();
         let other: Value = serde_json::from_str(&other).unwrap();
@@ -146,7 +147,7 @@ fn runs_of_three_scenarios_are_made_again_from_placements_alone() {
     }
 }
 
-/// Writes false entries' placements next to a correct entry's file, and returns the expected
+/// Writes placements of false entries next to the file of a correct entry, and returns the expected
 /// messages.
 fn forged(placed: &Path) -> [(String, &'static str); 4] {
     let text = std::fs::read_to_string(placed).unwrap();
@@ -198,7 +199,7 @@ fn statements_about_what_was_not_run_are_not_judged() {
     assert_eq!(table, "id,verdict,ours,half_width,stated,what\n");
     let parts = std::fs::read_to_string(Path::new(&out).join("parts.csv")).unwrap();
     let costs: Vec<&str> = parts.lines().nth(1).unwrap().split(',').collect();
-    // Costs for 60 jobs have no intervals.
+    // With 60 jobs, the costs have no intervals.
     assert!(costs[7].parse::<f64>().is_ok() && costs[9].parse::<f64>().is_ok(), "{parts}");
     assert!([4, 6, 8, 10].iter().all(|&width| costs[width].is_empty()), "{parts}");
 }

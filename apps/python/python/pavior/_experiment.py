@@ -27,7 +27,7 @@ LONGEST = 200
 
 
 def _is_own(value: object) -> bool:
-    """Returns True for the caller's own strategy or scheduler: a class or a function."""
+    """Returns True for the caller's own strategy or scheduler, which is a class or a function."""
     return callable(value)
 
 
@@ -150,7 +150,7 @@ class Results:
         Directory(os.fspath(out), self._specification).finish(self._native)
 
     def chart(self, y: str = "turnaround", x: str = "load", color: str = "strategy") -> Any:
-        """Draws a metric against a parameter, with intervals, as an Altair chart. Needs altair.
+        """Draws a metric against a parameter, with intervals, as an Altair chart. Requires altair.
 
         Raises `KeyError` if the metric `y` was not measured.
         """

@@ -108,7 +108,7 @@ class Allocation:
     def boxes(self) -> tuple[Box, ...]:
         """The disjoint boxes, in the order granted."""
     def mask(self) -> npt.NDArray[np.bool_]:
-        """Returns an array `[z, y, x]` that is True at the job's nodes. Needs numpy."""
+        """Returns an array `[z, y, x]` that is True at the job's nodes. Requires numpy."""
     def release(self) -> None:
         """Releases the nodes. Raises `KeyError` if the job holds no nodes."""
     def __enter__(self) -> Self: ...
@@ -117,7 +117,7 @@ class Allocation:
 
 @final
 class Machine:
-    """A machine and the strategy that allocates its nodes. Several threads can use it, one call at a time.
+    """A machine and the strategy that allocates its nodes. Several threads can use a machine, one at a time.
 
     >>> from pavior import Machine
     >>> machine = Machine("torus:8x8x8", "tff")
@@ -157,7 +157,7 @@ class Machine:
         """Grants nodes to a job.
 
         Parameters
-            shape: one to three sides, `(4, 4, 2)` or `"4x4x2"`; an int is a number of nodes
+            shape: one to three sides, such as `(4, 4, 2)` or `"4x4x2"`; an int is a number of nodes
             nodes: the number of nodes, for which the shape rule chooses a box
             job: the name of the job; by default the next number
             freedom: the freedom in placing the job; by default the strategy's
@@ -172,7 +172,8 @@ class Machine:
         job: JobName | None = None,
         freedom: Freedom | None = None,
     ) -> Allocation | Reason:
-        """Like `allocate`, but returns the reason for a refusal instead of raising an exception."""
+        """Does the same as `allocate`, but returns the reason for a refusal instead of raising an
+        exception."""
     def allocate_at(self, boxes: Box | Sequence[Box], *, job: JobName | None = None) -> Allocation:
         """Grants one or more given boxes to a job. Raises `ValueError` if the boxes are not free."""
     def release(self, what: Allocation | JobName) -> None:
@@ -184,7 +185,8 @@ class Machine:
         nodes: int | None = None,
         freedom: Freedom | None = None,
     ) -> tuple[Box, ...] | Reason:
-        """Returns the boxes that a request would get now, or the refusal's reason. Nothing changes."""
+        """Returns the boxes that a request would get now, or the reason for a refusal. The machine does not
+        change."""
     def explain(
         self,
         shape: Shape | None = None,
@@ -196,9 +198,10 @@ class Machine:
         """Compares the placements of a request by several strategies, and finds the jobs in its way."""
     def slots(self, shape: Shape, *, moves: int = 0, budget: int = 120_000_000) -> Slots:
         """Counts the boxes of a shape that fit at once, turned or not, after at most `moves` jobs have
-        moved. Nothing changes. `budget` limits the search, in bit-set words."""
+        moved. The machine does not change. `budget` limits the search, in bit-set words."""
     def fail(self, node: Node) -> JobName | None:
-        """Marks a node as failed, and returns the job that holds it, which keeps it until it is released."""
+        """Marks a node as failed, and returns the job that holds it, which keeps it until the job is
+        released."""
     def repair(self, node: Node) -> None:
         """Marks a node as healthy again."""
     def fork(self) -> Machine:
@@ -226,14 +229,15 @@ class Machine:
         """The rule that turns a number of nodes into a box, with its options."""
     @property
     def largest_free(self) -> tuple[int, ...]:
-        """The sides of the largest free box; zeros if no node is free."""
+        """The sides of the largest free box. They are zeros if no node is free."""
     @property
     def generation(self) -> int:
         """A number that increases with every change."""
     def occupancy(self, out: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.bool_]:
-        """Returns a new array `[z, y, x]`, or `out`, that is True at free nodes. Needs numpy."""
+        """Returns a new array `[z, y, x]`, or `out`, that is True at free nodes. Requires numpy."""
     def holders(self) -> npt.NDArray[np.int64]:
-        """Returns an array with each node's index into `jobs`; -1 if free, -2 if failed. Needs numpy."""
+        """Returns an array with each node's index into `jobs`, which is -1 if the node is free, and -2 if it
+        has failed. Requires numpy."""
     @property
     def jobs(self) -> Mapping[JobName, Allocation]:
         """A snapshot of the jobs that hold nodes, in the order granted."""
@@ -241,7 +245,8 @@ class Machine:
         """Returns the state as JSON, for `from_json`."""
     @classmethod
     def from_json(cls, text: str) -> Machine:
-        """Creates a machine from the result of `to_json`. Random choices restart."""
+        """Creates a machine from the result of `to_json`. A strategy with random choices restarts its random
+        stream."""
     def _repr_svg_(self) -> str: ...
 
 @final
@@ -262,10 +267,11 @@ class Explanation:
         """The largest free box."""
     @property
     def why(self) -> tuple[str, ...]:
-        """The answer in sentences: the reason, the jobs in the way, and moves that would make room."""
+        """The answer in sentences. It contains the reason, the jobs in the way, and moves that would make
+        room."""
     @property
     def blocked(self) -> Box | None:
-        """The place that is cheapest to empty; the moves in `why`, if any, empty this place."""
+        """The place that is cheapest to empty. If `why` contains moves, they empty this place."""
     @property
     def blocked_by(self) -> Mapping[JobName, int]:
         """The jobs that hold nodes of `blocked`, with their numbers of nodes, largest first."""
@@ -300,18 +306,19 @@ class Free:
         """The sides of the machine."""
     @property
     def wraps(self) -> tuple[bool, ...]:
-        """True for each axis that wraps: all axes of a torus, none of a mesh."""
+        """True for each axis that wraps. All axes of a torus wrap, and none of a mesh."""
     @property
     def count(self) -> int:
         """The number of free nodes."""
     def is_free(self, base: Node, sides: Shape) -> bool:
         """Returns True if every node of a box is free. Returns False if the box is not on the machine."""
     def bases(self, sides: Shape) -> npt.NDArray[np.bool_]:
-        """Returns an array `[z, y, x]`, True at the bases of free boxes with these sides. Needs numpy."""
+        """Returns an array `[z, y, x]` that is True at the bases of free boxes with these sides. Requires
+        numpy."""
     def largest(self) -> Box | None:
         """Returns the largest free box, or None if no node is free."""
     def occupancy(self) -> npt.NDArray[np.bool_]:
-        """Returns an array `[z, y, x]` that is True at free nodes. Needs numpy."""
+        """Returns an array `[z, y, x]` that is True at free nodes. Requires numpy."""
 
 @final
 class Job:
@@ -322,7 +329,7 @@ class Job:
         """The job's position in order of arrival, from 0."""
     @property
     def job(self) -> int:
-        """The job's number in the log; equal to `id` without a log."""
+        """The job's number in the log. Without a log, it is equal to `id`."""
     @property
     def submit(self) -> float:
         """The time of arrival."""
@@ -331,26 +338,27 @@ class Job:
         """The requested number of nodes."""
     @property
     def shape(self) -> tuple[int, ...] | None:
-        """The requested sides; None if it requests a number of nodes."""
+        """The requested sides, or None if the job requests a number of nodes."""
     @property
     def estimate(self) -> float:
-        """The estimated run time; messages or iterations if it sends messages."""
+        """The estimated run time. If the job sends messages, it is the number of messages or iterations."""
     @property
     def start(self) -> float | None:
-        """The start time; None if the job is waiting."""
+        """The start time, or None if the job is waiting."""
     @property
     def estimated_end(self) -> float | None:
-        """The estimated end time; None if the job is waiting."""
+        """The estimated end time, or None if the job is waiting."""
 
 @final
 class Queue:
-    """The waiting jobs, oldest first. Only valid within `Scheduler.next`."""
+    """The waiting jobs, oldest first. The object is valid only within `Scheduler.next`."""
 
     def __len__(self) -> int: ...
     def __getitem__(self, index: int, /) -> Job: ...
     def __iter__(self) -> QueueIterator: ...
     def table(self) -> Table:
-        """Returns a table of the jobs: `id`, `job`, `submit`, `nodes`, `estimate`, `x`, `y`, `z`."""
+        """Returns a table of the jobs, with the columns `id`, `job`, `submit`, `nodes`, `estimate`, `x`, `y`
+        and `z`."""
 
 @final
 class QueueIterator:
@@ -361,7 +369,7 @@ class QueueIterator:
 
 @final
 class Running:
-    """The running jobs, by estimated end. Only valid within `Scheduler.next`."""
+    """The running jobs, by estimated end. The object is valid only within `Scheduler.next`."""
 
     def __len__(self) -> int: ...
     def __getitem__(self, index: int, /) -> Job: ...
@@ -371,13 +379,13 @@ class Running:
 
 @final
 class MachineView:
-    """The machine as a scheduler sees it. Every question counts as an attempt in the metrics; reading and
-    forking do not. Only valid within `Scheduler.next`."""
+    """The machine as a scheduler sees it. Every question counts as an attempt in the metrics, but reading
+    and forking do not. The object is valid only within `Scheduler.next`."""
 
     def can_start(self, index: int) -> bool:
         """Returns True if the job at an index of the queue could start now."""
     def refusal(self, index: int) -> Reason | None:
-        """Returns why the job at an index of the queue cannot start now, or None if it can."""
+        """Returns the reason why the job at an index of the queue cannot start now, or None if it can."""
     @property
     def machine(self) -> str:
         """The name of the machine, such as `torus:8x8x8`."""
@@ -388,9 +396,9 @@ class MachineView:
     def free(self) -> int:
         """The number of nodes that are free and healthy."""
     def boxes(self, id: int) -> tuple[Box, ...] | None:
-        """Returns the boxes of a running job, given its `id`. Returns None if it holds none."""
+        """Returns the boxes of a running job, given its `id`. Returns None if the job holds none."""
     def occupancy(self) -> npt.NDArray[np.bool_]:
-        """Returns a new array `[z, y, x]` that is True at free nodes. Needs numpy."""
+        """Returns a new array `[z, y, x]` that is True at free nodes. Requires numpy."""
     def fork(self) -> Machine:
         """Returns a copy of the machine for trying out a plan. Its jobs are named by their `id`."""
 
@@ -398,7 +406,7 @@ class MachineView:
 class Judgement:
     """The result of a test, which is true if all of the strategy's answers are as claimed.
 
-    A notebook shows it in words, and draws a wrong answer.
+    A notebook describes the result in words, and draws a wrong answer.
     """
 
     @property
@@ -409,8 +417,8 @@ class Judgement:
         """True if every answer was as claimed."""
     @property
     def counterexample(self) -> str | None:
-        """The first wrong answer: the request, the answer, the error, and a drawing of the state. None if
-        every answer was as claimed."""
+        """The first wrong answer, with the request, the answer, the error, and a drawing of the state. It is
+        None if every answer was as claimed."""
     @property
     def asked(self) -> tuple[Free, tuple[int, ...] | None, int] | None:
         """The arguments of `find` for the first wrong answer, or None. To repeat the question, call
@@ -435,21 +443,22 @@ def judge(
     >>> bool(judge("tff", "mesh:3x3"))
     True
 
-    `how` chooses the states: `every` occupancy of a machine with at most 12 nodes, reached node by node;
-    `random` boxes; or a `history` of 2,000 random allocations, releases, failures and repairs on a
+    `how` chooses the states. They are `every` occupancy of a machine with at most 12 nodes, reached node by
+    node; `random` boxes; or a `history` of 2,000 random allocations, releases, failures and repairs on a
     machine of any size. The states depend only on `seed`.
 
     The test always checks that granted nodes are on the machine and free. They must be the requested box
-    (in any orientation if `turns`), or the requested number of nodes if not `contiguous`. It also checks
-    the claim (`first`, `complete`, `partial` or `count`); see `Strategy`.
+    (in any orientation if `turns`), or the requested number of nodes if not `contiguous`. The test also
+    checks the claim (`first`, `complete`, `partial` or `count`), which `Strategy` defines.
 
-    The result is true if all answers are correct. Otherwise, it describes and draws the first wrong one.
-    Exceptions raised by the strategy are passed on. `progress` is as in `simulate`.
+    The result is true if all answers are correct. Otherwise, it describes and draws the first wrong
+    answer. Exceptions raised by the strategy are passed on. `progress` is as in `simulate`.
     """
 
 @final
 class Table:
-    """A table with columns in Arrow memory. polars, pyarrow, pandas and DuckDB read it uncopied."""
+    """A table with columns in Arrow memory. polars, pyarrow, pandas and DuckDB read it without
+    copying it."""
 
     @property
     def unit(self) -> str:
@@ -506,10 +515,10 @@ class Trace:
             log_format: the format, if neither the text nor the name of the file determines it"""
     @overload
     def __new__(cls, source: ArrowTable) -> Self:
-        """Reads any Arrow table with the columns `submit`, `run` and `nodes`, and optionally `job`,
-        `estimate`, `x`, `y`, `z`, `freedom` (text), `user`, `queue`, `partition` (numbers, or names, which
-        get numbers in order). Times are numbers of seconds, timestamps or durations. Raises `ValueError`
-        for an invalid row.
+        """Reads any Arrow table with the columns `submit`, `run` and `nodes`. The columns `job`, `estimate`,
+        `x`, `y`, `z`, `freedom` (text), `user`, `queue` and `partition` are optional. The last three contain
+        numbers, or names, which get numbers in order. Times are numbers of seconds, timestamps or durations.
+        Raises `ValueError` for an invalid row.
 
         >>> import pyarrow  # doctest: +SKIP
         >>> Trace(pyarrow.table({"submit": [0, 60], "run": [30, 30], "nodes": [4, 8]}))  # doctest: +SKIP
@@ -524,15 +533,15 @@ class Trace:
         status: str | None = None,
         lenient: bool = False,
     ) -> Trace:
-        """Reads a file; the old name of `Trace(path)`, kept for one more version."""
+        """Reads a file. This is the old name of `Trace(path)`, which is kept for one more version."""
     @staticmethod
     @deprecated("Trace.from_arrow(table) is the old name of Trace(table)")
     def from_arrow(table: ArrowTable) -> Trace:
-        """Reads a table; the old name of `Trace(table)`, kept for one more version."""
+        """Reads a table. This is the old name of `Trace(table)`, which is kept for one more version."""
     @property
     def jobs(self) -> Table:
-        """The jobs in order of submission: `job`, `submit`, `run`, `estimate` (in seconds), `nodes`,
-        `x`, `y`, `z`, `freedom`, `user`, `queue`, `partition`; null if unknown."""
+        """The jobs in order of submission. The columns are `job`, `submit`, `run`, `estimate` (in seconds),
+        `nodes`, `x`, `y`, `z`, `freedom`, `user`, `queue` and `partition`. Unknown values are null."""
     def __len__(self) -> int: ...
     def _repr_html_(self) -> str: ...
 
@@ -548,27 +557,30 @@ class Result:
 
     @property
     def metrics(self) -> Table:
-        """A table with one row per metric: `metric`, `value` (null if it does not apply), `unit`."""
+        """A table with one row per metric. Its columns are `metric`, `value` (null if the metric does not
+        apply) and `unit`."""
     @property
     def jobs(self) -> Table:
-        """A table with one row per job, in order of arrival: `job` (its number in the log), `submit`,
-        `start`, `end` (null if none), `nodes`, `granted_nodes`, `fate`, `reason` (of a rejection),
-        `boxes` (base and sides, six numbers per box)."""
+        """A table with one row per job, in order of arrival. Its columns are `job` (the job's number in the
+        log), `submit`, `start`, `end` (null if there is none), `nodes`, `granted_nodes`, `fate`, `reason` (of
+        a rejection) and `boxes` (base and sides, six numbers per box)."""
     @property
     def placements(self) -> Table:
-        """A table with one row per box that a job held: `job`, `start`, `end`, `base_x` to `side_z`."""
+        """A table with one row per box that a job held. Its columns are `job`, `start`, `end`, and `base_x`
+        to `side_z`."""
     @property
     def end(self) -> float:
-        """The time of the last departure, in units; 0 if no job departed."""
+        """The time of the last departure, in units, or 0 if no job departed."""
     @property
     def unit(self) -> str:
         """The unit of times: `s`, `time_unit` or `cycle`."""
     def steps(self, metric: Literal["busy", "queue", "largest_free"]) -> Table:
-        """Returns a time series with one row per change: `time` and `value`. `metric` is `busy` (nodes that
-        jobs hold), `queue` (waiting jobs) or `largest_free` (nodes of the largest free box). Not available
-        for runs with node failures."""
+        """Returns a time series with the columns `time` and `value`, and one row per change. `metric` is
+        `busy` (nodes that jobs hold), `queue` (waiting jobs) or `largest_free` (nodes of the largest free
+        box). The series is not available for runs with node failures."""
     def __getitem__(self, metric: str, /) -> float | None:
-        """Returns the value of a metric, or None if it does not apply; `KeyError` if it was not measured."""
+        """Returns the value of a metric, or None if the metric does not apply. Raises `KeyError` if it was
+        not measured."""
     def _repr_html_(self) -> str: ...
 
 @final
@@ -577,11 +589,11 @@ class Forecasts:
 
     @property
     def jobs(self) -> Table:
-        """A table with one row per job that has started, in order of arrival: `job` (its number in the
-        log), `user`, `nodes`, `submit`, `low`, `median` and `high` (the 5, 50 and 95 % quantiles of the
-        start), `plan` and `corrected` (with the users' estimates, unchanged and corrected by earlier run
-        times), the actual `start`, and `held`, which is True if the interval was right. Times are in
-        seconds."""
+        """A table with one row per job that has started, in order of arrival. Its columns are `job` (the
+        job's number in the log), `user`, `nodes`, `submit`, `low`, `median` and `high` (the 5, 50 and 95 %
+        quantiles of the start), `plan` and `corrected` (with the users' estimates, unchanged and corrected by
+        earlier run times), the actual `start`, and `held`, which is True if the interval was right. Times are
+        in seconds."""
     @property
     def waited(self) -> int:
         """The number of jobs that had to wait."""
@@ -619,13 +631,13 @@ def forecast(
     pieces: bool | None = None,
     log_format: str | None = None,
 ) -> Forecasts:
-    """Forecasts when each job in a log starts, as an interval, using only the past at its submission.
+    """Forecasts the start of each job in a log as an interval, using only what is known at its submission.
 
     >>> import pavior
     >>> told = pavior.forecast("docs/advise.in/jobs.sacct", "torus:8x8")  # doctest: +SKIP
     >>> told.jobs["low"][:3]  # doctest: +SKIP
 
-    Each forecast runs `futures` simulations on `threads` threads; the results depend only on the number
+    Each forecast runs `futures` simulations on `threads` threads. The results depend only on the number
     of futures. `progress` and the other keywords are as in `simulate`, and so are the exceptions."""
 
 # The declaration of `simulate` is generated from the list of parameters.
@@ -897,7 +909,7 @@ class Episode:
     def see(self) -> tuple[list[bytearray], float, bool, float, tuple[int, int, int], bool]:
         """Returns the current observation without taking a step."""
     def drawn(self) -> str:
-        """Draws the machine as text: `.` free, `#` busy or failed."""
+        """Draws the machine as text. `.` is a free node, and `#` is a busy or failed node."""
 
 @final
 class Span:
@@ -913,11 +925,11 @@ class Span:
         """The first replication."""
     @property
     def end(self) -> int:
-        """The index after the last replication: `range(span.first, span.end)` contains all."""
+        """The index after the last replication. `range(span.first, span.end)` contains all replications."""
     @property
     @deprecated("Span.last is behind the last replication; use Span.end, which has the same value")
     def last(self) -> int:
-        """The old name of `end`, with the same value, for one more version.
+        """The old name of `end`, with the same value, which is kept for one more version.
 
         In the JSON of `pavior sweep`, `last` is the index of the last replication itself.
         """
@@ -955,7 +967,7 @@ class Progress:
         """The number of items done: replications of a sweep, jobs of a run, or answers of a test."""
     @property
     def planned(self) -> int:
-        """The number of items in total; 0 if unknown."""
+        """The number of items in total, or 0 if it is unknown."""
     @property
     def points_done(self) -> int:
         """The number of completed points."""
@@ -968,7 +980,7 @@ class Progress:
 
 @final
 class Specification:
-    """An experiment: its points, and the rule for the number of replications per point."""
+    """An experiment, with its points and the rule for the number of replications per point."""
 
     def __new__(
         cls,
@@ -979,8 +991,9 @@ class Specification:
         classes: Sequence[OwnClass] = (),
         logs: Mapping[str, Trace] = {},
     ) -> Self:
-        """Reads an experiment from TOML. `folder` contains its logs, `logs` those in memory by the names in
-        the text, and `classes` its own strategies and schedulers. Raises `BadName` if it cannot be read."""
+        """Reads an experiment from TOML. `folder` contains its logs, `logs` contains those in memory by the
+        names in the text, and `classes` contains its own strategies and schedulers. Raises `BadName` if the
+        experiment cannot be read."""
     @property
     def text(self) -> str:
         """The text of the experiment file."""
@@ -989,7 +1002,7 @@ class Specification:
         """The name, which is used in files."""
     @property
     def folder(self) -> str:
-        """The folder of its logs."""
+        """The folder that contains the experiment's logs."""
     @property
     def classes(self) -> tuple[OwnClass, ...]:
         """The caller's strategies and schedulers."""
@@ -1001,13 +1014,14 @@ class Specification:
         """A fingerprint. Experiments with equal fingerprints have interchangeable replications."""
     @property
     def skipped(self) -> list[dict[str, str]]:
-        """The combinations that `skip_unsupported` left out: `parameter`, `value`, `machine` and `reason`."""
+        """The combinations that `skip_unsupported` left out, each with `parameter`, `value`, `machine` and
+        `reason`."""
     @property
     def points(self) -> list[dict[str, str]]:
         """The values of the parameters set at each point."""
     def wanted(self, journal: Journal, *, without: Sequence[Span] = ()) -> list[Span]:
-        """Returns the spans that remain to be run, without those in progress; empty when all are done.
-        The result depends only on the known replications."""
+        """Returns the spans that remain to be run, without those in progress. The list is empty when all are
+        done. The result depends only on the known replications."""
     def replicate(self, span: Span, *, cancelled: Cancel | None = None) -> bytes:
         """Runs the replications of a span, and returns the lines for the journal. The lines are the same on
         every worker and in every call, except for measured times."""
@@ -1022,19 +1036,21 @@ class Results:
 
     @property
     def means(self) -> Table:
-        """The means, as in `results.csv`: one row per point and metric."""
+        """The means, as in `results.csv`, with one row per point and metric."""
     @property
     def brief(self) -> Table:
-        """A short form of `means`, without constant columns: the parameters that vary, and the metrics that
-        apply, one after another."""
+        """A short form of `means`, without constant columns. It contains the parameters that vary, and the
+        metrics that apply, one after another."""
     @property
     def replications(self) -> Table:
-        """The samples, one row per replication: its point, the values of its parameters, and every metric."""
+        """The samples, with one row per replication. A row contains the point, the values of its parameters,
+        and every metric."""
     @property
     def differences(self) -> Table:
-        """Paired differences from the baseline, as in `differences.csv`: one row per point and metric."""
+        """The paired differences from the baseline, as in `differences.csv`, with one row per point and
+        metric."""
     def files(self) -> list[tuple[str, bytes]]:
-        """Returns the files that the command line would write, by name, with the same bytes."""
+        """Returns the files that the command line would write, by name and with the same bytes."""
 
 @final
 class Directory:
@@ -1045,6 +1061,6 @@ class Directory:
     def journal(self) -> Journal:
         """The replications that the directory contained when it was opened."""
     def keep(self, lines: bytes) -> None:
-        """Stores lines from `replicate`. They are durable when this returns."""
+        """Stores lines from `replicate`. The lines are durable when this method returns."""
     def finish(self, results: Results) -> None:
         """Writes the result files atomically."""

@@ -68,7 +68,7 @@ def told(progress: Progress, counted: str, known: int) -> str:
 
 
 def length(seconds: float) -> str:
-    """Formats a duration: `42 s`, `3 min 20 s`, `2 h 5 min`."""
+    """Formats a duration, such as `42 s`, `3 min 20 s` or `2 h 5 min`."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

@@ -41,7 +41,7 @@ class Scheduler:
 
 
 class Priority(Scheduler):
-    """A scheduler based on keys: the waiting job with the smallest key starts first (ties by arrival).
+    """A scheduler based on keys. The waiting job with the smallest key starts first (ties by arrival).
 
     `key` is called once for each job, when it starts to wait, and again if it is requeued after a node
     failure. For a key that changes with time, write a `Scheduler`.

@@ -42,11 +42,11 @@ MachineName: TypeAlias = Union[str, int, Sequence[int]]
 Shape: TypeAlias = Union[Iterable[SupportsIndex], SupportsIndex, str]
 """One to three sides in nodes, x first: `(4, 4, 2)` or `"4x4x2"`. numpy integers and arrays are accepted."""
 Node: TypeAlias = Union[Iterable[SupportsIndex], SupportsIndex]
-"""The coordinates of a node, x first; on a machine of one axis also an int."""
+"""The coordinates of a node, x first. On a machine with one axis, an int is also accepted."""
 Time: TypeAlias = Union[float, timedelta]
-"""A time in units of the run; a `timedelta` is a number of seconds, for runs of logs."""
+"""A time in units of the run. For runs of logs, a `timedelta` is also accepted."""
 JobName: TypeAlias = Union[int, str]
-"""The name of a job; 7 and "7" differ."""
+"""The name of a job. 7 and "7" are different names."""
 Reason: TypeAlias = Union[
     Literal["empty-request"],
     Literal["larger-than-machine"],
@@ -58,7 +58,7 @@ Reason: TypeAlias = Union[
 Claim: TypeAlias = Union[
     Literal["first"], Literal["complete"], Literal["partial"], Literal["count"]
 ]
-"""The claim of a strategy, which `judge` tests; `Strategy` defines each."""
+"""The claim of a strategy, which `judge` tests. `Strategy` defines each claim."""
 Freedom: TypeAlias = Union[
     Literal["box"],
     Literal["turned"],
@@ -66,18 +66,18 @@ Freedom: TypeAlias = Union[
     Literal["connected"],
     Literal["any"],
 ]
-"""The freedom in placing a job; each word allows everything that the one before allows."""
+"""The freedom in placing a job. Each word allows everything that the one before it allows."""
 _Value = TypeVar("_Value")
 Several: TypeAlias = Union[_Value, Iterable[_Value]]
-"""A value of an experiment's parameter, or several: a list, an array of numpy."""
+"""A value of an experiment's parameter, or several values in a list or a numpy array."""
 Range = TypedDict(
     "Range",
     {"from": float, "to": float, "steps": int, "scale": NotRequired[Literal["linear", "log"]]},
 )
-"""A range of numbers, including both ends: `{"from": 0.5, "to": 2, "steps": 4}`; `"scale": "log"` for
-equal ratios."""
+"""A range of numbers, including both ends, such as `{"from": 0.5, "to": 2, "steps": 4}`. With
+`"scale": "log"`, the ratios of consecutive numbers are equal."""
 Numbers: TypeAlias = Union[_Value, Iterable[_Value], Range]
-"""A number for an experiment's parameter, several, or a range."""
+"""A number for an experiment's parameter, several numbers, or a range."""
 Value: TypeAlias = Union[str, float, bool, timedelta, None]
 """A value of a parameter."""
 

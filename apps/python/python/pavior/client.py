@@ -118,7 +118,7 @@ class Waiting:
 
     @property
     def id(self) -> int:
-        """The number that its lease will have."""
+        """The number that the request's lease will have."""
         return int(self.document["id"])
 
     def lease(self, timeout: float | None = None) -> Lease:
@@ -213,7 +213,7 @@ class Service:
         machine: str | None = None,
         tenant: str | None = None,
     ) -> Lease | Waiting:
-        """Like `lease`, but a request that cannot start now waits in the queue."""
+        """Requests a lease as `lease` does, but a request that cannot start now waits in the queue."""
         asked = (shape, nodes, freedom, ttl_s, estimate_s, job, machine, tenant)
         return self._found(self._transport.change("/v1/leases", _asked(*asked) | {"wait": True}))
 
@@ -254,7 +254,7 @@ class Service:
         return Lease(self, self._transport.change(f"/v1/leases/{id}/renew", {"epoch": epoch, "ttl_s": ttl_s}))
 
     def fail(self, node: Node, machine: str | None = None) -> Document:
-        """Marks a node as failed; a lease that holds it keeps it (operator)."""
+        """Marks a node as failed. A lease that holds the node keeps it (operator)."""
         return self._transport.change("/v1/nodes/fail", {"node": _numbers(node), "machine": machine})
 
     def repair(self, node: Node, machine: str | None = None) -> Document:
@@ -262,7 +262,7 @@ class Service:
         return self._transport.change("/v1/nodes/repair", {"node": _numbers(node), "machine": machine})
 
     def drain(self, node: Node, machine: str | None = None) -> Document:
-        """Like `fail`, but marks the node as being in maintenance (operator)."""
+        """Marks a node as being in maintenance. A lease that holds the node keeps it (operator)."""
         return self._transport.change("/v1/nodes/drain", {"node": _numbers(node), "machine": machine})
 
     def batch(self, operations: Sequence[Mapping[str, object]]) -> list[Document | Problem]:
@@ -353,7 +353,8 @@ class Service:
         return self._transport.change("/v1/clock/confirm", {})
 
     def ready(self) -> bool:
-        """Returns True if the service makes decisions: it is neither read-only nor a standby."""
+        """Returns True if the service makes decisions, which means that it is neither read-only nor a
+        standby."""
         try:
             self._transport.ask("GET", "/readyz")
         except Problem as problem:

@@ -1,4 +1,4 @@
-"""Environments for Gymnasium, in which an agent schedules or places jobs. Needs gymnasium and numpy.
+"""Environments for Gymnasium, in which an agent schedules or places jobs. Requires gymnasium and numpy.
 
 >>> import gymnasium, pavior.gym
 >>> env = gymnasium.make("pavior/Scheduling-v0", machine="torus:8x8x8", load=1.5, jobs=200)

@@ -13,7 +13,7 @@ use crate::arrays::free_bytes;
 pub(super) struct Allocating {
     pub(super) steps: Steps,
     bases: BaseSet,
-    /// The job to place: its index in the queue, and its shape.
+    /// The job to place, given by its index in the queue and its shape.
     chosen: Option<(usize, Sides)>,
 }
 
@@ -33,7 +33,7 @@ impl Allocating {
                 continue;
             };
             let shape = simulation.queue().get(start.index).and_then(|job| job.request.shape);
-            // A scheduler that plans nodes places the job itself.
+            // If a scheduler plans nodes, it places the job itself.
             let Some(shape) = shape.filter(|_| start.placement.is_none()) else {
                 simulation.start(start)?;
                 continue;
@@ -47,8 +47,8 @@ impl Allocating {
         Ok(())
     }
 
-    /// Places the job at the base with this node number or, if it does not fit there, at the first base
-    /// where it fits. Returns true if the mask allows the action.
+    /// Places the job at the base with this node number or, if it does not fit there, at the first
+    /// base where it fits. Returns true if the mask allows the action.
     pub(super) fn act(&mut self, action: usize) -> Result<bool, RunError> {
         let Some((index, shape)) = self.chosen else { return Ok(false) };
         let grid = *self.steps.simulation.machine().grid();

@@ -1,11 +1,11 @@
-//! An agent's observations: arrays of numbers between 0 and 1, as bytes.
+//! An agent's observations, which are arrays of numbers between 0 and 1, as bytes.
 
 use pavior::workload::Job;
 
 use super::steps::Steps;
 
-/// The columns of a job: its fraction of the nodes and of each side, its estimate, and its wait so
-/// far.
+/// The number of columns of a job: its fraction of the nodes and of each side, its estimate, and
+/// its wait so far.
 pub(super) const COLUMNS: usize = 6;
 
 /// Returns the bytes of an array of 32-bit floats.
@@ -18,7 +18,7 @@ pub(super) fn floats(values: &[f32]) -> Vec<u8> {
 }
 
 impl Steps {
-    /// Returns, for each node, the estimated remaining time of its job, or 0 without a job.
+    /// Returns, for each node, the estimated remaining time of its job, or 0 if it has no job.
     pub(super) fn remaining(&self) -> Vec<u8> {
         let machine = self.simulation.machine();
         let (grid, now) = (*machine.grid(), self.simulation.now());

@@ -58,7 +58,8 @@ impl Episodes {
 
 #[pymethods]
 impl Episodes {
-    /// Creates episodes of `jobs` jobs each; by default all jobs of a log, or 1,000 synthetic jobs.
+    /// Creates episodes of `jobs` jobs each. By default, an episode has all jobs of a log, or 1,000
+    /// synthetic jobs.
     #[new]
     #[pyo3(signature = (machine, strategy, scheduler, *, jobs = None, **parameters))]
     fn new(
@@ -116,9 +117,10 @@ pub(crate) struct Episode {
     unit: TimeUnit,
 }
 
-/// The result of a step, in order: the observation and the mask as bytes of arrays; the time
-/// integral of the number of waiting jobs since the last decision; True if the run is over; the
-/// time; the numbers of waiting, running and departed jobs; True if the mask allows the action.
+/// The result of a step. Its parts are, in order: the observation and the mask as bytes of arrays;
+/// the time integral of the number of waiting jobs since the last decision; True if the run is
+/// over; the time; the numbers of waiting, running and departed jobs; and True if the mask allows
+/// the action.
 type Step<'py> = (Vec<Bound<'py, PyByteArray>>, f64, bool, f64, (usize, usize, u64), bool);
 
 impl Episode {
@@ -158,7 +160,7 @@ impl Episode {
         self.look(py, true)
     }
 
-    /// Draws the machine as text: `.` free, `#` busy or failed.
+    /// Draws the machine as text. `.` is a free node, and `#` is a busy or failed node.
     fn drawn(&self, py: Python<'_>) -> PyResult<String> {
         self.with(py, |kind| {
             let steps = match kind {

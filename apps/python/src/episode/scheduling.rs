@@ -22,7 +22,7 @@ pub(super) struct Scheduling {
     window: usize,
     /// The requests refused in this machine state, with the reach of their jobs.
     refused: HashSet<(Request, Reach)>,
-    /// The machine state that `refused` applies to.
+    /// The machine state to which `refused` applies.
     state: Option<u64>,
 }
 
@@ -32,7 +32,7 @@ impl Scheduling {
         Scheduling { steps, fits: Vec::new(), window: window.max(1), refused, state: None }
     }
 
-    /// Runs to the next instant when a job could start, or to the end.
+    /// Runs to the next instant at which a job could start, or to the end.
     pub(super) fn run_to_decision(&mut self) -> Result<(), RunError> {
         self.find_fits();
         while !self.steps.over && !self.fits.contains(&true) {
@@ -87,8 +87,8 @@ impl Scheduling {
         }
     }
 
-    /// Returns the arrays of an observation: the free nodes, the remaining times, the features of
-    /// the jobs, the length of the queue from 0 to 1, and the mask.
+    /// Returns the arrays of an observation. They are the free nodes, the remaining times, the
+    /// features of the jobs, the length of the queue from 0 to 1, and the mask.
     pub(super) fn observe(&mut self) -> Vec<Vec<u8>> {
         let queue = self.steps.simulation.queue();
         let waiting = queue.len() as f32;

@@ -42,7 +42,7 @@ impl Allocation {
         boxes(py, &self.shared.grid, self.placement.parts())
     }
 
-    /// Returns an array `[z, y, x]` that is True at the job's nodes. Needs numpy.
+    /// Returns an array `[z, y, x]` that is True at the job's nodes. This requires numpy.
     fn mask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut bytes = vec![0; self.shared.grid.nodes() as usize];
         for node in self.placement.parts().iter().flat_map(|part| part.nodes(&self.shared.grid)) {
@@ -62,7 +62,7 @@ impl Allocation {
 
     #[pyo3(signature = (*_raised))]
     fn __exit__(&self, py: Python<'_>, _raised: &Bound<'_, PyTuple>) -> PyResult<()> {
-        // If the block has already released the job, there is nothing to release.
+        // If the block has already released the job, nothing is released here.
         let inner = self.shared.lock(py)?;
         if !inner.jobs.has(&inner.machine, &self.name) {
             return Ok(());

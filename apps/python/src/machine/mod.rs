@@ -125,10 +125,10 @@ impl Machine {
 
     /// Grants nodes to a job. Raises `Refused`, with the reason, if the request is refused.
     ///
-    /// `shape` is one to three sides, `(4, 4, 2)` or `"4x4x2"`. An int is a number of nodes, like
-    /// `nodes`, for which the shape rule chooses a box. `job` is an int or a str; if omitted, the
-    /// job gets the next number. `freedom` is the freedom in placing the job: `box`, `turned`,
-    /// `any-box`, `connected` or `any`.
+    /// `shape` is one to three sides, such as `(4, 4, 2)` or `"4x4x2"`. An int is a number of
+    /// nodes, like `nodes`, for which the shape rule chooses a box. `job` is an int or a str; if it
+    /// is omitted, the job gets the next number. `freedom` is the freedom in placing the job:
+    /// `box`, `turned`, `any-box`, `connected` or `any`.
     #[pyo3(signature = (shape = None, *, nodes = None, job = None, freedom = None))]
     fn allocate(
         &self,
@@ -142,7 +142,8 @@ impl Machine {
         self.grant(py, &asked, job)?.map_err(|refusal| refused(py, refusal))
     }
 
-    /// Like `allocate`, but returns the reason for a refusal instead of raising an exception.
+    /// Does the same as `allocate`, but returns the reason for a refusal instead of raising an
+    /// exception.
     #[pyo3(signature = (shape = None, *, nodes = None, job = None, freedom = None))]
     fn try_allocate(
         &self,
@@ -185,7 +186,7 @@ impl Machine {
         self.keep(py, &mut inner, name, number, placement)
     }
 
-    /// Releases the nodes of a job. Raises `KeyError` if it holds no nodes.
+    /// Releases the nodes of a job. Raises `KeyError` if the job holds no nodes.
     fn release(&self, py: Python<'_>, what: &Bound<'_, PyAny>) -> PyResult<()> {
         match what.cast::<Allocation>() {
             Ok(allocation) if Arc::ptr_eq(&allocation.get().shared, &self.shared) => {
@@ -196,8 +197,8 @@ impl Machine {
         }
     }
 
-    /// Returns the boxes that a request would get now, or the reason for a refusal. Nothing
-    /// changes.
+    /// Returns the boxes that a request would get now, or the reason for a refusal. The machine
+    /// does not change.
     #[pyo3(signature = (shape = None, *, nodes = None, freedom = None))]
     fn probe(
         &self,
@@ -250,8 +251,8 @@ impl Machine {
     }
 
     /// Counts the boxes of a shape that fit at once, turned or not, after at most `moves` jobs have
-    /// moved. No strategy is called, and nothing changes. `budget` limits the search, in bit-set
-    /// words.
+    /// moved. No strategy is called, and the machine does not change. `budget` limits the search,
+    /// in bit-set words.
     #[pyo3(signature = (shape, *, moves = 0, budget = SearchLimits::BUDGET))]
     #[pyo3(text_signature = "($self, shape, *, moves=0, budget=120000000)")]
     fn slots(
@@ -342,7 +343,7 @@ impl Machine {
         self.shared.rule.to_string()
     }
 
-    /// The sides of the largest free box; zeros if no node is free.
+    /// The sides of the largest free box. They are zeros if no node is free.
     #[getter]
     fn largest_free<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let free = self.shared.lock(py)?.machine.free().clone();
@@ -357,7 +358,7 @@ impl Machine {
         Ok(self.shared.lock(py)?.machine.state())
     }
 
-    /// Returns a new array `[z, y, x]`, or `out`, that is True at free nodes. Needs numpy.
+    /// Returns a new array `[z, y, x]`, or `out`, that is True at free nodes. This requires numpy.
     #[pyo3(signature = (out = None))]
     fn occupancy<'py>(
         &self,
@@ -370,8 +371,9 @@ impl Machine {
         Ok(out)
     }
 
-    /// Returns, for each node `[z, y, x]`, the index into `jobs` of the job that holds it; -1 if it
-    /// is free, -2 if it has failed and no job holds it. Needs numpy.
+    /// Returns an array `[z, y, x]` with the index into `jobs` of the job that holds each node. The
+    /// index is -1 if the node is free, and -2 if it has failed and no job holds it. This requires
+    /// numpy.
     fn holders<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let grid = self.shared.grid;
         let inner = self.shared.lock(py)?;

@@ -12,7 +12,7 @@ use crate::shared::{Inner, Shared};
 /// Grants boxes to a job.
 ///
 /// # Errors
-/// Returns a message if the boxes are not free; in that case, nothing has changed.
+/// Returns a message if the boxes are not free. In that case, nothing has changed.
 pub(crate) fn hold(
     machine: &mut pavior::Machine,
     job: JobId,

@@ -41,7 +41,7 @@ impl Job {
         self.inner.id.0
     }
 
-    /// The job's number in the log; equal to `id` without a log.
+    /// The job's number in the log. Without a log, it is equal to `id`.
     #[getter]
     fn job(&self) -> u64 {
         self.inner.number
@@ -59,26 +59,27 @@ impl Job {
         self.inner.request.nodes
     }
 
-    /// The requested sides; None if it requests a number of nodes.
+    /// The requested sides, or None if the job requests a number of nodes.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let shape = self.inner.request.shape;
         shape.map(|sides| geometry::tuple(py, sides, self.axes)).transpose()
     }
 
-    /// The estimated run time, in units; messages or iterations if it sends messages.
+    /// The estimated run time, in units. If the job sends messages, it is the number of messages or
+    /// iterations.
     #[getter]
     fn estimate(&self) -> f64 {
         self.unit.units(self.inner.estimate)
     }
 
-    /// The start time, in units; None if the job is waiting.
+    /// The start time, in units, or None if the job is waiting.
     #[getter]
     fn start(&self) -> Option<f64> {
         self.times.map(|(start, _)| self.unit.units(start))
     }
 
-    /// The estimated end time, in units; None if the job is waiting.
+    /// The estimated end time, in units, or None if the job is waiting.
     #[getter]
     fn estimated_end(&self) -> Option<f64> {
         self.times.map(|(_, end)| self.unit.units(end))

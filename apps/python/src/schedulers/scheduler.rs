@@ -52,7 +52,7 @@ impl InPython {
     }
 }
 
-/// Reads an answer of `next`: None, an index of the queue, or an index and boxes.
+/// Reads an answer of `next`, which is None, an index of the queue, or an index and boxes.
 fn start(answer: &Bound<'_, PyAny>, grid: &Grid) -> PyResult<Option<Start>> {
     let wrong = || {
         let said = answer.repr().map_or_else(|_| "something".into(), |repr| repr.to_string());
@@ -104,7 +104,7 @@ impl Scheduler for InPython {
 /// A scheduler whose keys come from a Python function.
 struct ByKey {
     inner: Priority,
-    /// The number of axes of shapes, stored here because the function sees only jobs.
+    /// The number of axes of shapes. It is stored here because the function sees only jobs.
     axes: Arc<AtomicUsize>,
 }
 

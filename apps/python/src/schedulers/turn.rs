@@ -30,7 +30,8 @@ pub(super) trait Turn {
     fn queue(&self) -> &Waiting;
     fn running(&self) -> &Started;
     fn machine(&self) -> &Machine;
-    /// Asks if the job at a queue index could start now. This counts as an attempt in the metrics.
+    /// Asks whether the job at a queue index could start now. The question counts as an attempt in
+    /// the metrics.
     fn ask(&mut self, index: usize) -> Option<Result<(), Refusal>>;
 }
 
@@ -117,7 +118,8 @@ impl Queue {
         told("Queue", self.__len__(py))
     }
 
-    /// Returns a table of the jobs: `id`, `job`, `submit`, `nodes`, `estimate`, `x`, `y`, `z`.
+    /// Returns a table of the jobs with the columns `id`, `job`, `submit`, `nodes`, `estimate`,
+    /// `x`, `y` and `z`.
     fn table(&self, py: Python<'_>) -> PyResult<Table> {
         turn(py, |turn| table(&turn.queue().iter().collect::<Vec<_>>(), None, self.unit))
     }
@@ -201,8 +203,8 @@ impl Running {
     }
 }
 
-/// The machine as a scheduler sees it. Every question counts as an attempt in the metrics; reading
-/// and forking do not.
+/// The machine as a scheduler sees it. Every question counts as an attempt in the metrics, but
+/// reading and forking do not.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct MachineView {}
 
@@ -227,7 +229,7 @@ impl MachineView {
         Ok(MachineView::ask(py, index)?.is_ok())
     }
 
-    /// Returns why the job at an index of the queue cannot start now, or None if it can.
+    /// Returns the reason why the job at an index of the queue cannot start now, or None if it can.
     fn refusal(&self, py: Python<'_>, index: isize) -> PyResult<Option<Py<PyAny>>> {
         Ok(MachineView::ask(py, index)?.err().map(|refusal| word(py, refusal)))
     }
@@ -251,7 +253,7 @@ impl MachineView {
         turn(py, |turn| Ok(turn.machine().free().count()))
     }
 
-    /// Returns the boxes of a running job, given its `id`. Returns None if it holds none.
+    /// Returns the boxes of a running job, given its `id`. Returns None if the job holds none.
     fn boxes<'py>(&self, py: Python<'py>, id: u64) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let held = turn(py, |turn| {
             let placement = turn.machine().placement(JobId(id)).cloned();
@@ -260,7 +262,7 @@ impl MachineView {
         held.map(|(grid, placement)| boxes(py, &grid, placement.parts())).transpose()
     }
 
-    /// Returns a new array `[z, y, x]` that is True at free nodes. Needs numpy.
+    /// Returns a new array `[z, y, x]` that is True at free nodes. This requires numpy.
     fn occupancy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         turn(py, |turn| free_nodes(py, turn.machine().free()))
     }

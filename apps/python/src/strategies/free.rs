@@ -23,7 +23,7 @@ impl Free {
         geometry::tuple(py, self.free.grid().sides(), self.free.grid().axes())
     }
 
-    /// True for each axis that wraps: all axes of a torus, none of a mesh.
+    /// True for each axis that wraps. All axes of a torus wrap, and none of a mesh.
     #[getter]
     fn wraps<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let grid = self.free.grid();
@@ -43,8 +43,8 @@ impl Free {
         Ok(cuboid.lies_on(grid) && self.free.is_free(&cuboid))
     }
 
-    /// Returns an array `[z, y, x]` that is True at the bases of free boxes with these sides. Needs
-    /// numpy.
+    /// Returns an array `[z, y, x]` that is True at the bases of free boxes with these sides. This
+    /// requires numpy.
     fn bases<'py>(&self, py: Python<'py>, sides: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let grid = *self.free.grid();
         let sides = geometry::sides(&grid, sides)?;
@@ -65,14 +65,15 @@ impl Free {
         largest.map(|cuboid| PyBox::new_on(self.free.grid(), cuboid))
     }
 
-    /// Draws the free nodes: `.` free, `#` busy, with the origin at the lower left.
+    /// Draws the free nodes, with the origin at the lower left. `.` is a free node, and `#` is a
+    /// busy one.
     fn __repr__(&self) -> String {
         let (count, grid) = (self.free.count(), self.free.grid());
         let drawn = picture::draw(&self.free);
         format!("<Free: {count} of {} nodes of {grid}>\n{}", grid.nodes(), drawn.trim_end())
     }
 
-    /// Returns an array `[z, y, x]` that is True at free nodes. Needs numpy.
+    /// Returns an array `[z, y, x]` that is True at free nodes. This requires numpy.
     fn occupancy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         free_nodes(py, &self.free)
     }

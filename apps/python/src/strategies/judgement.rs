@@ -41,8 +41,8 @@ impl Judgement {
         self.flaw.is_none()
     }
 
-    /// The first wrong answer: the request, the answer, the error, and a drawing of the state. None
-    /// if every answer was as claimed.
+    /// The first wrong answer, with the request, the answer, the error, and a drawing of the state.
+    /// It is None if every answer was as claimed.
     #[getter]
     fn counterexample(&self) -> Option<String> {
         self.flaw.as_ref().map(ToString::to_string)
@@ -103,17 +103,17 @@ impl Judgement {
 /// A strategy can be correct on a mesh and wrong on a torus, so test it on each kind of machine
 /// that it supports.
 ///
-/// `how` chooses the states: `every` occupancy of a machine with at most 12 nodes, reached node by
-/// node; `random` boxes; or a `history` of 2,000 random allocations, releases, failures and repairs
-/// on a machine of any size. The states depend only on `seed`.
+/// `how` chooses the states. They are `every` occupancy of a machine with at most 12 nodes, reached
+/// node by node; `random` boxes; or a `history` of 2,000 random allocations, releases, failures and
+/// repairs on a machine of any size. The states depend only on `seed`.
 ///
 /// The test always checks that granted nodes are on the machine and free. They must be the
 /// requested box (in any orientation if `turns`), or the requested number of nodes if not
-/// `contiguous`. It also checks the claim (`first`, `complete`, `partial` or `count`); see
-/// `Strategy`.
+/// `contiguous`. The test also checks the claim (`first`, `complete`, `partial` or `count`), which
+/// `Strategy` defines.
 ///
 /// The result is true if all answers are correct. Otherwise, it describes and draws the first wrong
-/// one. Exceptions raised by the strategy are passed on. `progress` is as in `simulate`.
+/// answer. Exceptions raised by the strategy are passed on. `progress` is as in `simulate`.
 #[pyfunction]
 #[pyo3(signature = (strategy, machine = None, *, how = "every", seed = 1, progress = None))]
 #[pyo3(text_signature = "(strategy, machine='mesh:3x3', *, how='every', seed=1, progress=None)")]

@@ -18,7 +18,8 @@ struct Kept {
 }
 
 impl Raised {
-    /// Stores an exception, unless one is already stored: later exceptions follow from it.
+    /// Stores an exception, unless one is already stored, since later exceptions are consequences
+    /// of the first.
     pub(crate) fn keep(&self, error: PyErr) {
         self.0.error.get_or_init(|| CallerError::new(error));
     }

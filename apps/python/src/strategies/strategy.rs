@@ -101,7 +101,7 @@ impl Strategy for InPython {
     }
 }
 
-/// Reads an answer: None, a box, or several boxes. `wrong` is the error for anything else.
+/// Reads an answer, which is None, a box, or several boxes. `wrong` is the error for anything else.
 pub(crate) fn placement(
     answer: &Bound<'_, PyAny>,
     grid: &Grid,
@@ -144,7 +144,7 @@ pub(crate) fn selection(
 }
 
 /// Adds a class to a registry and selects it. Exceptions raised by its methods are stored in
-/// `raised` or, if that is not given, in each strategy created.
+/// `raised`. If `raised` is not given, they are stored in each strategy that is created.
 pub(crate) fn register(
     class: &Bound<'_, PyType>,
     registry: &mut Registry,

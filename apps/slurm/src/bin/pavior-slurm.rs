@@ -1,5 +1,5 @@
-//! The daemon as a separate program, for tests; users run `pavior slurm`. `pavior-slurm [--config]
-//! FILE [COMMAND ...]`.
+//! The daemon as a separate program, for tests; users run `pavior slurm`. Usage:
+//! `pavior-slurm [--config] FILE [COMMAND ...]`.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use pavior_slurm::{
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // `slurm --config` are words passed by the toy cluster's script.
+    // The toy cluster's script passes `slurm --config`, which this program ignores.
     let rest: Vec<&str> = arguments
         .iter()
         .map(String::as_str)

@@ -1,5 +1,5 @@
-//! A file lock on a shared disk; of several daemons, its holder is the active one. It is a system
-//! lock (`flock`), so it is released however the holder exits. The lock only saves work and log
+//! A file lock on a shared disk, which determines the active one of several daemons. It is a system
+//! lock (`flock`), so it is released however its holder exits. The lock only saves work and log
 //! lines. Correctness does not depend on it, because Slurm rejects a change if the job has changed
 //! in the meantime (see `carry`).
 
@@ -8,15 +8,15 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
 
-/// A daemon's claim to be the active one.
+/// A daemon's claim to be the active daemon.
 #[derive(Default)]
 pub(crate) struct Lock {
     held: Option<(PathBuf, File)>,
 }
 
 impl Lock {
-    /// Returns true if this daemon is active: no lock is configured, or it holds the lock or
-    /// acquires it now.
+    /// Returns true if this daemon is active. It is active if no lock is configured, or if it holds
+    /// the lock or can acquire it now.
     pub(crate) fn take(&mut self, path: Option<&PathBuf>) -> io::Result<bool> {
         let Some(path) = path else {
             self.held = None;
@@ -61,7 +61,7 @@ mod tests {
         assert!(!second.take(Some(&path)).unwrap());
         drop(first);
         assert!(second.take(Some(&path)).unwrap());
-        // Removing the file revokes the lock, which the holder notices.
+        // Removing the file revokes the lock, and the holder notices this.
         std::fs::remove_file(&path).unwrap();
         let mut third = Lock::default();
         assert!(third.take(Some(&path)).unwrap() && !second.take(Some(&path)).unwrap());

@@ -1,7 +1,7 @@
-//! `pavior slurm --observe`: the page of an unmodified Slurm cluster. Its types ensure that the
+//! `pavior slurm --observe`: the page of an unmodified Slurm cluster. The types guarantee that the
 //! observer changes nothing: it only asks [`Question`](crate::calls::Question)s and has no
 //! [`Operator`](crate::calls::Operator). It needs neither the gate nor root access. Jobs do not
-//! need shapes: the page shows a running job on its nodes, and for a waiting job the box that it
+//! need shapes. The page shows a running job on its nodes, and a waiting job in the box that it
 //! would get.
 
 use std::ops::ControlFlow;
@@ -28,8 +28,8 @@ pub const ADDRESS: &str = "127.0.0.1:9322";
 /// SIGHUP, reloads the configuration from `path`.
 ///
 /// # Errors
-/// Returns an error if the configuration is wrong or the address is unavailable. While Slurm does
-/// not answer, the page shows the last answer.
+/// Returns an error if the configuration is invalid or the address is unavailable. While Slurm does
+/// not answer, the page shows the last known state.
 pub fn observe(path: &Path, config: Config, address: &str) -> Result<(), SlurmError> {
     let signals = Signals::listen()?;
     let board = Arc::new(Board::new(view(&config, Ledger::default(), now())));
@@ -63,7 +63,8 @@ pub fn observe(path: &Path, config: Config, address: &str) -> Result<(), SlurmEr
     }
 }
 
-/// Returns the host names of the page: the name in its address and the names of this computer.
+/// Returns the host names for which the page is served: the name in its address and the names of
+/// this computer.
 fn names(address: &str) -> Vec<String> {
     let own = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let own = own.trim();
@@ -98,7 +99,7 @@ impl Observer {
         self.manager.alive(status);
     }
 
-    /// Publishes Slurm's answers, and returns a one-line summary.
+    /// Publishes the state that Slurm reported. Returns a one-line summary.
     fn show(&mut self, ledger: Ledger) -> String {
         self.troubles.log_unreadable(&ledger);
         let unreadable = ledger.unreadable.len();

@@ -1,6 +1,6 @@
-//! Startup checks, made before any change, that the daemon can serve this cluster. Faults found
-//! here are permanent, so the daemon exits with a special status. If Slurm does not answer, the
-//! checks are repeated.
+//! Startup checks that the daemon can serve this cluster, made before any change. Faults found here
+//! are permanent, so the daemon exits with a special status. If Slurm does not answer, the checks
+//! are repeated.
 
 use crate::calls::{Question, capture};
 use crate::ledger::Ledger;
@@ -23,8 +23,8 @@ pub(crate) fn look(config: &Config, changes: bool) -> Result<(), SlurmError> {
     Ok(())
 }
 
-/// Checks the user, since only root and slurmctld's user may change other users' jobs and bypass
-/// the gate.
+/// Checks the user. Only root and slurmctld's user may change other users' jobs and bypass the
+/// gate.
 fn rights(user: u32, slurm_user: &str) -> Result<(), SlurmError> {
     let number_of = |text: &str| number::<u32>(text.split_once('(')?.1.strip_suffix(')')?);
     if user == 0 || number_of(slurm_user) == Some(user) {
@@ -35,10 +35,10 @@ fn rights(user: u32, slurm_user: &str) -> Result<(), SlurmError> {
     )))
 }
 
-/// Compares the node names; returns differences that may be intended, for the log. A machine may
-/// have holes, and a partition may lack nodes for a while. But if each has nodes that the other
-/// lacks, or the two have none in common, the node names are wrong, and placements would not be
-/// boxes.
+/// Compares the node names of the machine and the partition. Returns differences that may be
+/// intended, for the log. A machine may have holes, and a partition may lack nodes for a while. But
+/// if each has nodes that the other lacks, or if they have no nodes in common, the configured names
+/// are wrong, and placements would not be boxes.
 pub(crate) fn names(config: &Config, ledger: &Ledger) -> Result<Vec<String>, SlurmError> {
     let unmatched = NodeDifference::of(config, ledger);
     let faults = unmatched.faults(config);

@@ -1,4 +1,5 @@
-//! Logs each lasting problem when it begins, every minute while it lasts, and when it ends.
+//! Log lines about lasting problems: one when a problem begins, one every minute while it lasts,
+//! and one when it ends.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use crate::ledger::Ledger;
 /// The interval between log lines about a lasting problem, in seconds.
 const AGAIN: u64 = 60;
 
-/// The maximum number of malformed records named in a line.
+/// The maximum number of malformed records that a line lists.
 const NAMED: usize = 8;
 
 /// A kind of problem.
@@ -21,13 +22,13 @@ pub(crate) enum Trouble {
     Absent,
     /// Some records are malformed.
     Unreadable,
-    /// Nodes are held by two jobs.
+    /// Two jobs hold the same node.
     Overlap,
     /// Some jobs have no box and will not get one.
     Boxless,
     /// The lock cannot be checked or taken.
     Lock,
-    /// slurmctld has not loaded the gate, or this is unknown.
+    /// slurmctld has not loaded the gate, or this cannot be determined.
     Gate,
 }
 
@@ -49,7 +50,8 @@ impl Trouble {
 pub(crate) struct Troubles(BTreeMap<Trouble, u64>);
 
 impl Troubles {
-    /// Logs a problem, given as its level, event and details, or the end if `line` is `None`.
+    /// Logs a problem with its level, event and details, or the end of the problem if `line` is
+    /// `None`.
     pub(crate) fn log(&mut self, trouble: Trouble, line: Option<(&str, &str, Value)>) {
         let is_there = line.is_some();
         if self.is_news(trouble, is_there, now()) {
@@ -66,7 +68,7 @@ impl Troubles {
             return self.0.remove(&trouble).is_some();
         }
         let last = self.0.get(&trouble).copied();
-        // A clock that was set back must not suppress the line.
+        // If the clock was set back, the line must still be logged.
         let is_news = last.is_none_or(|last| !(last..last + AGAIN).contains(&now));
         if is_news {
             self.0.insert(trouble, now);

@@ -1,5 +1,6 @@
-//! Asks slurmctld which gate it has loaded. The gate rejects a job with a special comment, and its
-//! message contains the gate's checksum. Slurm only tests this job, so it is never queued.
+//! Determines which gate slurmctld has loaded. For this purpose, the daemon submits a test job with
+//! a special comment. The gate rejects the job with a message that contains the gate's checksum.
+//! Slurm only tests this job and never queues it.
 
 use std::path::Path;
 
@@ -18,18 +19,18 @@ pub(crate) enum LoadedGate {
     /// A gate from another version or configuration.
     Other,
     Absent,
-    /// Something else refused the test job with this message.
+    /// Something else rejected the test job with this message.
     Unknown(String),
 }
 
-/// Asks which gate is loaded for a configuration.
+/// Determines the loaded gate for a configuration.
 ///
 /// # Errors
 /// Returns an error if the command cannot be run or gives no answer.
 pub(crate) fn loaded_gate(config: &Config) -> Result<LoadedGate, SlurmError> {
     let partition = format!("--partition={}", config.partitions[0]);
     let comment = format!("--comment=pavior-check {}\n", config.licence);
-    // Some sites reject jobs without a time limit, possibly before calling the gate.
+    // Some sites reject jobs without a time limit, possibly before they call the gate.
     let arguments = [&partition, &comment, "--time=1", "-o", "/dev/null", "--wrap=true"];
     let (question, environment) = (Question::Test, &[]);
     let output = Call { question, arguments: &arguments, environment }.run(BOUNDS)?;
@@ -44,7 +45,7 @@ fn read(config: &Config, is_accepted: bool, complaints: &[u8]) -> LoadedGate {
         Some((_, rest)) if !rest.starts_with(own) => LoadedGate::Other,
         Some((_, rest)) if rest.contains("changes open") => LoadedGate::Unguarded,
         Some(_) => LoadedGate::Current,
-        // The first versions refuse the comment for a different reason.
+        // The first versions reject the comment for a different reason.
         None if text.contains("pavior: ") => LoadedGate::Other,
         None if is_accepted => LoadedGate::Absent,
         None => LoadedGate::Unknown(shown_bytes(complaints.trim_ascii())),
@@ -57,7 +58,7 @@ impl LoadedGate {
         matches!(self, LoadedGate::Current | LoadedGate::Unguarded | LoadedGate::Other)
     }
 
-    /// Describes the fault and its remedy; `None` for the current gate.
+    /// Describes the fault and its remedy. Returns `None` for the current gate.
     pub(crate) fn fault(&self, config: &Config) -> Option<String> {
         let text = match self {
             LoadedGate::Current => return None,

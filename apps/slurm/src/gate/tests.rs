@@ -1,5 +1,5 @@
-//! Tests of the gate by itself, in a Lua interpreter if one is installed. `tests/it/gate.rs` runs
-//! it in Slurm's interpreter.
+//! Tests of the gate in a standalone Lua interpreter, if one is installed. `tests/it/gate.rs` tests
+//! the gate in slurmctld.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -31,8 +31,8 @@ for line in io.lines() do
 end
 "#;
 
-/// Runs a script after the module for a configuration. Returns `None` and informs the test runner
-/// if there is no interpreter.
+/// Runs a script after loading the module for a configuration. If there is no interpreter, informs
+/// the test runner and returns `None`.
 fn lua(config: &Config, script: &str, input: String) -> Option<String> {
     let names = ["lua5.1", "lua5.3", "lua5.4", "lua"];
     let is_there = |name: &&&str| Command::new(name).arg("-v").output().is_ok();
@@ -62,7 +62,7 @@ fn config() -> Config {
     Config::parse(CONFIG).unwrap()
 }
 
-/// Returns the shape that the daemon reads from a comment.
+/// Returns the shape that the daemon finds in a comment.
 fn read(comment: &str) -> String {
     match shape::read(comment, 2) {
         Ok(Some([a, b, _])) => format!("{a}x{b}"),
@@ -117,7 +117,7 @@ fn attack_gate_and_daemon_read_all_comments_alike() {
         0 => any.new_tree(&mut runner).unwrap().current(),
         _ => near.new_tree(&mut runner).unwrap().current(),
     };
-    // The script cannot read lines with a final carriage return, which comments never contain.
+    // The script cannot read lines that end in a carriage return. Comments never do.
     let comments: Vec<String> = (0..tried).map(|at| draw(at).replace(['\r', '\0'], "")).collect();
     let lines = comments.join("\n") + "\n";
     let Some(answers) = lua(&config(), SHAPES, lines) else { return };

@@ -1,6 +1,7 @@
-//! Jobs' demands on each of their nodes, and the nodes' offers. This module parses the constraints
-//! and GRES that users write. A demand that it does not understand is never ignored: the job is not
-//! placed, and its user gets a note. The same grammar is used for the features and GRES of nodes.
+//! The demands of jobs on each of their nodes, and the resources that nodes offer. This module
+//! parses the constraints and GRES that users write. A demand that it does not understand is never
+//! ignored: the job is not placed, and its user gets a note. The features and GRES of nodes have
+//! the same grammar.
 
 use std::collections::BTreeSet;
 
@@ -19,11 +20,12 @@ pub(crate) struct Demands {
     /// Memory in MiB.
     pub(crate) memory: u64,
     pub(crate) cpus: u64,
-    /// Sockets, cores per socket, and threads per core; 0 if unspecified.
+    /// The numbers of sockets, of cores per socket, and of threads per core, which are 0 if
+    /// unspecified.
     pub(crate) layout: [u32; 3],
     /// Temporary disk space in MiB.
     pub(crate) disk: u64,
-    /// Excluded nodes. A user may exclude every node, in many jobs.
+    /// The excluded nodes. A user may exclude all nodes, and may do so in many jobs.
     pub(crate) excluded: BTreeSet<NodeName>,
 }
 
@@ -57,8 +59,7 @@ pub(crate) struct DemandFields<'a> {
 }
 
 impl DemandFields<'_> {
-    /// Parses the fields. An error names the field that cannot be interpreted, but never contains
-    /// its text.
+    /// Parses the fields. An error names the invalid field, but never contains its text.
     pub(crate) fn read(self) -> Result<Demands, &'static str> {
         let features = match self.features {
             "(null)" | "" => None,
@@ -85,7 +86,7 @@ impl Demands {
     pub(crate) fn met_by(&self, name: &NodeName, offer: &Offer) -> bool {
         let [sockets, cores, threads] = offer.layout;
         let [wants_sockets, wants_cores, wants_threads] = self.layout;
-        // A job that requests fewer threads per core leaves the others unused.
+        // If a job requests fewer threads per core, the other threads stay unused.
         let usable = match (wants_threads, threads) {
             (1.., 1..) if wants_threads < threads => {
                 offer.cpus * u64::from(wants_threads) / u64::from(threads)
@@ -104,11 +105,11 @@ impl Demands {
     }
 }
 
-/// A constraint: features joined by `&` and `|`, and parentheses.
+/// A constraint, which consists of features, `&`, `|` and parentheses.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Features {
     One(String),
-    /// An operand followed by others, each with the operator that precedes it.
+    /// An operand followed by others. Each of the others is preceded by an operator.
     Joined(Box<Features>, Vec<(Connective, Features)>),
 }
 
@@ -119,8 +120,8 @@ pub(crate) enum Connective {
 }
 
 impl Features {
-    /// Parses a constraint. Returns `None` for other constraints that Slurm accepts: counts,
-    /// brackets, braces, `!`.
+    /// Parses a constraint. Returns `None` for constraints with the other syntax that Slurm
+    /// accepts: counts, brackets, braces, `!`.
     pub(crate) fn read(text: &str) -> Option<Features> {
         if text.len() > LONGEST {
             return None;
@@ -158,8 +159,8 @@ impl Features {
         (!name.is_empty()).then(|| (Features::One(name.to_string()), rest))
     }
 
-    /// Returns true if a node with these features satisfies the constraint under any precedence of
-    /// `&` and `|`, which differs between Slurm releases.
+    /// Returns true if a node with these features satisfies the constraint under either precedence
+    /// of `&` and `|`, because the precedence differs between Slurm releases.
     fn met_by(&self, had: &[String]) -> bool {
         match self {
             Features::One(name) => had.iter().any(|feature| feature == name),
@@ -187,7 +188,7 @@ fn is_of_a_feature(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_-.=:+%@/".contains(c)
 }
 
-/// Parses the features of a node, as `sinfo` prints them.
+/// Parses the features of a node in the output of `sinfo`.
 pub(crate) fn features(text: &str) -> Option<Vec<String>> {
     if text == "(null)" || text.is_empty() {
         return Some(Vec::new());
@@ -214,8 +215,8 @@ impl Gres {
     }
 }
 
-/// Parses GRES as `squeue` prints them for a job (`gres:gpu:a100:2`) and `sinfo` for a node
-/// (`gpu:a100:4(S:0-1)`).
+/// Parses GRES, in the format that `squeue` uses for jobs (`gres:gpu:a100:2`) or `sinfo` uses for
+/// nodes (`gpu:a100:4(S:0-1)`).
 pub(crate) fn gres(text: &str) -> Option<Vec<Gres>> {
     if text.len() > LONGEST {
         return None;
@@ -267,13 +268,13 @@ fn one_gres(text: &str) -> Option<Gres> {
     plain.then(|| Gres { name: name.into(), kind: kind.map(Into::into), count })
 }
 
-/// Returns true if text consists of digits, optionally followed by a unit.
+/// Returns true if the text consists of digits, optionally followed by a unit.
 fn is_count(text: &str) -> bool {
     let digits = text.strip_suffix(|c: char| "KMGTPkmgtp".contains(c)).unwrap_or(text);
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Reads a count with a unit: `4`, `4K`, `2G`.
+/// Parses a count with an optional unit: `4`, `4K`, `2G`.
 fn count(text: &str) -> Option<u64> {
     let powers = ['K', 'M', 'G', 'T', 'P'];
     let power = text
@@ -286,7 +287,7 @@ fn count(text: &str) -> Option<u64> {
     }
 }
 
-/// Reads `3000`, `3000M` or `2G` as MiB; `0` and `N/A` are zero.
+/// Parses `3000`, `3000M` or `2G` as MiB. `0` and `N/A` are zero.
 pub(crate) fn mebibytes(text: &str) -> Option<u64> {
     let last = text.chars().next_back()?;
     let (digits, factor, divisor) = match last.to_ascii_uppercase() {
@@ -301,7 +302,7 @@ pub(crate) fn mebibytes(text: &str) -> Option<u64> {
     Some(number::<u64>(digits)?.checked_mul(factor)?.div_ceil(divisor))
 }
 
-/// Reads sockets, cores and threads from `2:*:1`, or from `2:8:2` for a node.
+/// Parses sockets, cores and threads, such as `2:*:1`, or `2:8:2` for a node.
 pub(crate) fn layout(text: &str) -> Option<[u32; 3]> {
     let mut parts = text.split(':');
     let mut part = || match parts.next()? {

@@ -3,46 +3,47 @@
 use crate::ledger::demands::Demands;
 use crate::names::{JobName, Licences, NodeName};
 
-/// The identity of a job: its name and submission time, because numbers may be reused.
+/// The identity of a job: its name and its submission time. The name alone is not enough, because
+/// Slurm may reuse numbers.
 pub(crate) type Key = (JobName, u64);
 
 /// A job that is waiting, running or ending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SlurmJob {
     pub(crate) name: JobName,
-    /// The time when the job was submitted or  last requeued. Together with its name, this
-    /// identifies the job, because numbers may be reused.
+    /// The time when the job was submitted or last requeued. Together with the name, it identifies
+    /// the job, because Slurm may reuse numbers.
     pub(crate) submitted: u64,
     pub(crate) phase: Phase,
-    /// Slurm's reason for its wait.
+    /// The reason that Slurm gives for waiting.
     pub(crate) reason: String,
     pub(crate) priority: u64,
     pub(crate) nodes: u32,
-    /// The nodes that it holds.
+    /// The nodes that the job holds.
     pub(crate) held: Vec<NodeName>,
-    /// The nodes that it requests by name.
+    /// The nodes that the job requests by name.
     pub(crate) named: Vec<NodeName>,
     pub(crate) licences: Licences,
     pub(crate) partition: String,
-    /// The QOS; empty if Slurm has no accounting.
+    /// The QOS, or an empty text if Slurm has no accounting.
     pub(crate) qos: String,
     pub(crate) account: String,
-    /// The numeric id of its user.
+    /// The numeric id of the job's user.
     pub(crate) user: u32,
-    /// The reservation that it requests; empty if none.
+    /// The reservation that the job requests, or an empty text if it requests none.
     pub(crate) reservation: String,
-    /// The demands on its nodes, or why they cannot be interpreted.
+    /// The demands on the job's nodes, or the reason why they cannot be interpreted.
     pub(crate) demands: Result<Demands, &'static str>,
-    /// The time when it started or may start.
+    /// The time when the job started or may start.
     pub(crate) start: Option<u64>,
-    /// The time limit in seconds; `None` if unlimited.
+    /// The time limit in seconds, or `None` if the time is unlimited.
     pub(crate) limit: Option<u64>,
-    /// The time when Slurm ends or ended it: its start plus its time limit plus any time suspended.
-    /// `None` if Slurm does not say.
+    /// The time when Slurm ends or ended the job: its start plus its time limit plus any time for
+    /// which it was suspended. It is `None` if Slurm does not report an end.
     pub(crate) end: Option<u64>,
     pub(crate) comment: String,
-    /// True if the comment contains control characters, which the gate rejects. Such a job is not
-    /// placed.
+    /// True if the comment contains control characters, which the gate rejects. A job with such a
+    /// comment is not placed.
     pub(crate) bad_comment: bool,
 }
 
@@ -51,8 +52,8 @@ impl SlurmJob {
         (self.name, self.submitted)
     }
 
-    /// Returns the latest time when the job will have released its nodes, if known. A waiting job
-    /// is assumed to start now.
+    /// Returns the latest time when the job will have released its nodes, if known. For a waiting
+    /// job, this assumes that the job starts now.
     pub(crate) fn until(&self, now: u64) -> Option<u64> {
         let from = |start: u64| self.limit.map(|limit| start.saturating_add(limit));
         match self.phase {
@@ -62,7 +63,7 @@ impl SlurmJob {
         }
     }
 
-    /// Returns the nodes that it holds or will hold.
+    /// Returns the nodes that the job holds or will hold.
     pub(super) fn owned(&self) -> &[NodeName] {
         match self.phase {
             Phase::Pending => &self.named,
@@ -74,7 +75,7 @@ impl SlurmJob {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     Pending,
-    /// The job holds nodes and is running or about to start.
+    /// The job holds nodes, and is running or about to start.
     Running,
     /// The job is ending but still holds nodes.
     Completing,
@@ -82,7 +83,7 @@ pub(crate) enum Phase {
 
 #[cfg(test)]
 impl SlurmJob {
-    /// Returns a job in partition `p` that is waiting for its gate, for tests.
+    /// Returns a job in partition `p` that is waiting for its gate, for use in tests.
     pub(crate) fn waiting(name: &str, nodes: u32) -> SlurmJob {
         SlurmJob {
             name: name.parse().unwrap(),

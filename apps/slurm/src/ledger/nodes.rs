@@ -1,4 +1,4 @@
-//! The nodes of a partition, as `sinfo` prints them.
+//! The nodes of a partition, parsed from the output of `sinfo`.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use crate::ledger::demands::{self, Offer};
 use crate::ledger::records::Unreadable;
 use crate::names::{NodeName, number};
 
-/// A node of the partition with its condition.
+/// A node of the partition, with its condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SlurmNode {
     pub(crate) name: NodeName,
@@ -18,23 +18,23 @@ pub(crate) struct SlurmNode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Condition {
     Idle,
-    /// A job holds it; other jobs may be placed there after it ends.
+    /// A job holds the node. Other jobs may be placed there after that job ends.
     Taken,
-    /// No job holds it, and only jobs in its reservation may be placed there.
+    /// No job holds the node, and only jobs in its reservation may be placed there.
     Reserved,
-    /// Slurm is powering it off, and will start no job on it before that has finished; then it can
-    /// be powered on again.
+    /// Slurm is powering off the node. Slurm starts no job there until this has finished; then the
+    /// node can be powered on again.
     PoweringOff,
-    /// Down, drained or not responding.
+    /// The node is down, drained or not responding.
     Unavailable,
 }
 
-/// The node fields for `sinfo`: name, state, features, GRES, memory, processors, processor layout,
-/// temporary disk.
+/// The `sinfo` format: name, state, features, GRES, memory, processors, processor layout, temporary
+/// disk.
 pub(super) const FORMAT: &str = "%N|%T|%f|%G|%m|%c|%z|%d";
 
-/// Parses the output of `sinfo`, which contains no text written by users, into nodes and malformed
-/// lines.
+/// Parses the output of `sinfo`, which contains no text written by users. Returns nodes and
+/// malformed lines.
 pub(super) fn read(text: &str) -> Result<(Vec<SlurmNode>, Vec<Unreadable>), SlurmError> {
     if text.chars().next_back().is_some_and(|last| last != '\n') {
         return Err(SlurmError::Unreadable { command: "sinfo", fault: "it is truncated" });
@@ -43,7 +43,7 @@ pub(super) fn read(text: &str) -> Result<(Vec<SlurmNode>, Vec<Unreadable>), Slur
     let mut seen = HashSet::new();
     for line in text.lines() {
         match node(line) {
-            // With several partitions, `sinfo` may list a node once per partition.
+            // For several partitions, `sinfo` may list a node once per partition.
             Some(node) if !seen.insert(node.name.clone()) => {}
             Some(node) => nodes.push(node),
             None => unreadable.push(Unreadable {
@@ -65,7 +65,7 @@ pub(super) fn node(line: &str) -> Option<SlurmNode> {
         name: name.parse().ok()?,
         condition: condition(state),
         offer: Offer {
-            // An unrecognized feature or resource satisfies no demand.
+            // Features or resources that cannot be parsed satisfy no demand.
             features: demands::features(features).unwrap_or_default(),
             gres: demands::gres(gres).unwrap_or_default(),
             memory: demands::mebibytes(memory)?,
@@ -76,11 +76,12 @@ pub(super) fn node(line: &str) -> Option<SlurmNode> {
     })
 }
 
-/// Reads a Slurm node state and the flags after it. A node with `~` is powered off; Slurm powers it
-/// on for a job. A node with `#` is being powered on, and its job then starts. A node with `%` is
-/// being powered off, and one with `!` will be once its job has ended, even if draining until then.
-/// A node with `-` is planned for a job. Nodes with any other flag (`*` not responding, `$` in
-/// maintenance, `@` to be rebooted, ...) are unavailable.
+/// Parses a node state and the flags that follow it. A node with `~` is powered off, and Slurm
+/// powers it on when a job needs it. A node with `#` is being powered on, and its job starts
+/// afterwards. A node with `%` is being powered off. A node with `!` will be powered off when its
+/// job has ended, even if it is draining until then. A node with `-` is planned for a job. Nodes
+/// with any other flag (`*` not responding, `$` in maintenance, `@` to be rebooted, ...) are
+/// unavailable.
 fn condition(state: &str) -> Condition {
     let flags = ['*', '~', '#', '!', '%', '$', '@', '^', '-', '+'];
     let base = state.trim_end_matches(flags);
@@ -119,7 +120,7 @@ pub(crate) mod tests {
         let (found, unreadable) = read(&lines("n0|idle\n-n1|idle\nn2\n\nn3|idle")).unwrap();
         assert_eq!(found.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(), ["n0", "n3"]);
         assert_eq!(unreadable.len(), 3);
-        // A killed sinfo may not have printed the last node's state.
+        // If sinfo was killed, the state of the last node may be incomplete.
         assert!(read("n0|idle\nn1|idl").is_err());
     }
 

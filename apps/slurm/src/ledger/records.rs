@@ -1,8 +1,9 @@
 //! Unforgeable records from `squeue`. Slurm prints comments unchanged, including line breaks, so a
-//! comment can look like additional records. Therefore, a mark precedes and follows every record
-//! and separates its fields. Each reading uses a new random mark from the system. `squeue` gets the
-//! mark in an environment variable, which other users cannot read, unlike a process's arguments. No
-//! user's text can contain the mark, so none can begin or end a field.
+//! comment can look like additional records. Therefore, a mark begins and ends every record and
+//! separates its fields. Each call uses a new random mark from the operating system. `squeue` gets
+//! the mark in an environment variable, which other users cannot read; they could read the
+//! arguments of a process. No user's text can contain the mark, so no such text can begin or end a
+//! field.
 
 use crate::SlurmError;
 use crate::ledger::demands::DemandFields;
@@ -10,10 +11,10 @@ use crate::ledger::jobs::{Phase, SlurmJob};
 use crate::ledger::times::{is_word, time_limit, timestamp};
 use crate::names::{JobName, NodeName, hosts, is_several, number};
 
-/// The fields, with the letters that `squeue` uses: identifier, state, reason, priority, number of
-/// nodes, nodes, requested nodes, start, time limit, submission time, licenses, partition, QOS,
-/// account, user, reservation, features, GRES per node, memory per node, processors per node,
-/// processors, processor layout, temporary disk, excluded nodes, end, comment.
+/// The fields, with the letters that `squeue` uses for them. In order: identifier, state, reason,
+/// priority, number of nodes, nodes, requested nodes, start; time limit, submission time, licenses,
+/// partition, QOS, account, user, reservation; features, GRES per node, memory per node, processors
+/// per node, processors, processor layout, temporary disk; excluded nodes, end, comment.
 const FIELDS: [char; 26] = [
     'i', 't', 'r', 'Q', 'D', 'N', 'n', 'S', 'l', 'V', 'W', 'P', 'q', 'a', 'U', 'v', 'f', 'b', 'm',
     'c', 'C', 'z', 'd', 'x', 'e', 'k',
@@ -45,14 +46,14 @@ impl Mark {
     }
 }
 
-/// All or part of a record that could not be parsed as a job.
+/// A record, all or part of which could not be parsed as a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable {
     /// The job, if known.
     pub(crate) job: Option<JobName>,
-    /// The fault, never containing text from the record.
+    /// The fault, which never contains text from the record.
     pub(crate) fault: &'static str,
-    /// The nodes that it holds or will get, as far as they could be parsed.
+    /// The nodes that the job holds or will get, as far as they could be parsed.
     pub(crate) nodes: Vec<NodeName>,
 }
 
@@ -63,10 +64,10 @@ impl Unreadable {
     }
 }
 
-/// The fault reported for a comment.
+/// The fault that is reported for a comment with control characters.
 pub(crate) const CONTROL_CHARACTERS: &str = "its comment contains control characters";
 
-/// Parses the records that `squeue` printed with a mark.
+/// Parses the records that `squeue` printed with a given mark.
 ///
 /// # Errors
 /// Returns an error if the output ends in the middle of a record.
@@ -184,7 +185,7 @@ fn job(fields: &[&str; 26]) -> Result<SlurmJob, &'static str> {
     })
 }
 
-/// Reads a name chosen by operators; empty if absent.
+/// Parses a name chosen by operators. Returns an empty name if there is none.
 fn word_or_none(text: &str) -> String {
     if matches!(text, "(null)" | "N/A") { String::new() } else { text.to_string() }
 }

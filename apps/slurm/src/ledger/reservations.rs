@@ -1,5 +1,5 @@
-//! Reservations of nodes and of the license, as printed by `scontrol show reservation`. Operators
-//! create them; users refer to them.
+//! Reservations of nodes and of the license, in the format of `scontrol show reservation`.
+//! Operators create reservations, and users refer to them.
 
 use crate::names::hosts;
 use crate::names::{NodeName, number};
@@ -9,14 +9,14 @@ use crate::names::{NodeName, number};
 pub(crate) struct Reservation {
     pub(crate) name: String,
     pub(crate) nodes: Vec<NodeName>,
-    /// Seconds since 1970.
+    /// The start, in seconds since 1970.
     pub(crate) start: u64,
     pub(crate) end: u64,
-    /// The licenses that it reserves, as Slurm prints them.
+    /// The reserved licenses, in Slurm's format.
     pub(crate) licences: String,
-    /// True if its jobs may start before it, end after it, or use other nodes.
+    /// True if jobs in the reservation may start before it, end after it, or use other nodes.
     pub(crate) is_flex: bool,
-    /// True if Slurm also gives its nodes to jobs that do not request it.
+    /// True if Slurm also gives the reserved nodes to jobs that do not request the reservation.
     pub(crate) is_magnetic: bool,
 }
 
@@ -27,14 +27,14 @@ impl Reservation {
         kept.any(|one| one.split([':', '=', '@']).next() == Some(licence))
     }
 
-    /// Returns true if the reservation overlaps a period, which may be open-ended.
+    /// Returns true if the reservation overlaps a period. A period without an end lasts forever.
     pub(crate) fn meets(&self, from: u64, to: Option<u64>) -> bool {
         self.end > from && to.is_none_or(|to| self.start < to)
     }
 }
 
-/// Parses the output of `scontrol show reservation -o`. Malformed fields stay empty; the nodes are
-/// then those that Slurm calls reserved.
+/// Parses the output of `scontrol show reservation -o`. Malformed fields stay empty. In that case,
+/// the nodes that Slurm reports as reserved still count.
 pub(crate) fn read(text: &str) -> Vec<Reservation> {
     let lines = text.lines().filter(|line| line.starts_with("ReservationName="));
     lines.map(reservation).collect()

@@ -1,6 +1,6 @@
-//! The parts of the site's Slurm configuration that affect job order, limits and preemption. All of
-//! it is written by operators. It is read at startup and every minute. QOS come from slurmdbd;
-//! while slurmdbd does not answer, the previous values are used.
+//! The parts of the site's Slurm configuration that affect the order of jobs, limits and
+//! preemption. Only operators can write it. The daemon reads it at startup and every minute. QOS
+//! come from slurmdbd; while slurmdbd does not answer, the daemon uses the previous values.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::ledger::times::time_limit;
 use crate::names::{NodeName, hosts, number};
 use crate::{Config, SlurmError};
 
-/// Limits on a question to slurmdbd.
+/// Limits on each call that asks slurmdbd.
 const ACCOUNTS: Bounds = Bounds { time: Duration::from_secs(10), output: 64 << 20 };
 
 /// The assumed maximum time between two runs of Slurm's schedulers, in seconds.
@@ -19,20 +19,20 @@ const LONGEST_LOOK: u64 = 600;
 /// A site's configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Site {
-    /// True if priorities are first come, first served. When a job's gate is closed, its old
-    /// priority must then be restored.
+    /// True if priorities are first come, first served. In this case, closing a job's gate must
+    /// restore the job's old priority.
     pub(crate) basic: bool,
     pub(crate) enforced: Enforcement,
-    /// The time within which Slurm examines an opened job, in seconds.
+    /// The time within which Slurm examines a job after its gate opens, in seconds.
     pub(crate) looks_s: u64,
     pub(crate) preemption: Preemption,
-    /// The way that preempted jobs end, unless the QOS or partition overrides it.
+    /// The way in which preempted jobs end, unless their QOS or partition overrides it.
     pub(crate) mode: Mode,
     /// The minimum run time before jobs can be preempted, in seconds.
     pub(crate) exempt_s: u64,
     pub(crate) partitions: HashMap<String, Partition>,
     pub(crate) qos: HashMap<String, Qos>,
-    /// The reason if the QOS are needed but unknown.
+    /// The reason why the QOS, which are needed, are unknown.
     pub(crate) unknown: Option<String>,
 }
 
@@ -42,8 +42,8 @@ pub(crate) enum Enforcement {
     #[default]
     Nothing,
     Limits,
-    /// Minutes are also enforced: a job starts only if the remaining minutes suffice for its time
-    /// limit.
+    /// Limits on minutes are also enforced strictly: a job starts only if the remaining minutes are
+    /// enough for its time limit.
     Safely,
 }
 
@@ -63,7 +63,7 @@ pub(crate) enum Mode {
     Off,
     Requeue,
     Cancel,
-    /// The job keeps its nodes, so no box becomes free. This also covers gang scheduling.
+    /// The job keeps its nodes, so no box becomes free. This mode also stands for gang scheduling.
     Suspend,
 }
 
@@ -76,24 +76,24 @@ pub(crate) struct Partition {
     pub(crate) qos: Option<String>,
     /// The total number of processors, and the number of nodes.
     pub(crate) processors: (u64, u64),
-    /// The nodes; empty if no jobs may start in the partition.
+    /// The nodes. There are none if jobs cannot start in the partition.
     pub(crate) nodes: Vec<NodeName>,
 }
 
 /// A QOS.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Qos {
-    /// True if its limits override those of the partition's QOS.
+    /// True if the limits of this QOS override those of the partition's QOS.
     pub(crate) over_partition: bool,
-    /// The names of the QOS whose jobs it may preempt.
+    /// The names of the QOS whose jobs may be preempted by jobs of this QOS.
     pub(crate) preempts: Vec<String>,
-    /// `None` means the cluster's mode.
+    /// The mode for preempted jobs. `None` means the mode of the cluster.
     pub(crate) mode: Option<Mode>,
     pub(crate) exempt_s: Option<u64>,
     pub(crate) grace_s: u64,
-    /// True if usage is counted unscaled: `UsageFactor` is 1.
+    /// True if usage is counted without a factor: `UsageFactor` is 1.
     pub(crate) plain_usage: bool,
-    /// True if it scales the limits of associations (`LimitFactor`).
+    /// True if this QOS scales the limits of associations (`LimitFactor`).
     pub(crate) scales: bool,
 }
 
@@ -149,7 +149,8 @@ impl Site {
                 () => Enforcement::Nothing,
             },
             looks_s: looks(value("SchedulerType"), value("SchedulerParameters")),
-            // Jobs started by the daemon have the highest priority, which would exempt them.
+            // Jobs that the daemon starts have the highest priority, which would exempt them from
+            // preemption.
             preemption: match value("PreemptType") {
                 _ if value("PreemptParameters").contains("min_exempt_priority") => Preemption::Off,
                 _ if mode == Mode::Off => Preemption::Off,
@@ -170,8 +171,8 @@ impl Site {
         self.partitions.get(partition).map_or(1, |partition| partition.tier)
     }
 
-    /// Returns the partitions that have nodes of the machine but are not in the configuration.
-    /// Their jobs start without a gate.
+    /// Returns the partitions that have nodes of the machine but are not configured. Jobs in these
+    /// partitions start without a gate.
     pub(crate) fn ungated(&self, config: &Config) -> Vec<&str> {
         let has = |node: &NodeName| config.nodes.contains_key(node);
         let others = self.partitions.iter().filter(|(name, partition)| {
@@ -201,8 +202,8 @@ pub(crate) fn is_basic(config: &str) -> bool {
 }
 
 /// Returns the longest interval between two runs of Slurm's schedulers, in seconds, plus a third
-/// for the run itself. The schedulers often run earlier, for example after a submission, a job's
-/// end or a change.
+/// for the run itself. The schedulers often run earlier, for example after a submission, the end of
+/// a job, or a change.
 fn looks(scheduler: &str, parameters: &str) -> u64 {
     let interval = |key: &str, usual: u64| {
         let mut all = parameters.split(',').filter_map(|one| one.trim().split_once('='));

@@ -1,18 +1,19 @@
-//! Times and durations as Slurm prints them.
+//! Parsing of times and durations in Slurm's formats.
 
 use crate::names::number;
 
-/// A bound on time limits in seconds. Slurm stores them as 32 bits of minutes, which is less; a
-/// longer one is damaged output.
+/// An upper bound on time limits in seconds. Slurm stores limits as 32 bits of minutes, which is
+/// less. A longer limit means that the output is damaged.
 const MAX_LIMIT_S: u64 = 1 << 40;
 
-/// Returns true for a word such as N/A or UNLIMITED, which Slurm prints in place of a value.
+/// Returns true if the text is one of the words that Slurm prints in place of a value, such as N/A
+/// or UNLIMITED.
 pub(super) fn is_word(text: &str) -> bool {
     let letter = |byte: u8| byte.is_ascii_alphabetic() || b"/_".contains(&byte);
     !text.is_empty() && text.bytes().all(letter)
 }
 
-/// Reads seconds since 1970, which Slurm stores in 32 bits; `None` for a word such as N/A.
+/// Parses seconds since 1970, which Slurm stores in 32 bits. Returns `None` for a word such as N/A.
 pub(super) fn timestamp(text: &str) -> Result<Option<u64>, &'static str> {
     match number::<u32>(text) {
         Some(seconds) => Ok(Some(seconds.into())),
@@ -21,7 +22,8 @@ pub(super) fn timestamp(text: &str) -> Result<Option<u64>, &'static str> {
     }
 }
 
-/// Reads `days-hours:minutes:seconds` and its shorter forms as seconds; `None` for a word.
+/// Parses `days-hours:minutes:seconds`, or a shorter form, as seconds. Returns `None` for a word
+/// such as UNLIMITED.
 pub(crate) fn time_limit(text: &str) -> Result<Option<u64>, &'static str> {
     if is_word(text) {
         return Ok(None);

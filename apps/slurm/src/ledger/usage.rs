@@ -1,4 +1,4 @@
-//! Limits on arrays, QOS and associations, and their current use, as reported by Slurm.
+//! Limits on arrays, QOS and associations, with the current usage that Slurm reports.
 
 use std::collections::HashMap;
 
@@ -26,11 +26,11 @@ pub(crate) struct LimitKind {
     pub(crate) unit: Unit,
 }
 
-/// A limit and its use.
+/// A limit and its current usage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limit {
     pub(crate) kind: LimitKind,
-    /// The limit; `None` if unlimited.
+    /// The limit, or `None` if there is none.
     pub(crate) most: Option<u64>,
     pub(crate) used: u64,
 }
@@ -40,12 +40,11 @@ pub(crate) struct Limit {
 pub(crate) struct QosLimits {
     pub(crate) group: Vec<Limit>,
     pub(crate) accounts: HashMap<String, Vec<Limit>>,
-    /// The limits by user id.
+    /// The limits for each user, by user id.
     pub(crate) users: HashMap<u32, Vec<Limit>>,
 }
 
-/// The owner of an association: an account, optionally only one of its users, optionally only in
-/// one partition.
+/// The owner of an association: an account, or one of its users, optionally in only one partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Member {
     pub(crate) account: String,
@@ -60,11 +59,11 @@ pub(crate) struct Association {
     pub(crate) limits: Vec<Limit>,
 }
 
-/// All limits and their use.
+/// All limits, with their current usage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
     pub(crate) qos: HashMap<String, QosLimits>,
     pub(crate) associations: HashMap<Member, Association>,
-    /// The maximum number of concurrent tasks per array, where limited.
+    /// The maximum number of concurrent tasks of each array that has such a limit.
     pub(crate) throttles: HashMap<u32, u64>,
 }

@@ -2,14 +2,14 @@
 
 use crate::names::{NodeName, number};
 
-/// Returns the names in a list; `None` if it is malformed or longer than any cluster.
+/// Returns the names in a list. Returns `None` if the list is malformed or longer than any cluster.
 ///
-/// Several brackets in a name multiply: `x[0-1]y[0-1]` has four names.
+/// If a name has several brackets, they multiply: `x[0-1]y[0-1]` stands for four names.
 pub(crate) fn expand(list: &str) -> Option<Vec<NodeName>> {
     pavior::workload::hosts::expand(list)?.iter().map(|name| name.parse().ok()).collect()
 }
 
-/// Formats names, in their order, as Slurm does: `n[00-03,07],m1`. Consecutive numbers become
+/// Formats names in the given order, as Slurm does: `n[00-03,07],m1`. Consecutive numbers become
 /// ranges, and ranges with the same prefix share brackets.
 pub(crate) fn compress(names: &[NodeName]) -> String {
     let mut parts = names.iter().map(|name| numbered(name.as_str())).peekable();
@@ -36,15 +36,16 @@ pub(crate) fn compress(names: &[NodeName]) -> String {
     members.join(",")
 }
 
-/// Splits a name into a prefix and a final number; a name that is only a number is not split.
+/// Splits a name into a prefix and a final number. A name that consists only of digits is not
+/// split.
 fn numbered(name: &str) -> (&str, &str) {
     let head = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
-    // At most nine digits are taken, so that every number fits in a `u32`.
+    // The number has at most nine digits, so it fits in a `u32`.
     let at = head.len().max(name.len().saturating_sub(9));
     if head.is_empty() { (name, "") } else { name.split_at(at) }
 }
 
-/// Returns true if a number follows the last one in a range, and has the same format as the range's
+/// Returns true if a number follows the last number in a range, and has the same format as the
 /// first one.
 fn follows(first: &str, last: &str, next: &str) -> bool {
     let width = first.len();

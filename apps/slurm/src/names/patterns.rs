@@ -1,4 +1,4 @@
-//! The names of a machine's nodes, as written in a configuration.
+//! The names of a machine's nodes, in the formats that a configuration may use.
 //!
 //! ```text
 //!   n{:03}               the node number, x fastest, starting at `first` (0)
@@ -34,7 +34,8 @@ pub(crate) enum Nodes {
 /// Returns the name of each node, by number.
 ///
 /// # Errors
-/// Returns a sentence if a name is missing, invalid, or shared by two nodes.
+/// Returns a sentence that describes the fault if a name is missing, invalid, or shared by two
+/// nodes.
 pub(crate) fn names(
     grid: &Grid,
     nodes: Nodes,

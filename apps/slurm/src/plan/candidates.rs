@@ -1,7 +1,7 @@
-//! Determines a job's candidates: the nodes that satisfy its demands and are not blocked by a
-//! reservation. These nodes form a pool of the machine, and the scheduler plans only with them.
-//! Jobs with the same demands share a pool. A pool costs O(N (r + log x)) for N nodes, r
-//! reservations and x excluded nodes; users can give every job different demands.
+//! The candidates of a job: the nodes that satisfy its demands and are not blocked by a
+//! reservation. These nodes form a pool of the machine, and the scheduler places the job only on
+//! nodes in the pool. Jobs with the same demands share a pool. Each pool costs O(N (r + log x)) for
+//! N nodes, r reservations and x excluded nodes. Users can give every job different demands.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,12 +14,12 @@ use crate::ledger::{Condition, SlurmJob};
 use crate::names::NodeName;
 use crate::plan::world::World;
 
-/// The properties that determine a job's candidates; jobs with equal keys share a pool.
+/// The properties that determine the candidates of a job. Jobs with equal keys share a pool.
 #[derive(PartialEq, Eq, Hash)]
 struct Key<'a> {
     demands: &'a Demands,
-    /// The reservation that the job requests, and whether each reservation overlaps the job; `None`
-    /// if reservations do not matter.
+    /// The reservation that the job requests, and, for each reservation, true if it overlaps the
+    /// job. This is `None` if reservations do not matter.
     reserved: Option<(&'a str, Vec<bool>)>,
 }
 
@@ -42,7 +42,7 @@ impl<'a> Candidates<'a> {
         Candidates { world, reserved, known: HashMap::new() }
     }
 
-    /// Returns the pool of a job's candidates; `None` if it is the whole machine.
+    /// Returns the pool of a job's candidates, or `None` if it is the whole machine.
     ///
     /// # Errors
     /// Returns an error if the job's demands cannot be interpreted or its reservation is unknown.
@@ -64,7 +64,7 @@ impl<'a> Candidates<'a> {
         Ok(self.pool(key, planner))
     }
 
-    /// Returns the pool of the nodes that satisfy a job's demands, whether reserved or not.
+    /// Returns the pool of all nodes that satisfy a job's demands, including reserved nodes.
     pub(crate) fn whenever(&mut self, job: &'a SlurmJob, planner: &mut Planner) -> Option<Pool> {
         let demands = job.demands.as_ref().ok()?;
         self.pool(Key { demands, reserved: None }, planner)
@@ -108,8 +108,9 @@ impl<'a> Candidates<'a> {
                 return false;
             }
         }
-        // A job that requests no reservation of nodes, or may leave its reservation, cannot use
-        // other nodes that Slurm reports as reserved, even if the reservations are malformed.
+        // If a job requests no reservation of nodes, or may leave its reservation, it can still not
+        // use other nodes that Slurm reports as reserved. This is true even if the reservations are
+        // malformed.
         own || (!asks && condition != Condition::Reserved)
     }
 }

@@ -2,24 +2,24 @@
 
 use crate::names::{JobName, Licences, NodeName, Note};
 
-/// The priority of a job whose gate is open: above any plugin's priorities and below Slurm's
-/// special values.
+/// The priority of a job whose gate is open. It is above the priorities of all plugins and below
+/// Slurm's special values.
 pub(crate) const TOP: u32 = 4_294_967_290;
 
 /// A change to one job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// Sets exactly the job's nodes and removes the license, in one update.
+    /// Opens the gate: sets exactly the job's nodes and removes the license, in one update.
     Open { job: JobName, nodes: Vec<NodeName>, licences: Licences, comment: Note },
-    /// Takes the nodes back and sets the licenses, including the gate's, in one update, which Slurm
-    /// rejects if the job has started.
+    /// Closes the gate: takes the nodes back and sets the licenses, including the gate's, in one
+    /// update. Slurm rejects this update if the job has started.
     Close { job: JobName, licences: Licences, wait_s: Option<u64>, priority: Priority },
-    /// Ends a job that started on nodes other than its box, and requeues it.
+    /// Ends and requeues a job that started on nodes other than its box.
     Requeue { job: JobName },
     /// Removes the license permanently and, if the gate is open, the job's nodes, in one update.
-    /// The job gets the given priority or else Slurm's.
+    /// The job gets the given priority, or else the priority that Slurm computes.
     Strip { job: JobName, licences: Licences, opened: bool, priority: Option<u64> },
-    /// Writes a note to the job's user.
+    /// Writes a note for the job's user.
     Comment { job: JobName, comment: Note },
 }
 
@@ -35,7 +35,7 @@ pub(crate) enum Priority {
 }
 
 impl Change {
-    /// Returns the change's word in logs and metrics.
+    /// Returns the name of the change for logs and metrics.
     pub(crate) fn word(&self) -> &'static str {
         match self {
             Change::Open { .. } => "open",

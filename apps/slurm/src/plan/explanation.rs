@@ -1,4 +1,4 @@
-//! The reasons for a request's wait, in sentences.
+//! Explanations of why requests are waiting.
 
 use pavior::JobId;
 use pavior::text::shown;
@@ -8,10 +8,10 @@ use crate::Config;
 use crate::ledger::SlurmJob;
 use crate::plan::world::World;
 
-/// The name of the placeholder job that holds nodes while Slurm is powering them off.
+/// The name of the placeholder job that holds nodes while Slurm powers them off.
 const POWERING_OFF: &str = "nodes that are being powered off";
 
-/// Returns the name of a job, with its partition if that does not belong to this machine.
+/// Returns the name of a job. For a job in another partition, this includes the partition.
 pub(crate) fn named(config: &Config, job: &SlurmJob) -> String {
     if config.partitions.contains(&job.partition) {
         return format!("job {}", job.name);
@@ -19,7 +19,8 @@ pub(crate) fn named(config: &Config, job: &SlurmJob) -> String {
     format!("job {} of partition {}", job.name, shown(&job.partition))
 }
 
-/// Calls a function with an explainer of a ledger's jobs. Jobs end at their time limits.
+/// Calls a function with an explainer of the jobs in a ledger. Jobs are assumed to end at their
+/// time limits.
 pub(crate) fn explainer<T>(world: World<'_>, ask: impl FnOnce(&Explainer<'_>) -> T) -> T {
     let config = world.config;
     let name = |job: JobId| match world.job(job) {

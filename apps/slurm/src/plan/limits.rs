@@ -1,12 +1,12 @@
-//! Limits that arrays, QOS and associations set on the jobs that may start.
+//! The limits of arrays, QOS and associations on the jobs that may start.
 //!
-//! The expected use of jobs that are already released is added to the use that Slurm reports, so
-//! that the daemon never releases more jobs than a limit allows. The rules are Slurm's
+//! The expected usage of jobs that are already released is added to the usage that Slurm reports,
+//! so that the daemon never releases more jobs than a limit allows. The rules are those of Slurm
 //! (`acct_policy.c`): a limit of the first QOS overrides the same limit of the second, and both
-//! override the association's limit. The partition's QOS is the first one, unless the job's QOS has
-//! `OverPartQOS`. The daemon counts jobs, nodes, processors, and minutes of both. Other limits
-//! (memory, GRES, billing) are left to Slurm: if Slurm gives a limit as an opened job's reason, its
-//! gate is closed immediately.
+//! override the limit of the association. The first QOS is that of the partition, unless the job's
+//! QOS has `OverPartQOS`. The daemon counts jobs, nodes, processors, and minutes of nodes and
+//! processors. Other limits (memory, GRES, billing) are left to Slurm: if Slurm gives such a limit
+//! as the reason why an opened job is waiting, the daemon closes the job's gate immediately.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -16,19 +16,19 @@ use crate::ledger::usage::{Association, Limit, LimitKind, Member, Unit, Usage};
 use crate::ledger::{Ledger, Phase, SlurmJob};
 use crate::plan::world::Rules;
 
-/// A limit shared by some jobs, and their current use.
+/// A limit that some jobs share, and their current usage.
 #[derive(Clone, Debug)]
 struct Meter {
     kind: LimitKind,
-    /// A description of the owner.
+    /// A description of the limit's owner.
     of: String,
     most: u64,
     used: u64,
-    /// True if starting a job adds to the use.
+    /// True if starting a job increases the usage.
     adds: bool,
 }
 
-/// The owner of a limit, used to identify a meter.
+/// The owner of a limit, which identifies a meter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Owner {
     Array(u32),
@@ -36,7 +36,7 @@ enum Owner {
     Association(Member),
 }
 
-/// Jobs with the same limits.
+/// The properties of jobs that determine their limits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Class {
     partition: String,
@@ -46,11 +46,11 @@ struct Class {
     array: Option<u32>,
 }
 
-/// The limits in a cycle, and their use.
+/// The limits in a cycle, with their usage.
 pub(crate) struct Limits<'a> {
     site: &'a Site,
     usage: &'a Usage,
-    /// The number of tasks per array that hold nodes.
+    /// The number of tasks of each array that hold nodes.
     tasks: HashMap<u32, u64>,
     meters: Vec<Meter>,
     places: HashMap<(Owner, LimitKind), usize>,
@@ -72,7 +72,8 @@ impl<'a> Limits<'a> {
         Limits { site, usage, tasks, meters, places, classes }
     }
 
-    /// Describes the limit that a job would exceed if it started now; `None` if it may start.
+    /// Describes the limit that a job would exceed if it started now. Returns `None` if the job may
+    /// start.
     pub(crate) fn over(&mut self, job: &SlurmJob) -> Option<String> {
         let class = self.class(job);
         let meters = class.iter().map(|&at| &self.meters[at]);
@@ -94,18 +95,18 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// Returns true if anything limits a job.
+    /// Returns true if any limit applies to a job.
     pub(crate) fn concern(&mut self, job: &SlurmJob) -> bool {
         !self.class(job).is_empty()
     }
 
-    /// Returns true if starting one of two jobs may affect the other.
+    /// Returns true if starting one of two jobs may delay the other because of a limit.
     pub(crate) fn touches(&mut self, one: &SlurmJob, other: &SlurmJob) -> bool {
         let (one, other) = (self.class(one), self.class(other));
         one.iter().any(|meter| other.contains(meter))
     }
 
-    /// Returns a job's use of a limit.
+    /// Returns the amount that a job would use of a limit.
     fn wanted(&self, job: &SlurmJob, kind: LimitKind) -> u64 {
         let nodes = u64::from(job.nodes);
         let amount = match kind.unit {
@@ -162,7 +163,8 @@ impl<'a> Limits<'a> {
         meters
     }
 
-    /// Adds the limits of the job's and the partition's QOS. Returns the kinds that are set.
+    /// Adds the limits of the job's QOS and of the partition's QOS. Returns the kinds of limits
+    /// that are set.
     fn of_qos(&mut self, class: &Class, meters: &mut Vec<usize>) -> HashSet<LimitKind> {
         let usage = self.usage;
         let own = self.site.qos.get(&class.qos);
@@ -226,8 +228,8 @@ impl<'a> Limits<'a> {
                     "MaxJobs" => is_set("MaxJobsPA", Unit::Jobs) || is_set("MaxJobsPU", Unit::Jobs),
                     _ => set.contains(&limit.kind),
                 };
-                // Limits other than group limits apply only to the user, not through parent
-                // associations.
+                // Limits other than group limits apply only to the user. Parent associations do not
+                // pass them on.
                 let inherited = generation > 0 && !name.starts_with("Grp");
                 let unknown =
                     scaled && matches!(name, "GrpTRES" | "MaxTRESPJ") && unit != Unit::Jobs;
@@ -245,12 +247,13 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// Returns the use of a limit, given all limits of its owner; `None` if unknown.
+    /// Returns the usage of a limit, given all limits of its owner. Returns `None` if the usage is
+    /// unknown.
     fn used(&self, class: &Class, all: &[Limit], limit: &Limit) -> Option<u64> {
         if !limit.kind.name.contains("Mins") {
             return Some(limit.used);
         }
-        // Usage is scaled by a factor.
+        // A factor scales the usage.
         if self.site.qos.get(&class.qos).is_some_and(|qos| !qos.plain_usage) {
             return None;
         }
@@ -279,7 +282,7 @@ impl<'a> Limits<'a> {
     }
 }
 
-/// Returns a job's association and that association's ancestors.
+/// Returns a job's association, followed by the ancestors of that association.
 fn lineage<'a>(
     usage: &'a Usage,
     class: &Class,
@@ -315,9 +318,9 @@ impl Meter {
     }
 }
 
-/// Returns true if Slurm's reason for a job is a limit that the job would exceed.
+/// Returns true if the reason that Slurm gives for a job is a limit that the job would exceed.
 pub(crate) fn is_limit(reason: &str) -> bool {
-    // A job that is waiting for something else, such as the end of another job, is not affected.
+    // Reasons of other kinds, such as the end of another job, do not count.
     let of_accounts = reason.starts_with("QOS") || reason.starts_with("Assoc");
     of_accounts
         || matches!(
@@ -334,7 +337,7 @@ pub(crate) fn is_limit(reason: &str) -> bool {
         )
 }
 
-/// The jobs that a limit affects together, as far as Slurm's reason shows.
+/// The set of jobs to which a limit applies together, as far as Slurm's reason shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum LimitScope {
     Array(u32),
@@ -343,7 +346,7 @@ pub(crate) enum LimitScope {
     QosAccount(String, String),
     Account(String),
     User(String, u32),
-    /// Only the job itself.
+    /// The limit applies only to the job itself.
     Alone,
 }
 

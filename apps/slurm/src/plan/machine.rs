@@ -1,4 +1,4 @@
-//! The machine as described by Slurm, and the role of each job.
+//! The machine that Slurm describes, and the role of each job.
 
 use std::collections::HashSet;
 
@@ -20,42 +20,42 @@ use crate::plan::world::{SOON_S, World};
 pub(crate) enum Role {
     /// The job holds nodes.
     Holds,
-    /// The gate is open on nodes that are still available to the job.
+    /// The gate is open, and the chosen nodes are still available to the job.
     Opened,
-    /// The gate is open on nodes that Slurm may free for the job by preemption.
+    /// The gate is open, and Slurm may free the chosen nodes for the job by preemption.
     Preempting,
     /// The gate is open or missing, and the job is held.
     Held,
-    /// The gate is open on nodes that the job cannot get, with the reason.
+    /// The gate is open, but the job cannot get the chosen nodes, for the given reason.
     Obstructed(&'static str),
-    /// The job was requeued with its gate open and would start again too early.
+    /// The job was requeued while its gate was open, and would start again too early.
     Requeued,
-    /// The gate is neither open nor closed: the job has no license to wait for.
+    /// The gate is neither open nor closed, because the job does not request the license.
     Ungated,
     /// The job is waiting for a box.
     Waits(Request),
-    /// The job should not be placed now, because it is held, not yet eligible, or has an invalid
-    /// shape.
+    /// The job cannot be placed now, because it is held, not yet eligible, or has an invalid shape.
     Apart,
 }
 
-/// The reason given if no box of a job's shape consists only of candidate nodes.
+/// The reason that is given if no box of a job's shape consists only of candidate nodes.
 const NO_CANDIDATES: &str = "no box of its shape consists only of nodes that meet its requirements";
 
-/// Returns true if, according to Slurm's reason, a job is waiting for a license or for nodes. The
-/// daemon tracks nodes itself, because Slurm may not have examined jobs since a node became free.
+/// Returns true if the reason that Slurm gives shows that a job is waiting for a license or for
+/// nodes. The daemon tracks nodes itself, because Slurm may not have examined jobs since a node
+/// became free.
 fn is_for_nodes(reason: &str) -> bool {
     let down = ["Nodes required for job are DOWN", "ReqNodeNotAvail"];
     matches!(reason, "Licenses" | "Priority" | "Resources")
         || down.iter().any(|words| reason.replace('_', " ").starts_with(words))
 }
 
-/// The machine in a cycle, with the jobs that hold nodes; the queue is initially empty. A job's
-/// number on the machine is its index in the ledger.
+/// The machine in a cycle, with the jobs that hold nodes. The queue is initially empty. The number
+/// of a job on the machine is its index in the ledger.
 pub(crate) struct MachineState {
     pub(crate) planner: Planner,
     pub(crate) roles: Vec<Role>,
-    /// Nodes that two jobs hold, which should never happen.
+    /// Nodes that two jobs hold. This should never happen.
     pub(crate) overlaps: Vec<NodeId>,
     /// Jobs whose nodes are not a box of their shape.
     pub(crate) misplaced: Vec<usize>,
@@ -63,12 +63,12 @@ pub(crate) struct MachineState {
     pub(crate) unplaceable: Vec<(usize, Obstacle)>,
 }
 
-/// An obstacle to placing a waiting job, regardless of the running jobs.
+/// An obstacle that keeps a waiting job from being placed, regardless of the running jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Obstacle {
-    /// The job's boxes are blocked by reservations that will end.
+    /// Reservations block all boxes of the job, but will end.
     Reserved,
-    /// The job can never be placed, with the reason.
+    /// The job can never be placed, for the given reason.
     Never(String),
 }
 
@@ -81,8 +81,8 @@ impl MachineState {
     ) -> Result<MachineState, SlurmError> {
         let ledger = world.ledger;
         let mut builder = Builder::new(world, site, evicting)?;
-        // Slurm may start a job before the job that it preempts has ended completely; the node then
-        // belongs to the running job.
+        // Slurm may start a job before the job that it preempted has ended completely. In that
+        // case, the node belongs to the running job.
         for phase in [Phase::Running, Phase::Completing] {
             for (index, job) in ledger.jobs.iter().enumerate() {
                 if job.phase == phase {
@@ -145,7 +145,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Returns the nodes with these names, ignoring unknown names.
+    /// Returns the nodes with these names. Unknown names are ignored.
     fn ids(&self, names: &[NodeName]) -> Vec<NodeId> {
         let mut ids: Vec<NodeId> =
             names.iter().filter_map(|name| self.world.config.nodes.get(name)).copied().collect();
@@ -154,10 +154,10 @@ impl<'a> Builder<'a> {
         ids
     }
 
-    /// Marks the nodes of a running or ending job as held, even if they do not form a box.
+    /// Marks the nodes of a running or ending job as held, whether or not they form a box.
     fn hold(&mut self, index: usize, job: &SlurmJob, shaper: &mut Shaper) {
         let mut ids = self.ids(&job.held);
-        // A job without a valid request has no box; it started before the gate was installed.
+        // A job without a valid request has no box. It started before the gate was installed.
         let is_box = request(self.world.config, job, shaper).is_ok_and(|request| {
             box_of(self.world.config, &ids, request.shape.unwrap_or([1; 3])).is_some()
         });
@@ -187,8 +187,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Briefly holds the nodes that Slurm is powering off, using a placeholder job that is not in
-    /// the ledger.
+    /// Lets a placeholder job, which is not in the ledger, hold the nodes that Slurm is powering
+    /// off for a short time.
     fn wait_for_power(&mut self) {
         let off = |index: &usize| {
             self.conditions[*index] == Condition::PoweringOff && self.owners[*index].is_none()
@@ -212,8 +212,8 @@ impl<'a> Builder<'a> {
                 (false, false) => self.opened(index, job, shaper),
             };
         }
-        // A job not examined by Slurm since its last change has no reason yet, but its start may
-        // still be in the future.
+        // If Slurm has not examined a job since its last change, the job has no reason yet, but its
+        // start may still be in the future.
         let eligible = match job.reason.as_str() {
             "None" | "BeginTime" => job.start.is_none_or(|start| start <= now),
             reason => is_for_nodes(reason),
@@ -281,8 +281,8 @@ impl<'a> Builder<'a> {
         Role::Opened
     }
 
-    /// Returns the free nodes if at least one node is taken and all taken nodes will become free
-    /// once jobs that Slurm may preempt for this job have ended.
+    /// Returns the nodes that are free now, if at least one node is taken and all taken nodes will
+    /// become free when the jobs that Slurm may preempt for this job have ended.
     fn to_be_freed(&self, job: &SlurmJob, ids: &[NodeId]) -> Option<Vec<NodeId>> {
         let known = self.evicting.contains(&job.key());
         let mut free = Vec::new();
@@ -309,7 +309,7 @@ impl<'a> Builder<'a> {
         for (index, condition) in self.conditions.iter().enumerate() {
             let stranger = *condition == Condition::Taken && self.owners[index].is_none();
             if stranger || *condition == Condition::Unavailable {
-                // Slurm deals with any job on a failed node; new jobs go elsewhere.
+                // Slurm handles the jobs on a failed node; new jobs are placed elsewhere.
                 let _ = self.planner.dispatcher.fail(NodeId(index as u32));
             }
         }

@@ -1,5 +1,5 @@
-//! The daemon's memory between cycles. Losing it is harmless: timeouts restart, and notes are
-//! rewritten.
+//! The daemon's memory between cycles. Losing it is harmless: timeouts start again, and notes are
+//! written again.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,7 +7,8 @@ use crate::ledger::{Key, Ledger, Phase, SlurmJob};
 use crate::names::Note;
 use crate::plan::limits::LimitScope;
 
-/// The assumed duration of a limit reported by Slurm if nothing changes, in seconds.
+/// The time for which a limit that Slurm reported is assumed to apply if nothing changes, in
+/// seconds.
 const LIMIT_S: u64 = 60;
 
 /// State kept between cycles.

@@ -1,4 +1,4 @@
-//! Notes to users, in AdminComment: a job's box, or why it is waiting.
+//! Notes to users, in AdminComment, about the box of a job or the reason why it is waiting.
 
 use pavior::answers::{PlannedStart, Queued, Snapshot};
 use pavior::strategies::explain;
@@ -11,8 +11,8 @@ use crate::names::{NodeName, Note, hosts};
 use crate::plan::explanation::explainer;
 use crate::plan::world::World;
 
-/// The maximum length of a list of individual node names. A command argument may be up to 128 KiB
-/// long.
+/// The maximum length of a list with one entry per node. The argument of a command may have up to
+/// 128 KiB.
 const LONGEST_RANKS: usize = 64 << 10;
 
 /// Returns the nodes of a box in order, x fastest; rank i runs on the i-th node.
@@ -20,7 +20,7 @@ pub(crate) fn ranks(config: &Config, cuboid: &Cuboid) -> Vec<NodeName> {
     cuboid.nodes(&config.grid).map(|node| config.name(node).clone()).collect()
 }
 
-/// Formats the note for an opened job as one word: `pavior:box=4x4@0,8;ranks=n00,n01,...`. A job
+/// Formats the note for an opened job as one word: `pavior:box=4x4@0,8;ranks=n00,n01,...`. The job
 /// creates its hostfile from the list after `ranks=`. Lists longer than [`LONGEST_RANKS`] use
 /// ranges.
 pub(crate) fn placed(config: &Config, cuboid: &Cuboid) -> Note {
@@ -37,7 +37,8 @@ pub(crate) fn unplaced(fault: &str) -> Note {
     Note::new(&format!("pavior: not placed: {fault}; submit it again"))
 }
 
-/// Formats the note for a job whose boxes are all reserved before its time limit ends.
+/// Formats the note for a job whose boxes all contain nodes that are reserved before the job's time
+/// limit ends.
 pub(crate) fn reserved(world: World<'_>) -> Note {
     let World { config, ledger, .. } = world;
     let is_here = |one: &Reservation| one.nodes.iter().any(|name| config.nodes.contains_key(name));
@@ -51,13 +52,13 @@ pub(crate) fn reserved(world: World<'_>) -> Note {
     ))
 }
 
-/// Formats the note for a job that runs and stays on nodes that form no box of its shape.
+/// Formats the note for a job that keeps running on nodes that do not form a box of its shape.
 pub(crate) fn elsewhere() -> Note {
     Note::new("pavior: runs on nodes that are not a box of its shape, and is left there")
 }
 
-/// Formats the note for a job that cannot start because of a limit, which is given in Slurm's words
-/// or by name.
+/// Formats the note for a job that cannot start because of a limit. The limit is given in Slurm's
+/// words or by name.
 pub(crate) fn limited(limit: &str) -> Note {
     Note::new(&format!("pavior: not started yet: limit {limit}"))
 }

@@ -1,8 +1,8 @@
 //! Preemption: the jobs that may be preempted for a box, according to Slurm's own rules. The daemon
 //! opens a job's gate on a box with running jobs that Slurm may preempt for it. Slurm then decides
-//! whether to preempt them; the daemon itself ends no jobs. The rules follow `preempt/qos` and
-//! `preempt/partition_prio`. Jobs that may not be preempted, or would keep their nodes, are
-//! obstacles like failed nodes.
+//! whether to preempt them; the daemon itself never ends a job. The rules are those of
+//! `preempt/qos` and `preempt/partition_prio`. Jobs that may not be preempted, or that would keep
+//! their nodes, are obstacles, like failed nodes.
 
 use pavior::answers::{Shape, Snapshot, Weights, blockers, earliest};
 use pavior::{Cuboid, JobId, Request};
@@ -16,14 +16,15 @@ use crate::plan::world::World;
 /// The maximum number of waiting jobs that are examined.
 const LOOKED_AT: usize = 16;
 
-/// A box for a job and the jobs that Slurm would preempt there.
+/// A box for a job, and the jobs that Slurm would preempt there.
 pub(crate) struct Choice {
     pub(crate) index: usize,
     pub(crate) at: Cuboid,
     pub(crate) victims: Vec<usize>,
 }
 
-/// Returns true if Slurm would preempt a running job for another one in a way that frees its nodes.
+/// Returns true if Slurm would preempt a running job for another job, and the running job would
+/// release its nodes.
 pub(crate) fn may(site: &Site, job: &SlurmJob, victim: &SlurmJob, now: u64) -> bool {
     let qos = site.qos.get(&victim.qos);
     let partition = site.partitions.get(&victim.partition);
@@ -59,7 +60,7 @@ pub(crate) fn grace(site: &Site, victim: &SlurmJob) -> u64 {
     }
 }
 
-/// Returns true if a job may preempt any other job.
+/// Returns true if a job may preempt any job at all.
 fn preempts(site: &Site, job: &SlurmJob) -> bool {
     match site.preemption {
         Preemption::Off => false,
@@ -72,7 +73,7 @@ fn preempts(site: &Site, job: &SlurmJob) -> bool {
 }
 
 /// Chooses the first waiting job for which others can be preempted, and the box whose jobs have
-/// done the least work (node-seconds). Returns `None` while another job is waiting for preempted
+/// done the least work (in node-seconds). Returns `None` while another job is waiting for preempted
 /// jobs to end.
 pub(crate) fn choose(
     world: World<'_>,
@@ -140,7 +141,7 @@ fn cheapest(
     // Jobs are not preempted for a box that contains unavailable nodes.
     let found = blockers(&others, shape, &weights).filter(|found| found.unavailable.is_empty())?;
     let victims: Vec<usize> = found.jobs.iter().map(|id| id.0 as usize).collect();
-    // A free box is being kept for another job.
+    // If the box is free, it is being kept for another job.
     (!victims.is_empty()).then_some(Choice { index, at: found.at, victims })
 }
 

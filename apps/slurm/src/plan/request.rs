@@ -9,7 +9,7 @@ use crate::ledger::SlurmJob;
 use crate::ledger::records::CONTROL_CHARACTERS;
 use crate::plan::shape;
 
-/// Returns the rule that turns a number of nodes into a box, the same one as in `job_submit.lua`.
+/// Returns the rule that turns a number of nodes into a box. `job_submit.lua` uses the same rule.
 pub(crate) fn shaper(grid: &Grid) -> Shaper {
     Shaper::new(&"compact".parse().expect("a shape rule"), grid, 1, 0)
 }
@@ -18,7 +18,7 @@ pub(crate) fn shaper(grid: &Grid) -> Shaper {
 /// from its number of nodes.
 ///
 /// # Errors
-/// Returns a sentence without text from the job if the job has no valid request.
+/// Returns a sentence, which contains no text from the job, if the job has no valid request.
 pub(crate) fn request(
     config: &Config,
     job: &SlurmJob,
@@ -44,13 +44,13 @@ pub(crate) fn request(
     Ok(Request::shape(sides))
 }
 
-/// Returns the fault that no box has a job's number of nodes.
+/// Returns the error message for a job if no box has its number of nodes.
 pub(crate) fn no_box(job: &SlurmJob) -> String {
     format!("no box of the machine has {} nodes", job.nodes)
 }
 
-/// Returns the box formed by a set of nodes (in ascending order), if it has these sides, turned or
-/// not.
+/// Returns the box formed by a set of nodes (in ascending order) if the box has these sides, in any
+/// orientation.
 pub(crate) fn box_of(config: &Config, ids: &[NodeId], sides: Sides) -> Option<Cuboid> {
     let grid = config.grid;
     if ids.is_empty() || ids.len() as u64 != volume(sides) {
@@ -58,7 +58,7 @@ pub(crate) fn box_of(config: &Config, ids: &[NodeId], sides: Sides) -> Option<Cu
     }
     let is = |cuboid: &Cuboid| cuboid.nodes(&grid).all(|node| ids.binary_search(&node).is_ok());
     orientations(sides).filter(|&turned| grid.fits(turned)).find_map(|turned| {
-        // The base is one of the nodes, which bounds the search.
+        // The base is one of the nodes, which limits the search.
         ids.iter()
             .map(|&id| Cuboid::new(grid.point(id), turned).canonical(&grid))
             .find(|cuboid| cuboid.lies_on(&grid) && is(cuboid))

@@ -1,11 +1,11 @@
-//! The shape in a comment.
+//! Parsing of the shape in a comment.
 //!
-//! The grammar is the same as in `gate/pavior.lua`; `gate/shapes.txt` is a table of cases for both.
-//! The word `shape` may occur anywhere in the comment, but not after a letter, digit or underscore,
-//! and not before a letter. It is followed by an equals sign, with or without spaces around it, and
-//! the sides, joined by `x`, up to a space, a comma or a semicolon. Case does not matter. Text that
-//! almost has this form is an error. If it were treated as a comment without a shape, a job would
-//! run on one node instead of a box, and no one would notice.
+//! The grammar is the same as in `gate/pavior.lua`, and `gate/shapes.txt` is a table of cases for
+//! both. The word `shape` may occur anywhere in the comment, but not after a letter, digit or
+//! underscore, and not before a letter. It is followed by an equals sign, with or without spaces
+//! around it, and then the sides, joined by `x`. The sides end at a space, a comma or a semicolon.
+//! Case does not matter. Text that almost has this form is an error. If it were treated as a
+//! comment without a shape, a job would run on one node instead of a box, and no one would notice.
 
 use pavior::Sides;
 
@@ -18,7 +18,8 @@ const BAD_SIDE: &str = "a side of its shape is not between 1 and 65535";
 /// The maximum number of digits in a side.
 const DIGITS: usize = 5;
 
-/// Reads the shape in a comment, for a machine with `axes` axes; `None` if it has none.
+/// Parses the shape in a comment, for a machine with `axes` axes. Returns `None` if the comment has
+/// no shape.
 pub(crate) fn read(comment: &str, axes: usize) -> Result<Option<Sides>, String> {
     let mut found = None;
     let mut from = 0;
@@ -50,7 +51,8 @@ fn next_word(comment: &str, from: usize) -> Option<usize> {
     (from..=last).find(is).map(|at| at + WORD.len())
 }
 
-/// Returns the text of the sides after the word; `None` if the word is not used for a shape.
+/// Returns the text of the sides after the word. Returns `None` if the word does not introduce a
+/// shape.
 fn value(rest: &str) -> Result<Option<&str>, &'static str> {
     let (plural, rest) = match rest.strip_prefix(['s', 'S']) {
         Some(behind) => (true, behind),

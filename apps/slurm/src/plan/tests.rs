@@ -1,4 +1,4 @@
-//! Tests every race on constructed ledgers.
+//! Tests of all races, on constructed ledgers.
 
 use super::*;
 use crate::Config;
@@ -112,7 +112,7 @@ fn opens(changes: &[Change]) -> Vec<String> {
 fn jobs_start_in_slurms_order_and_by_count_too() {
     let jobs = vec![job("1", 1, 5), shaped("2_3", "2x2", 4, 9), job("3", 3, 7)];
     let changes = Run::new("strict").at(&ledger(jobs), 1000);
-    // Three nodes form a row of three; what remains of the upper and lower rows is shorter.
+    // Three nodes form a row of three. The rest of the upper and of the lower row is shorter.
     assert_eq!(opens(&changes)[0], "2_3 n0,n1,n4,n5");
     assert_eq!(opens(&changes).len(), 1, "strict: the next in order does not fit");
     let jobs = vec![job("1", 1, 5), shaped("2_3", "2x2", 4, 9), job("3", 3, 7)];
@@ -122,7 +122,7 @@ fn jobs_start_in_slurms_order_and_by_count_too() {
 
 #[test]
 fn backfilling_does_not_delay_the_first() {
-    // Nodes n0 to n3 are held for 60 s; the first job needs the whole machine.
+    // Nodes n0 to n3 are held for 60 s, and the first job needs the whole machine.
     let held = || running("9", "4x1", &[0, 1, 2, 3], 60);
     let mut long = shaped("2", "2x1", 2, 5);
     long.limit = Some(600);
@@ -136,7 +136,8 @@ fn backfilling_does_not_delay_the_first() {
 fn nodes_that_are_gone_are_not_used() {
     let mut state = ledger(vec![shaped("1", "2x2", 4, 9)]);
     state.nodes[0].condition = Condition::Unavailable;
-    // A node that is taken, but not by a job in the partition, belongs to other jobs.
+    // If no job in the partition holds a taken node, the node belongs to a job in another
+    // partition.
     state.nodes[2].condition = Condition::Taken;
     assert!(opens(&Run::new("easy").at(&state, 1000)).is_empty());
     state.nodes[2].condition = Condition::Idle;
@@ -159,7 +160,7 @@ fn an_obstructed_gate_closes_and_its_nodes_are_not_given_away_in_the_same_cycle(
             |change: &Change| matches!(change, Change::Close { job, .. } if *job == called("1"));
         assert!(changes.len() == 1 && is_close(&changes[0]), "{named:?}: {changes:?}");
     }
-    // A running job holds a node of an open gate.
+    // A running job holds a node on which another job's gate is open.
     let jobs = vec![opened("1", "2x1", 2, &[0, 1]), running("2", "1x1", &[1], 60)];
     let changes = Run::new("easy").at(&ledger(jobs), 1000);
     assert!(matches!(&changes[..], [Change::Close { job, .. }] if *job == called("1")));
@@ -173,7 +174,7 @@ fn patience_ends_and_the_next_daemon_starts_anew() {
     assert!(run.at(&state, 1009).is_empty());
     let closed = run.at(&state, 1010);
     assert!(matches!(&closed[..], [Change::Close { wait_s: Some(10), .. }]), "{closed:?}");
-    // The daemon is killed in between: its memory is lost, and its patience restarts.
+    // The daemon is killed in between. Its memory is lost, and the timeouts start again.
     let mut next = Run::new("easy");
     assert!(next.at(&state, 1012).is_empty());
 }
@@ -216,7 +217,8 @@ fn reservations_that_end_keep_a_job_waiting_and_not_for_ever() {
     assert_eq!(opens(&run.at(&state, 2000))[0], "1 n0,n1,n4,n5");
 }
 
-/// Checks that the reservation's jobs may use nodes outside it, and start before it does.
+/// Checks that jobs in a flexible reservation may use nodes outside it, and may start before it
+/// does.
 #[test]
 fn a_flexible_reservation_binds_no_job_to_its_nodes() {
     let job = SlurmJob { reservation: "flexi".into(), ..shaped("1", "2x2", 4, 9) };
@@ -321,7 +323,7 @@ fn a_job_on_wrong_nodes_is_requeued_once() {
     let mut run = Run::new("easy");
     assert_eq!(run.at(&state, 1001), [Change::Requeue { job: called("1") }]);
     assert!(run.at(&state, 1002).is_empty());
-    // A job that has been running for a long time may have shrunk, so it is left alone.
+    // A job that has been running for a long time may have been shrunk, so it is not requeued.
     assert!(Run::new("easy").at(&state, 2000).is_empty());
 }
 
@@ -408,8 +410,8 @@ fn a_job_whose_comment_has_control_characters_is_told_so_and_not_placed() {
 
 #[test]
 fn jobs_without_a_box_are_told_so() {
-    // As on a machine where a gate was just installed: five nodes cannot form a box, and the three
-    // in use do not.
+    // The gate has just been installed on this machine: five nodes cannot form a box, and neither
+    // do the three nodes in use.
     let waits = job("1", 5, 9);
     let runs = SlurmJob { comment: String::new(), ..running("2", "1x1", &[0, 2, 5], 60) };
     let mut run = Run::new("easy");

@@ -7,8 +7,8 @@ use crate::ledger::site::Site;
 use crate::ledger::usage::Usage;
 use crate::ledger::{Condition, Ledger, SlurmJob};
 
-/// The estimated time until Slurm has powered off a node, in seconds. The actual time is unknown,
-/// so no job is started that would keep the node from the first job.
+/// The estimated time until Slurm has powered off a node, in seconds. The actual time is unknown.
+/// Because the estimate is short, no job starts that would keep the node from the first job.
 pub(crate) const SOON_S: u64 = 1;
 
 /// A ledger and the time when it was read.
@@ -29,7 +29,7 @@ pub(crate) struct Rules<'a> {
 
 impl<'a> World<'a> {
     /// Returns the job with this number on the machine, which is its index in the ledger. Returns
-    /// `None` for the placeholder that holds nodes being powered off.
+    /// `None` for the placeholder that holds nodes while they are powered off.
     pub(crate) fn job(&self, job: JobId) -> Option<&'a SlurmJob> {
         self.ledger.jobs.get(job.0 as usize)
     }
@@ -46,7 +46,7 @@ impl<'a> World<'a> {
         conditions
     }
 
-    /// Returns when a job will have released its nodes, if Slurm knows the time.
+    /// Returns the time when a job will have released its nodes, if Slurm knows it.
     pub(crate) fn end(&self, job: JobId) -> Option<Time> {
         match self.job(job) {
             Some(job) => job.until(self.now).map(Time),

@@ -1,4 +1,4 @@
-//! `pavior slurm check`: finds missing settings in a running cluster's configuration.
+//! `pavior slurm check`: reports settings that are missing in a running cluster's configuration.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -31,7 +31,7 @@ pub fn check(config: &Config) -> Result<Findings, SlurmError> {
     let shown = capture(Question::Show, &["config"])?;
     let reservations = capture(Question::Show, &["reservation", "-o"])?;
     let ledger = Ledger::read(config)?;
-    // If slurmctld runs on another host, this host's file is a copy.
+    // If slurmctld runs on another host, this host has a copy of the file.
     let file = Lists::of_file(Path::new(value(&shown, "SLURM_CONF")));
     let mut found = judge(config, (&shown, file.as_ref()), &reservations, &ledger);
     for name in &config.partitions {
@@ -53,7 +53,7 @@ pub fn check(config: &Config) -> Result<Findings, SlurmError> {
     Ok(found)
 }
 
-/// Asks Slurm about a partition; `None` if none has this name.
+/// Asks Slurm about a partition. Returns `None` if there is no partition with this name.
 pub(crate) fn partition(name: &str) -> Result<Option<String>, SlurmError> {
     let (question, arguments) = (Question::Show, &["partition", name, "-o"]);
     let said = Call { question, arguments, environment: &[] }.run(BOUNDS)?;
@@ -136,7 +136,7 @@ fn judge_partition(config: &Config, name: &str, partition: Option<&str>) -> Vec<
     };
     let word = |text: &str| partition.split_whitespace().any(|word| word == text);
     let mut faults = Vec::new();
-    // The first form is used up to 25.11, the second from 26.05 on.
+    // Releases up to 25.11 print the first form, releases from 26.05 the second.
     if !word("OverSubscribe=EXCLUSIVE") && !word("Exclusive=NODE") {
         faults.push(format!("slurm.conf: add OverSubscribe=EXCLUSIVE to PartitionName={name}"));
     }
@@ -213,7 +213,7 @@ fn preemption_advice(config: &Config, shown: &str, site: &Site) -> Vec<String> {
     advice
 }
 
-/// Nodes that are only in the configuration, or only in the partitions.
+/// The nodes that are only in the configuration, and those that are only in the partitions.
 pub(crate) struct NodeDifference<'a> {
     pub(crate) missing: Vec<&'a NodeName>,
     pub(crate) strangers: Vec<&'a NodeName>,

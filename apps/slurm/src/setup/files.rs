@@ -1,4 +1,4 @@
-//! Reading and writing the files of an installation.
+//! Reading and writing of the files of an installation.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -19,8 +19,9 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, SlurmError> {
     }
 }
 
-/// Writes a file that everyone may read, atomically, because slurmctld may read it at any moment as
-/// another user. It is not synchronized to disk: after a power failure the command is repeated.
+/// Writes a file that everyone may read. The file is written atomically, because slurmctld, which
+/// runs as another user, may read it at any moment. It is not synchronized to disk: after a power
+/// failure, the command is repeated.
 ///
 /// # Errors
 /// Returns an error if the file cannot be written.

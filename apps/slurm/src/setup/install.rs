@@ -1,6 +1,6 @@
-//! `pavior slurm install`: writes the files that a cluster needs. Each file is sealed by a checksum
-//! in its first line. A file that was edited or written by someone else is never overwritten; if
-//! one exists, nothing is written.
+//! `pavior slurm install`: writes the files that a cluster needs. A checksum in the first line
+//! seals each file. The command never overwrites a file that was edited, or written by someone
+//! else. If there is such a file, it writes nothing.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::setup::lists::{List, Lists};
 use crate::setup::{files, permissions, unit};
 use crate::{Config, SlurmError, gate};
 
-/// The warning given if the site's existing lists are unknown.
+/// The warning that is printed if the site's existing lists are unknown.
 const UNKNOWN: &str = "There is no slurm.conf here and slurmctld does not answer: keep the \
                        existing values of these lines.";
 
@@ -37,11 +37,12 @@ fn unit(config_path: &Path, program: &Path) -> String {
 }
 
 /// Writes the gate module, `slurm.conf.lines` and `pavior-slurm.service` to a folder, and
-/// `job_submit.lua` unless the site has its own. Returns instructions. The unit starts `program`,
-/// or the packaged program if users other than root can change `program`.
+/// `job_submit.lua` unless the site has its own. Returns instructions. The systemd unit starts
+/// `program`. If users other than root can change `program`, it starts the packaged program
+/// instead.
 ///
 /// # Errors
-/// Returns an error if a file cannot be written, or a file with this name was not written by
+/// Returns an error if a file cannot be written, or if a file with the same name was not written by
 /// Pavior.
 pub fn install(
     config: &Config,
@@ -105,7 +106,8 @@ fn own_program(program: &Path, open: &Path) -> String {
 
 const JOB_SUBMIT: &str = "job_submit.lua";
 
-/// Returns instructions and the text of job_submit.lua, or no text if the site has its own.
+/// Returns instructions and the text of job_submit.lua. Returns no text if the site has its own
+/// file.
 fn job_submit(
     config: &Config,
     folder: &Path,
@@ -139,7 +141,8 @@ fn job_submit(
     modules.push(module.to_string());
     modules.sort_unstable();
     modules.dedup();
-    // Written even if unchanged, because only then does Slurm reload the module.
+    // The file is written even if it has not changed, because only then does Slurm reload the
+    // module.
     let told = "  job_submit.lua        calls the gate; also belongs there\n";
     Ok((told.into(), Some(gate::job_submit(&modules))))
 }
@@ -192,14 +195,14 @@ mod tests {
         let read = |name: &str| std::fs::read_to_string(file(name)).unwrap();
         put(CONFIG, folder.path()).unwrap();
         let first = read("pavior.lua");
-        // Another machine in the same cluster.
+        // This is another machine in the same cluster.
         let other = CONFIG.replace("\"p\"", "\"q\"") + "licence = \"torus\"\n";
         put(&other, folder.path()).unwrap();
         assert!(read("job_submit.lua").contains("{ \"pavior-torus.lua\", \"pavior.lua\" }"));
-        // Our own files, for a larger machine.
+        // These are our own files, for a larger machine.
         put(&CONFIG.replace("4x2", "8x8"), folder.path()).unwrap();
         assert!(first != read("pavior.lua") && read("pavior.lua").contains("mesh:8x8"));
-        // A site's own file, and one of ours after an edit.
+        // One is a site's own file, and the other is one of ours that was edited.
         for own in ["-- ours\n".to_string(), read("job_submit.lua").replace("return", "\nreturn")] {
             std::fs::write(file("job_submit.lua"), &own).unwrap();
             let told = put(CONFIG, folder.path()).unwrap();
@@ -209,7 +212,7 @@ mod tests {
         }
         std::fs::write(file("job_submit.lua"), format!("{}mesh:4x2.\n", gate::OLDER)).unwrap();
         assert!(put(CONFIG, folder.path()).unwrap_err().to_string().contains("earlier version"));
-        // If one of the files cannot be written, none is.
+        // If one of the files cannot be written, none of them is.
         let larger = CONFIG.replace("4x2", "9x9");
         assert!(put(&larger, folder.path()).is_err() && !read("pavior.lua").contains("mesh:9x9"));
         std::fs::write(file("pavior.lua"), first.replace("{ 4, 2 }", "{ 4, 4 }")).unwrap();

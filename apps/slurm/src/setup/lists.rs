@@ -1,7 +1,7 @@
 //! Lists in slurm.conf that may contain the site's own entries, such as `Licenses`.
 //!
-//! Of several lines with the same name, Slurm uses the last. A line with only our entry would
-//! remove the site's entries, so the whole list is read and printed with our entry added.
+//! If several lines have the same name, Slurm uses only the last. A line with nothing but our entry
+//! would remove the site's entries, so the whole list is read, and printed with our entry added.
 
 use std::path::Path;
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub(crate) enum List {
     Private,
 }
 
-/// The lists by number, each with its line's name and our entries; the license comes from the
+/// The lists by number. Each has the name of its line and our entries. The license comes from the
 /// configuration.
 const LISTS: [(&str, &str); 5] = [
     ("Licenses", ""),
@@ -32,14 +32,15 @@ const LISTS: [(&str, &str); 5] = [
     ("PrivateData", "cloud"),
 ];
 
-/// The maximum depth of included files, and the maximum size of a file that is read, in bytes.
+/// The maximum depth of included files, and the maximum size of a file in bytes.
 const DEPTH: usize = 8;
 const LARGEST: u64 = 16 << 20;
 
-/// Limits on Slurm's answer when files can also be written without it.
+/// The limits on the call to Slurm. If it exceeds them, the files are written without Slurm's
+/// answer.
 const BOUNDS: Bounds = Bounds { time: Duration::from_secs(15), output: 1 << 20 };
 
-/// The values of the lines found for each list, in order.
+/// The values of each list, one for each line found, in order.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Lists([Vec<String>; 5]);
 
@@ -52,15 +53,15 @@ impl Lists {
         }))
     }
 
-    /// Reads a slurm.conf with the files that it includes; `None` if it cannot be read.
+    /// Reads a slurm.conf, with the files that it includes. Returns `None` if it cannot be read.
     pub(crate) fn of_file(path: &Path) -> Option<Lists> {
         let mut lists = Lists::default();
         lists.read(path, 0)?;
         Some(lists)
     }
 
-    /// Reads the lists in a folder's slurm.conf, or else those loaded by slurmctld; `None` if
-    /// neither can be read.
+    /// Reads the lists in a folder's slurm.conf, or else those that slurmctld has loaded. Returns
+    /// `None` if neither can be read.
     pub(crate) fn beside(folder: &Path) -> Option<Lists> {
         let asked = || {
             let (question, arguments) = (Question::Show, &["config"]);
@@ -95,20 +96,20 @@ impl Lists {
         Some(())
     }
 
-    /// Formats the line for a list with all entries, including ours. The text is safe to print.
+    /// Formats the line for a list, with all of its entries and ours. The text is safe to print.
     pub(crate) fn line(&self, list: List, config: &Config) -> String {
         let all = joined(self.0[list as usize].iter(), &own(list, config));
         format!("{}={}", LISTS[list as usize].0, shown(&all))
     }
 
-    /// Finds lists loaded by slurmctld that lack our entry, or an entry from an earlier line in the
-    /// file, and returns the lines to write.
+    /// Finds the loaded lists that lack our entry, or an entry from an earlier line in the file.
+    /// Returns the lines to write.
     pub(crate) fn faults(&self, file: Option<&Lists>, config: &Config) -> Vec<String> {
         let needed = [List::Licences, List::Plugins];
         needed.iter().filter_map(|list| self.fault(*list, file, config)).collect()
     }
 
-    /// Like [`Lists::faults`], for one list.
+    /// Does the same as [`Lists::faults`] for a single list.
     pub(crate) fn fault(
         &self,
         list: List,
@@ -151,18 +152,18 @@ fn entries(list: &str) -> impl Iterator<Item = &str> {
     list.split([',', ';']).map(str::trim).filter(|entry| !entry.is_empty())
 }
 
-/// Removes the plugin type that may precede a plugin's name.
+/// Removes the type of plugin that may precede the name of a plugin.
 fn plugin(entry: &str) -> &str {
     entry.strip_prefix("job_submit/").unwrap_or(entry)
 }
 
-/// Returns an entry's identity: a license or parameter without its value, a plugin without its
-/// type.
+/// Returns the part of an entry that identifies it: a license or parameter without its value, or a
+/// plugin without its type.
 fn key(entry: &str) -> &str {
     plugin(entry).split([':', '=']).next().unwrap_or(entry)
 }
 
-/// Joins all entries in the given lines with ours, without duplicates.
+/// Joins our entries with all entries in the given lines, without duplicates.
 fn joined<'a>(lines: impl Iterator<Item = &'a String>, own: &'a str) -> String {
     let mut all: Vec<&str> = Vec::new();
     for entry in lines.flat_map(|line| entries(line)).chain(entries(own)) {
@@ -222,7 +223,7 @@ mod tests {
                       slurm.conf: change the JobSubmitPlugins line to \
                       JobSubmitPlugins=throttle,lua";
         assert_eq!(faults(site, None), change);
-        // Lines from an earlier version were added below the site's own.
+        // An earlier version of the program added its lines below the site's own.
         let wiped = "Licenses = pavior:1\nJobSubmitPlugins = job_submit/lua\n";
         assert_eq!(faults(wiped, None), "");
         let mut file = Lists::default();

@@ -1,16 +1,16 @@
-//! Checks whether users other than root could modify a program that root runs.
+//! A check for programs that root runs and other users could modify.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// The sticky bit: files in such a folder can only be renamed by their owners.
+/// The sticky bit. In a folder with this bit, only the owner of a file can rename it.
 const STICKY: u32 = 0o1000;
 /// The write permissions of group and others.
 const WRITABLE: u32 = 0o022;
 
-/// Returns the first path, from a program up through its folders, that a user other than `root`
-/// owns or can write to. Returns `None` if there is no such path or no such program.
+/// Returns the first path that a user other than `root` owns or can write to, among a program and
+/// the folders above it. Returns `None` if there is no such path, or if the program does not exist.
 pub(crate) fn changed_by_others(program: &Path, root: u32) -> Option<PathBuf> {
     let program = fs::canonicalize(program).ok()?;
     let open = |path: &&Path| {

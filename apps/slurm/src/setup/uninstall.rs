@@ -1,7 +1,7 @@
 //! `pavior slurm uninstall`: removes the gate from job_submit.lua, returns the jobs to Slurm, and
-//! removes the reservation. The gate of every waiting job is stripped: the license and the nodes
-//! set by the daemon are removed, and Slurm recomputes the priority. No job is ended or held. The
-//! command can be killed and rerun at any time.
+//! removes the reservation. It strips the gate of every waiting job: it removes the license and the
+//! nodes set by the daemon, and lets Slurm compute the priority again. It neither ends nor holds
+//! jobs. The command can be killed and run again at any time.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -18,10 +18,12 @@ use crate::plan::change::{Change, TOP};
 use crate::setup::files;
 use crate::{Config, SlurmError};
 
-/// The maximum number of rounds, since jobs may arrive while others are stripped.
+/// The maximum number of rounds. Several rounds are necessary because jobs may arrive in the
+/// meantime.
 const ROUNDS: usize = 50;
 
-/// The time within which a daemon that is still running would gate a job again (ms).
+/// The time within which a daemon that is still running would give a job its gate again, in
+/// milliseconds.
 const PAUSE: u64 = 2000;
 
 /// The error if a daemon is still running.
@@ -73,7 +75,7 @@ pub fn uninstall(config: &Config) -> Result<Removal, SlurmError> {
 }
 
 /// Removes the gate of a machine, written by any version of Pavior, from the folder of slurm.conf.
-/// A file that was edited or written by someone else is left unchanged.
+/// A file that was edited, or written by someone else, is left unchanged.
 fn remove_gate(config: &Config, folder: &Path) -> Result<Removal, SlurmError> {
     let (name, mut removal) = (gate::module_name(config), Removal::default());
     let (script, module) = (folder.join("job_submit.lua"), folder.join(&name));
@@ -148,7 +150,7 @@ fn strips(config: &Config, ledger: &Ledger, is_basic: bool) -> Vec<Change> {
     let jobs = ledger.jobs.iter().filter(waits);
     let gated = jobs.filter(|job| job.licences.gated(&config.licence) || opened(job));
     let strip = |job: &SlurmJob| {
-        // With first come, first served, Slurm would put the job behind all others.
+        // With first come, first served, Slurm would move the job behind all others.
         let later = ledger.jobs.iter().filter(waits).filter(|other| {
             other.submitted >= job.submitted && other.priority < u64::from(TOP) && !opened(other)
         });
@@ -191,7 +193,7 @@ mod tests {
         (removal, read)
     }
 
-    /// Writes a text as another version would, with its own checksum.
+    /// Writes a text as another version of the program would, with its own checksum.
     fn write(path: &Path, text: &str) {
         std::fs::write(path, gate::sealed(text)).unwrap();
     }
@@ -204,7 +206,7 @@ mod tests {
         assert_eq!((removal.done.len(), removal.left.len()), (2, 0), "{removal:?}");
         assert_eq!(read("pavior.lua"), None);
         assert!(read("job_submit.lua").unwrap().contains("function slurm_job_modify"));
-        // A gate of another version, next to another machine's gate.
+        // The gate of another version is next to the gate of another machine.
         let (removal, read) = removed(|folder| {
             write(&folder.join("pavior.lua"), &format!("{SEAL}-- version 99\n"));
             let list = "for _, name in ipairs({ \"pavior-b.lua\", \"pavior.lua\" }) do end\n";

@@ -16,7 +16,7 @@ use crate::calls::now;
 use crate::plan::notes::size;
 use crate::{Config, SlurmError};
 
-/// Counters since startup, and the state in the last cycle.
+/// Counters since startup, and gauges for the last cycle.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     cycles: Counter,
@@ -30,13 +30,14 @@ pub(crate) struct Metrics {
     cycle_seconds: Gauge<f64, AtomicU64>,
     /// 1 if Slurm answered in the last cycle.
     up: Gauge,
-    /// The time when the last cycle with an answer from Slurm ended, in seconds since 1970.
+    /// The end of the last cycle in which Slurm answered, in seconds since 1970.
     last_success: Gauge,
-    /// 1 if this daemon is the active one.
+    /// The role of this daemon, which is 1 if it is the active one.
     pub(crate) active: Gauge,
-    /// 1 if slurmctld has loaded the gate; 0 if it has not, or this is unknown.
+    /// The state of the gate, which is 1 if slurmctld has loaded it, and 0 if it has not, or if
+    /// this is unknown.
     pub(crate) gate: Gauge,
-    /// The number of malformed records in the last cycle with an answer from Slurm.
+    /// The number of malformed records in the last cycle in which Slurm answered.
     unreadable: Gauge,
     waiting: Gauge,
     pub(crate) opened: Gauge,
@@ -46,10 +47,12 @@ pub(crate) struct Metrics {
     slots: SlotGauges,
 }
 
-/// The maximum number of bit-set words examined per count of slots: about a millisecond.
+/// The search budget for each count of slots, in words of bit sets; using it up takes about a
+/// millisecond.
 const BUDGET: u64 = 400_000;
 
-/// Counts the boxes of each configured shape that fit at once, with an upper bound.
+/// Counts the boxes of each configured shape that fit at the same time. Each count comes with an
+/// upper bound.
 fn slots_of(config: &Config, free: &Occupancy) -> Vec<(String, [u32; 2])> {
     let count = |&sides: &Sides| {
         let found = slots(free, &[Shape::new(sides)], BUDGET);
@@ -58,7 +61,7 @@ fn slots_of(config: &Config, free: &Occupancy) -> Vec<(String, [u32; 2])> {
     config.slots.iter().map(count).collect()
 }
 
-/// Additional metrics of an observer.
+/// Metrics that only an observer has.
 #[derive(Debug)]
 pub(crate) struct ObserverMetrics {
     pub(crate) boxes: Gauge,

@@ -1,4 +1,4 @@
-//! The picture of a machine for the page: jobs, their nodes, and the queue.
+//! The view of a machine for the page: jobs, their nodes, and the queue.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -16,14 +16,14 @@ use crate::plan::request::{no_box, request, shaper};
 use crate::plan::world::World;
 use crate::plan::{notes, shape};
 
-/// The maximum number of characters of Slurm's reason to show.
+/// The maximum length of the reason from Slurm that is shown, in characters.
 const LONGEST_REASON: usize = 60;
 
-/// The name shown for an unknown job, which is hidden from the observer, in another partition, or
-/// malformed.
+/// The name that is shown for an unknown job. A job is unknown if it is hidden from the observer,
+/// in another partition, or malformed.
 const UNKNOWN: &str = "another";
 
-/// Returns the picture of a machine. Jobs do not need a shape.
+/// Creates the view of a machine. Jobs do not need a shape.
 pub(crate) fn view(config: &Config, ledger: Ledger, now: u64) -> View {
     let world = World { config, ledger: &ledger, now };
     let (by_owner, failed) = owners(world);
@@ -45,7 +45,7 @@ pub(crate) fn view(config: &Config, ledger: Ledger, now: u64) -> View {
     let held = held.collect();
     let mut waiting: Vec<&SlurmJob> =
         ledger.jobs.iter().filter(|job| job.phase == Phase::Pending).collect();
-    // Slurm's order: by priority, then by submission time and name.
+    // Slurm's order is by priority, then by submission time and name.
     waiting.sort_by_key(|job| (Reverse(job.priority), job.submitted, job.name));
     let mut shaper = shaper(&grid);
     let waiting = waiting.into_iter().map(|job| waits(config, job, &mut shaper)).collect();
@@ -69,7 +69,7 @@ pub(crate) fn view(config: &Config, ledger: Ledger, now: u64) -> View {
     view.joined()
 }
 
-/// Returns the nodes of each job, of all unknown jobs together, and the unavailable nodes.
+/// Returns the nodes of each job and of all unknown jobs together, and the unavailable nodes.
 fn owners(world: World<'_>) -> (BTreeMap<Option<usize>, Vec<NodeId>>, Vec<NodeId>) {
     let World { config, ledger, .. } = world;
     let conditions = world.conditions();
@@ -121,8 +121,8 @@ fn waits(config: &Config, job: &SlurmJob, shaper: &mut Shaper) -> WaitingJob {
     }
 }
 
-/// Returns a job's request on any cluster: the shape in its comment, or the smallest box for its
-/// number of nodes.
+/// Returns a job's request, which is defined on any cluster: the shape in its comment, or else the
+/// smallest box for its number of nodes.
 fn wish(config: &Config, job: &SlurmJob, shaper: &mut Shaper) -> Result<Request, String> {
     match request(config, job, shaper) {
         Err(_) if says_no_shape(config, job) && !job.bad_comment => {

@@ -1,4 +1,4 @@
-//! `pavior slurm why JOB`: why a job is waiting, and the moves that would help.
+//! `pavior slurm why JOB`: explains why a job is waiting, and which moves would help.
 
 use std::collections::HashSet;
 
@@ -21,8 +21,8 @@ use crate::plan::world::{Rules, World};
 use crate::plan::{notes, queue};
 use crate::{Config, SlurmError};
 
-/// Explains why a job is waiting, and when and where it is planned to start; for an array, about
-/// its first task.
+/// Explains why a job is waiting, and when and where it is planned to start. For an array, explains
+/// this for its first task.
 ///
 /// # Errors
 /// Returns an error if Slurm does not answer, or there is no such job.
@@ -46,7 +46,8 @@ pub fn why(config: &Config, name: &str) -> Result<String, SlurmError> {
     Ok(text)
 }
 
-/// Answers for a job in the ledger. Simulates the queue once and searches for moves.
+/// Answers the question for a job in the ledger. This simulates the queue once and searches for
+/// moves.
 pub(crate) fn answer(
     world: World<'_>,
     rules: Rules<'_>,

@@ -1,5 +1,6 @@
-//! Tests messages to administrators: for a site with its own licenses and plugins, a daemon started
-//! before its license exists, partitions without the gate, a dry run, and long node names.
+//! Tests of messages to administrators. The cases are a site with its own licenses and plugins, a
+//! daemon that starts before its license exists, partitions without the gate, a dry run, and long
+//! node names.
 
 use std::time::Duration;
 
@@ -28,7 +29,7 @@ fn a_site_with_lists_of_its_own(release: Release) {
     for words in [licences, plugins, advice] {
         assert!(found.contains(words), "{words}: {found}");
     }
-    // The lines printed and written by install preserve the site's own entries.
+    // The lines that install prints and writes preserve the site's own entries.
     let told = cluster.good(&format!("{program} install {folder}"));
     let lines = std::fs::read_to_string(cluster.path().join("slurm.conf.lines")).unwrap();
     for line in [licences, plugins] {
@@ -45,7 +46,7 @@ fn a_site_with_lists_of_its_own(release: Release) {
     let total = "scontrol show licenses matlab | grep -c Total=4";
     assert_eq!(cluster.good(total), "1");
     ungated_partitions_and_arrays_are_told(&cluster, &program);
-    // Like lines from earlier versions, which were added below the site's own.
+    // Earlier versions added such lines below the site's own.
     cluster.good(&format!("echo Licenses=pavior:1 >>{conf}"));
     restart(&cluster);
     let found = check(&cluster);
@@ -80,7 +81,7 @@ fn ungated_partitions_and_arrays_are_told(cluster: &Cluster, program: &str) {
         ];
         assert!(lines.iter().all(|line| told.contains(line)), "{told}");
     }
-    // The daemon exits on its own, and says so.
+    // The daemon exits on its own, and reports why.
     let line = format!("timeout 100 {program} --dry-run 2>&1");
     let log = cluster.good(&line);
     assert!(log.trim().lines().last().unwrap().contains("dry run: nothing was changed"), "{log}");
@@ -88,7 +89,7 @@ fn ungated_partitions_and_arrays_are_told(cluster: &Cluster, program: &str) {
     cluster.until_empty(30);
 }
 
-/// Tests 150 nodes with 13-letter names, whose list, twice in one line, exceeds 4,095 bytes.
+/// Tests 150 nodes with 13-letter names. Two lists of these nodes in one line exceed 4,095 bytes.
 fn long_names_of_nodes(release: Release) {
     let options = Options::default().machine("mesh:15x10").prefix("compute-no");
     let what = "150 nodes with long names";

@@ -1,12 +1,13 @@
-//! Tests jobs that can run only on some nodes: constraints, GRES, memory, excluded nodes and
-//! reservations.
+//! Tests of jobs that can run only on some nodes, because of constraints, GRES, memory, excluded
+//! nodes or reservations.
 
 use crate::cluster::{Cluster, Options};
 use crate::release::{Release, on_each_release};
 
 on_each_release! { demands_and_reservations }
 
-/// Returns sixteen nodes in rows of four; the first two rows are fast and have boards and memory.
+/// Returns sixteen nodes in rows of four. The first two rows are fast, and have boards and more
+/// memory.
 fn unlike() -> Options {
     Options::default()
         .machine("mesh:4x4")
@@ -55,7 +56,7 @@ fn demands(cluster: &Cluster) {
         let held = nodes(cluster, &job);
         assert!(held.iter().all(|node| *node < 8), "{options}: {held:?}");
     }
-    // No fast nodes are left. The job gets a note and does not delay other jobs.
+    // No fast nodes are left, so the job gets a note. It does not delay other jobs.
     let waits = submit(cluster, "2x1", "-C fast --priority=100000");
     let beside = submit(cluster, "2x2", "-x n08,n09");
     assert_eq!(nodes(cluster, &beside), [10, 11, 14, 15]);
@@ -79,7 +80,7 @@ fn reservations(cluster: &Cluster) {
     let inside = submit(cluster, "2x2", "--reservation=exam -t 2");
     let held = nodes(cluster, &inside);
     assert!(held.iter().all(|node| *node < 8), "{held:?}");
-    // This job would run into the repair.
+    // This job would overlap the repair.
     let long = submit(cluster, "2x2", "-t 30");
     assert_eq!(nodes(cluster, &long), [10, 11, 14, 15]);
     let short = submit(cluster, "2x2", "-t 2");
@@ -92,14 +93,14 @@ fn reservations(cluster: &Cluster) {
         }
     };
     clear(&["exam", "repair"]);
-    // The reservation's jobs may start before it does, and on other nodes.
+    // Jobs in the reservation may start before it does, and on other nodes.
     let flexible = format!("{make} ReservationName=flexi StartTime=now+10minutes Flags=FLEX");
     cluster.good(&format!("{flexible} Nodes=n[00-01]"));
     let inside = submit(cluster, "2x2", "--reservation=flexi -t 2");
     assert_eq!(nodes(cluster, &inside), [0, 1, 4, 5]);
     clear(&["flexi"]);
-    // Slurm would give its nodes to any of its users' jobs; here, only jobs that name the
-    // reservation get them.
+    // Slurm would give the reserved nodes to any job of the reservation's users. Here, only jobs
+    // that name the reservation get them.
     cluster.good(&format!(
         "{make} ReservationName=magnet StartTime=now Nodes=n[00-07] Flags=MAGNETIC"
     ));

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::release::{Place, Release};
 
-/// Options of a cluster. The default is 64 equal nodes in an 8x8 mesh.
+/// Options of a cluster. By default, it has 64 equal nodes in an 8x8 mesh.
 #[derive(Clone, Default)]
 pub(crate) struct Options {
     conf: String,
@@ -26,15 +26,15 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Lines of slurm.conf. They replace lines of `cluster.sh` with the same key; a partition
+    /// Adds lines to slurm.conf. They replace lines of `cluster.sh` with the same key. A partition
     /// replaces the one with the same name.
     pub(crate) fn conf(mut self, lines: &str) -> Options {
         self.conf = format!("{}\n{lines}", self.conf).trim().to_string();
         self
     }
 
-    /// Adds properties to some nodes: `n[00-07]`, and `Feature=fast Gres=board:2 CPUs=4
-    /// RealMemory=500`. GRES need a gres.conf file, and `GresTypes` in slurm.conf; the name `gpu`
+    /// Adds properties to some nodes, for example `Feature=fast Gres=board:2 CPUs=4 RealMemory=500`
+    /// to `n[00-07]`. GRES need a gres.conf file, and `GresTypes` in slurm.conf. The name `gpu`
     /// requires device files. Nodes with a `State=` are not started.
     pub(crate) fn nodes(mut self, names: &str, has: &str) -> Options {
         self.nodes = format!("{}\n{names} {has}", self.nodes).trim().to_string();
@@ -47,7 +47,8 @@ impl Options {
         self
     }
 
-    /// Sets another machine. Its nodes are named n00, n01 and so on, or n000 if more than 100.
+    /// Sets another machine. Its nodes are named n00, n01 and so on, or n000 if there are more
+    /// than 100.
     pub(crate) fn machine(mut self, machine: &'static str) -> Options {
         self.machine = Some(machine);
         self
@@ -65,8 +66,8 @@ impl Options {
         self
     }
 
-    /// Adds a file next to slurm.conf before Slurm starts; a script is executable. In the file and
-    /// in the lines of slurm.conf, `@DIR@` stands for the folder.
+    /// Adds a file next to slurm.conf before Slurm starts. Scripts are made executable. In the file
+    /// and in the lines of slurm.conf, `@DIR@` stands for the folder.
     pub(crate) fn file(mut self, name: &'static str, text: &str) -> Options {
         self.files.push((name, text.to_string()));
         self
@@ -92,7 +93,7 @@ impl User {
 }
 
 pub(crate) struct Cluster {
-    // Stopped before the folder is removed.
+    // The environment must stop before the folder is removed.
     place: Place,
     /// The daemons, by the names of their configurations.
     daemons: BTreeMap<String, Child>,
@@ -103,7 +104,8 @@ pub(crate) struct Cluster {
     _turn: Turn,
 }
 
-/// Limits clusters to three at a time: more clusters of 64 nodes would overload a small machine.
+/// Limits the number of clusters to three at a time. More clusters of 64 nodes would overload a
+/// small machine.
 struct Turn;
 
 /// The name of jobs that make slurmctld write its state.
@@ -129,8 +131,8 @@ impl Drop for Turn {
 }
 
 impl Cluster {
-    /// Starts a cluster for a test. Reports this and returns `None` if the release or the
-    /// permission to start it is missing, unless `PAVIOR_REQUIRE_SLURM` is set.
+    /// Starts a cluster for a test. If the release or the permission to start it is missing,
+    /// reports this and returns `None`, unless `PAVIOR_REQUIRE_SLURM` is set.
     pub(crate) fn start(what: &str, release: Release, options: Options) -> Option<Cluster> {
         let turn = Turn::wait();
         let folder = tempfile::Builder::new().prefix("pavior-slurm-").tempdir().unwrap();
@@ -151,7 +153,7 @@ impl Cluster {
         let cluster = Cluster { place, daemons, folder, release, nodes, ports, _turn: turn };
         let program = cluster.program();
         let own = env!("CARGO_BIN_EXE_pavior-slurm");
-        // A hard link, if on the same file system.
+        // On the same file system, a hard link is enough.
         std::fs::hard_link(own, &program)
             .or_else(|_| std::fs::copy(own, &program).map(|_| ()))
             .unwrap();
@@ -227,16 +229,16 @@ impl Cluster {
         String::from_utf8(output.stdout).unwrap().trim().to_string()
     }
 
-    /// Submits a job that sleeps, named after its shape; returns its number.
+    /// Submits a job that sleeps and is named after its shape. Returns the number of the job.
     pub(crate) fn submit(&self, name: &str, options: &str, seconds: f64) -> String {
         let line =
             format!("sbatch --parsable -o /dev/null -J {name} {options} --wrap 'sleep {seconds}'");
         self.good(&line)
     }
 
-    /// Waits until slurmctld has saved that a job is running. A job submitted some time after the
-    /// start and then canceled makes slurmctld save its state, in case it did not notice the start.
-    /// A kill may lose the cancellation, so [`Cluster::start_slurmctld`] repeats it.
+    /// Waits until slurmctld has saved that a job is running. In case slurmctld did not notice the
+    /// start, a job that is submitted some time afterwards and then canceled makes it save its
+    /// state. A kill may lose the cancellation, so [`Cluster::start_slurmctld`] repeats it.
     pub(crate) fn until_written(&self, job: &str) {
         let line = format!("sleep 2; sbatch --parsable -H -J {HELD} -o /dev/null -N1 --wrap true");
         let held = self.good(&line);
@@ -247,8 +249,8 @@ impl Cluster {
         self.until(&line, 60, |text| text == "written");
     }
 
-    /// Waits until a command prints the expected text, at most ten times the seconds that an idle
-    /// machine needs.
+    /// Waits until a command prints the expected text, for at most ten times the seconds that an
+    /// idle machine needs.
     pub(crate) fn until(&self, line: &str, seconds: u64, good: impl Fn(&str) -> bool) -> String {
         let mut last = String::new();
         for _ in 0..10 * seconds * 5 {
@@ -281,7 +283,7 @@ impl Cluster {
         self.until("sinfo -h -N -t idle -o %N | sort -u | wc -l", seconds, |text| text == all);
     }
 
-    /// Returns the ends of the daemon's and slurmctld's logs, and the jobs' last notes.
+    /// Returns the ends of the logs of the daemon and slurmctld, and the last notes of the jobs.
     pub(crate) fn log(&self) -> String {
         let end = |name: &str, word: &str, count: usize| {
             let text = std::fs::read_to_string(self.path().join(name)).unwrap_or_default();
@@ -296,7 +298,8 @@ impl Cluster {
         format!("release {name}, log:\n{own}told:\n{told}slurmctld:\n{slurmctld}")
     }
 
-    /// Returns a job's record and log: how it ended, and the lines of all daemons about it.
+    /// Returns a job's record, which shows how it ended, and the lines about it in the logs of all
+    /// daemons.
     pub(crate) fn said_of(&self, job: &str) -> String {
         let folder = self.path().display();
         let line = format!(
@@ -307,10 +310,10 @@ impl Cluster {
         format!("{}; {}", String::from_utf8_lossy(&output.stdout), self.log())
     }
 
-    /// Returns true if a slurmd deleted a job's script before the job could read it. A step's
-    /// socket is created before anything listens on it. A slurmd that is asked for its steps in
-    /// between, as all are when slurmctld starts, assumes that the step is dead. The job then
-    /// fails, with or without us.
+    /// Returns true if a slurmd deleted a job's script before the job could read it. The socket of
+    /// a step is created before anything listens on it. When slurmctld starts, it asks every slurmd
+    /// for its steps. If a slurmd is asked at this moment, it assumes that the step is dead, and
+    /// the job fails, with or without our daemon.
     pub(crate) fn lost_its_script(&self, job: &str) -> bool {
         let folder = self.path().display();
         let what = format!("Purging vestigial job script .*/job0*{job}/");
@@ -365,8 +368,8 @@ impl Cluster {
         self.daemons.insert(name.to_string(), daemon);
     }
 
-    /// Returns a command that runs the observer with `pavior.toml` as an ordinary user; send it
-    /// signals under the name `observer`.
+    /// Returns a command that runs the observer with `pavior.toml` as an ordinary user. Signals
+    /// reach it under the name `observer`.
     pub(crate) fn observer(&self) -> std::process::Command {
         let (folder, program) = (self.path().display(), self.program());
         let line = format!(
@@ -407,7 +410,7 @@ impl Cluster {
         let _ = std::fs::remove_file(self.path().join(format!("{name}.pid")));
     }
 
-    /// Sends SIGTERM; returns true if the daemon exits successfully.
+    /// Sends SIGTERM. Returns true if the daemon exits successfully.
     pub(crate) fn end_daemon(&mut self) -> bool {
         let Some(mut daemon) = self.daemons.remove("pavior") else { return false };
         self.signal("pavior", "TERM");
@@ -415,20 +418,20 @@ impl Cluster {
     }
 }
 
-/// Consecutive free ports, below the ephemeral ports. File locks reserve these ports for this
-/// cluster among all runs of these tests on this host.
+/// Consecutive free ports, below the ephemeral ports. File locks reserve them for this cluster, so
+/// that no other run of these tests on this host uses them.
 struct Ports {
     first: u16,
     _locks: Vec<File>,
 }
 
 impl Ports {
-    /// Ports are reserved in blocks of one hundred.
+    /// The number of ports that are reserved together.
     const BLOCK: u16 = 100;
 
     fn free(count: u16) -> Ports {
         let blocks = count.div_ceil(Ports::BLOCK);
-        // Each run begins at a different port.
+        // Each run of the tests begins at a different port.
         let begin = (std::process::id() % 120) as u16;
         for block in (begin..120 - blocks).chain(0..begin) {
             let locks: Vec<File> = (block..block + blocks).map_while(Ports::lock).collect();

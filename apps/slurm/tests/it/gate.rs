@@ -1,4 +1,4 @@
-//! Tests the gate in a real slurmctld, and the daemon's startup checks.
+//! Tests of the gate in a real slurmctld, and of the daemon's startup checks.
 
 use std::process::Output;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ fn a_gate_in_slurmctld(release: Release) {
     let what = "the gate in a real slurmctld";
     let options = Options::default().nodes("n[00-63]", "CPUs=2");
     let Some(mut cluster) = Cluster::start(what, release, options) else { return };
-    // This takes a minute and is the same on all releases.
+    // This takes a minute and has the same result on all releases.
     let before = (release == Release::Testing).then(|| jobs_from_before_the_gate(&cluster));
     shapes_are_read_as_the_table_says(&cluster);
     what_the_daemon_cannot_know_is_refused(&cluster);
@@ -38,8 +38,8 @@ struct Before {
     whole: String,
 }
 
-/// Returns true if the gate lets a job pass, and the message. Slurm tests the job, as an ordinary
-/// user, and queues nothing. Newer releases then refuse the job because there is no license for it.
+/// Returns true if the gate accepts a job, and the message. Slurm tests the job as an ordinary
+/// user, and queues nothing. Newer releases then reject the job because there is no license for it.
 fn tested(cluster: &Cluster, options: &str) -> (bool, String) {
     let line = format!("sbatch --test-only -o /dev/null {options} --wrap true");
     let said = cluster.shell(&line, true).stderr;
@@ -84,7 +84,7 @@ fn what_the_daemon_cannot_know_is_refused(cluster: &Cluster) {
         let (passes, said) = tested(cluster, options);
         assert!(!passes && said.contains(word), "{options}: {said}");
     }
-    // The rules in docs/slurm-users.md for node counts without a shape.
+    // The rules for numbers of nodes without a shape are in docs/slurm-users.md.
     for (count, nodes) in [(5, "5"), (11, "12")] {
         let job = cluster.good(&format!("sbatch --parsable -H -o /dev/null -N{count} --wrap true"));
         assert_eq!(cluster.good(&format!("squeue -h -j {job} -o %D; scancel {job}")), nodes);
@@ -119,11 +119,11 @@ fn the_first_look_says_what_is_wrong(cluster: &Cluster) {
         assert_eq!(output.status.code(), expected, "{}", log(&output));
         assert!(log(&output).contains(word), "{}", log(&output));
     }
-    // As without --dry-run: an ordinary user has no rights.
+    // An ordinary user has no rights, so this fails even without --dry-run.
     let output = run(cluster, &config, "", true);
     assert_eq!(output.status.code(), Some(3), "{}", log(&output));
     assert!(log(&output).contains("as root"), "{}", log(&output));
-    // A Slurm that does not answer is not a configuration error, but a single cycle still fails.
+    // If Slurm does not answer, this is not a configuration error, but a single cycle still fails.
     let file = cluster.path().join("away.conf");
     let text = std::fs::read_to_string(cluster.path().join("slurm.conf")).unwrap();
     let port = format!("SlurmctldPort={}\nMessageTimeout=2", cluster.spare_port());
@@ -151,7 +151,7 @@ fn check_knows_which_gate_is_loaded(cluster: &Cluster) {
     let modify = "slurm_job_modify = pavior.modify(slurm_job_modify)\n";
     let older = "function slurm_job_submit() slurm.log_user('pavior: a comment cannot') \
                  return slurm.ERROR end\nfunction slurm_job_modify() end\n";
-    // A site script that refuses jobs without a time limit, and one that refuses all jobs.
+    // One site script rejects jobs without a time limit, and the other rejects all jobs.
     let refuses = |which: &str| {
         format!(
             "function slurm_job_submit(job) if {which} then slurm.log_user('say how long') \
@@ -176,7 +176,7 @@ fn check_knows_which_gate_is_loaded(cluster: &Cluster) {
             assert_eq!(std::fs::read_to_string(&file).unwrap(), text, "it is the site's own");
         }
     }
-    // Another machine's gate.
+    // This is the gate of another machine.
     std::thread::sleep(Duration::from_millis(1100));
     let small = own_config(cluster).replace("mesh:8x8", "mesh:8x7");
     let output = run(cluster, &small, "check", false);
@@ -184,7 +184,7 @@ fn check_knows_which_gate_is_loaded(cluster: &Cluster) {
     assert!(said.contains("another version or configuration"), "{said}");
 }
 
-/// Submits jobs before there is a gate: one runs on nodes that form no box, and two wait.
+/// Submits jobs before there is a gate. One runs on nodes that form no box, and two are waiting.
 fn jobs_from_before_the_gate(cluster: &Cluster) -> Before {
     let file = cluster.path().join("job_submit.lua");
     let own = std::fs::read_to_string(&file).unwrap();
@@ -220,8 +220,8 @@ fn they_are_told(cluster: &mut Cluster, before: &Before) {
     cluster.until_empty(30);
 }
 
-/// Runs the example job on a machine whose node names are in reverse order, and checks that rank i
-/// is on the i-th node of the box.
+/// Runs the example job on a machine whose node names are in reverse order. Checks that rank i runs
+/// on the i-th node of the box.
 fn ranks_follow_the_box(cluster: &mut Cluster) {
     let file = cluster.path().join("pavior.toml");
     let own = own_config(cluster);
@@ -249,7 +249,7 @@ fn ranks_follow_the_box(cluster: &mut Cluster) {
             .map(|(rank, node)| (rank.parse().unwrap(), node))
             .collect();
         lines.sort_unstable();
-        // In the corner of the machine, turned or not.
+        // The box is in the corner of the machine, in either orientation.
         let sides = if lines[2 * per_node].1 == name(2, 0) { (3, 2) } else { (2, 3) };
         let rank_of = |rank: usize| name(rank / per_node % sides.0, rank / per_node / sides.0);
         let expected: Vec<String> = (0..6 * per_node).map(rank_of).collect();
@@ -293,7 +293,7 @@ fn told_elsewhere_or_not_at_all(cluster: &mut Cluster) {
     std::fs::write(&file, own).unwrap();
 }
 
-/// Makes two machines from halves of a cluster, each with its own partition, license and daemon.
+/// Makes two machines from the halves of a cluster. Each has its own partition, license and daemon.
 fn two_machines_in_one_cluster(release: Release) {
     let options = Options::default().machine("mesh:4x2").conf(
         "Licenses=pavior:1,upper:1\nPartitionName=upper Nodes=n[04-07] OverSubscribe=EXCLUSIVE\n\

@@ -1,4 +1,5 @@
-//! Checks that test clusters have the requested release, nodes and users, and leave nothing behind.
+//! Checks that test clusters have the requested release, nodes and users, and that they leave
+//! nothing behind.
 
 use std::path::Path;
 
@@ -50,7 +51,7 @@ fn a_small_cluster_of_unlike_nodes(release: Release) {
     assert!(!folder.exists() && !mounts.contains(folder.to_str().unwrap()), "{mounts}");
 }
 
-/// Checks that the answer to why a job is waiting has one time and one place.
+/// Checks that the explanation of why a job is waiting contains one time and one place.
 fn an_answer_has_one_time_and_one_place(cluster: &Cluster) {
     let line = "sbatch --parsable -o /dev/null -t 5 --comment=shape=";
     let long = cluster.good(&format!("{line}2x2 --wrap 'sleep 300'"));

@@ -1,4 +1,4 @@
-//! Limits, holds, order and preemption, checked against Slurm's own records of starts.
+//! Tests of limits, holds, order and preemption, checked against Slurm's own records of starts.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ fn machine() -> Options {
         .accounting()
 }
 
-/// Submits a sleeping job with a shape as a user. Returns its number.
+/// Submits a job with a shape that sleeps, as the given user. Returns its number.
 fn submit(cluster: &Cluster, user: User, shape: &str, options: &str, seconds: u32) -> String {
     let line = format!(
         "sbatch --parsable -o /dev/null -t 10 --comment=shape={shape} {options} --wrap 'sleep \
@@ -27,8 +27,8 @@ fn submit(cluster: &Cluster, user: User, shape: &str, options: &str, seconds: u3
     String::from_utf8(output.stdout).unwrap().trim().to_string()
 }
 
-/// Watches until no jobs that match a filter are left. Returns the largest number that ran at once,
-/// and the largest number that ran or had an open gate.
+/// Watches until no jobs that match a filter are left. Returns the largest number that ran at the
+/// same time, and the largest number that ran or had an open gate at the same time.
 fn most_at_once(cluster: &Cluster, filter: &str) -> (usize, usize) {
     let begun = Instant::now();
     let (mut running, mut open) = (0, 0);
@@ -63,8 +63,8 @@ fn limits_and_holds(release: Release) {
     for _ in 0..4 {
         submit(&cluster, User::Alice, "2x1", "--qos=two", 3);
     }
-    // The jobs run long enough for the last to be submitted while the first is running, even on a
-    // busy host.
+    // The jobs run long enough for the last one to be submitted while the first is running, even on
+    // a busy host.
     let bob = submit(&cluster, User::Bob, "2x2", "--qos=six", 8);
     submit(&cluster, User::Bob, "2x2", "--qos=six", 8);
     submit(&cluster, User::Bob, "2x1", "--qos=six", 8);
@@ -78,7 +78,7 @@ fn limits_and_holds(release: Release) {
     holds(&cluster);
 }
 
-/// Returns the largest number of nodes held at once, given `start|end|nodes` records.
+/// Returns the largest number of nodes held at the same time, given `start|end|nodes` records.
 fn most_nodes(records: &str) -> u32 {
     let all: Vec<Vec<&str>> = records.lines().map(|line| line.split('|').collect()).collect();
     let at = |time: &str| {
@@ -93,7 +93,7 @@ fn holds(cluster: &Cluster) {
     let ran = submit(cluster, User::Alice, "4x2", "", 300);
     let waits = submit(cluster, User::Alice, "4x4", "", 1);
     cluster.until_runs(&ran, 20);
-    // Alice may hold it herself.
+    // Alice may hold the job herself.
     let hold = cluster.shell_as(User::Alice, &format!("scontrol hold {waits}"));
     assert!(hold.status.success());
     cluster.good(&format!("scontrol requeuehold {ran}"));
@@ -103,7 +103,7 @@ fn holds(cluster: &Cluster) {
     for job in [&ran, &waits] {
         assert_eq!(cluster.good(&state(job)), "PD 0 pavior:1", "{}", cluster.log());
     }
-    // A job with an open gate that is held before it starts.
+    // A job with an open gate is held before it starts.
     let later = submit(cluster, User::Alice, "2x2", "-H", 1);
     let open = "ReqNodeList=n[00-01,04-05] Licenses=";
     cluster.good(&format!("scontrol update JobId={later} {open}"));
@@ -171,7 +171,7 @@ fn preemption_by_partition(release: Release) {
     for job in &low {
         cluster.until_runs(job, 20);
     }
-    // The job comes first, although others with the same priority arrived earlier.
+    // The job is at the head of the queue, although others with the same priority arrived earlier.
     submit(&cluster, User::Alice, "2x2", "", 1);
     let urgent = submit(&cluster, User::Bob, "4x2", "-p urgent", 4);
     cluster.until_runs(&urgent, 60);

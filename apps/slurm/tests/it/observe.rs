@@ -1,4 +1,4 @@
-//! Tests the observer's answers, and that it changes nothing.
+//! Tests of the observer: its answers are correct, and it changes nothing.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -26,7 +26,7 @@ impl Observer {
         let started: Value = serde_json::from_str(&line).unwrap();
         let page = started["page"].as_str().unwrap();
         let address = page.trim_start_matches("http://").trim_end_matches('/').to_string();
-        // A process that writes to a pipe that no one reads eventually blocks.
+        // A process blocks eventually if no one reads the pipe that it writes to.
         std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
         let observer = Observer { child, address };
         for _ in 0..3000 {
@@ -46,7 +46,7 @@ impl Observer {
         String::from_utf8(bytes).unwrap()
     }
 
-    /// Returns the whole answer, including its headers.
+    /// Returns the whole response, including its headers.
     pub(crate) fn get(&self, path: &str) -> String {
         self.ask(&format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"))
     }
@@ -77,7 +77,7 @@ impl Drop for Observer {
     }
 }
 
-/// Parses an answer's JSON body.
+/// Parses the JSON body of a response.
 fn json(answer: &str) -> Value {
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
     assert!(head.contains("application/json") && head.contains("nosniff"), "{head}");
@@ -105,7 +105,7 @@ fn an_observer_only_asks() {
     // A job whose nodes do not form a box is shown with its nodes.
     assert_eq!(of("leases", "7")["nodes"], 3);
     assert_eq!(of("leases", "7")["parts"].as_array().unwrap().len(), 2);
-    // A node occupied by a job that the observer cannot see.
+    // The observer cannot see the job that occupies this node.
     assert_eq!(of("leases", "another")["parts"][0]["base"], serde_json::json!([1, 1]));
     assert_eq!(of("waiting", "9")["requested"], 5);
     // A waiting job that names nodes does not hold them.
@@ -120,11 +120,11 @@ fn an_observer_only_asks() {
     assert_eq!(slots["boxes"].as_array().unwrap().len() as u64, count, "{slots}");
     assert!(slots["proven"] == true && slots["bound"] == count, "{slots}");
     assert!(observer.get("/v1/slots?shape=2xx").contains("side"));
-    // A page from another site whose name resolves to this host.
+    // The request comes from a page of another site, whose name resolves to this host.
     let stranger = observer.ask("GET /v1/state HTTP/1.1\r\nHost: evil.example\r\n\r\n");
     assert!(stranger.starts_with("HTTP/1.1 421 ") && !stranger.contains("leases"), "{stranger}");
     hostile(&observer);
-    // Some cycles, then the end.
+    // The observer runs some more cycles, and then ends.
     std::thread::sleep(Duration::from_secs(2));
     let kill = |pid: u32| {
         assert!(Command::new("kill").arg(pid.to_string()).status().unwrap().success());
@@ -171,7 +171,7 @@ fn hostile(observer: &Observer) {
     pavior_trials::attacked("slurm", "hostile requests to an observer", tried, 0);
 }
 
-/// Opens an observer's page on a three-dimensional torus, with 10,000 waiting jobs.
+/// Opens an observer's page for a three-dimensional torus with 10,000 waiting jobs.
 #[test]
 fn ten_thousand_jobs_wait_on_a_torus() {
     let Some(mut browser) = pavior_trials::Browser::start(1400, 900) else { return };
@@ -205,7 +205,7 @@ fn ten_thousand_jobs_wait_on_a_torus() {
     browser.shows("waiting", "10099");
     browser.value("document.querySelector('#waiting .act').click()");
     browser.shows("answer", "Slurm says Resources");
-    // An observer grants nothing and keeps no history.
+    // An observer grants nothing and stores no history.
     let hidden = "['live', 'play', 'tab-refused', 'first'].every((id) => \
                   !document.getElementById(id).offsetParent)";
     assert_eq!(browser.value(hidden), true);

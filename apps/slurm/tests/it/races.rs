@@ -1,11 +1,12 @@
-//! More of Slurm's race conditions, each tested by one function.
+//! Tests of more of Slurm's race conditions, with one function for each.
 
 use std::time::Duration;
 
 use crate::cluster::Cluster;
 use crate::records;
 
-/// Names too many nodes: Slurm uses some that do not form a box, and the job is placed again.
+/// Names too many nodes for a job. Slurm uses some of them that do not form a box, and the job is
+/// placed again.
 pub(crate) fn too_many_nodes_are_not_used(cluster: &mut Cluster) {
     cluster.kill_daemon();
     let many = cluster.submit("2x2-many", "--comment=shape=2x2", 0.5);
@@ -16,7 +17,7 @@ pub(crate) fn too_many_nodes_are_not_used(cluster: &mut Cluster) {
     cluster.until_empty(60);
 }
 
-/// Marks a job's node as down: the job restarts on a box without that node.
+/// Marks a job's node as down. The job restarts on a box without that node.
 pub(crate) fn a_node_goes_down(cluster: &Cluster) {
     let job = cluster.submit("2x3-down", "--comment=shape=2x3", 300.0);
     let held =
@@ -43,10 +44,11 @@ pub(crate) fn interactive_jobs(cluster: &Cluster) {
     cluster.until_empty(30);
 }
 
-/// Checks that nodes held by a job in another partition are not free.
+/// Checks that nodes are not free if a job in another partition holds them.
 pub(crate) fn strangers_hold_nodes(cluster: &Cluster) {
     cluster.good("scontrol create PartitionName=other Nodes=n[00-07] OverSubscribe=EXCLUSIVE");
-    // A row of eight nodes, none of which is free for the daemon; the job has no shape to check.
+    // The job occupies a row of eight nodes, none of which is free for the daemon. It has no shape
+    // to check.
     let line = "sbatch --parsable -o /dev/null -p other -J 8x1-other -N8 --wrap 'sleep 300'";
     let other = cluster.good(line);
     cluster.until_runs(&other, 20);
@@ -58,8 +60,8 @@ pub(crate) fn strangers_hold_nodes(cluster: &Cluster) {
     cluster.good("scontrol delete PartitionName=other");
 }
 
-/// Checks that small jobs whose time limits extend beyond a large box's reserved start do not
-/// starve it.
+/// Checks that a large box does not starve: small jobs whose time limits extend beyond its reserved
+/// start must wait.
 pub(crate) fn large_boxes_do_not_starve(cluster: &Cluster) {
     let first = cluster.submit("4x4-first", "--comment=shape=4x4 -t 4", 240.0);
     cluster.until("squeue -h -n 4x4-first -o %t", 20, |text| text == "R");
@@ -89,7 +91,7 @@ pub(crate) fn large_boxes_do_not_starve(cluster: &Cluster) {
 
 /// Kills slurmctld so early that it forgets a job and gives that job's number to the next one.
 pub(crate) fn numbers_are_used_again(cluster: &Cluster) {
-    // Anything older than this has been written.
+    // Anything older than this has been saved.
     std::thread::sleep(Duration::from_secs(6));
     let forgotten = cluster.submit("2x2-forgotten", "--comment=shape=2x2 -t 1 --begin=now+60", 0.5);
     cluster.kill_slurmctld();

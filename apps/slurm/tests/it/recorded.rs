@@ -1,6 +1,6 @@
-//! Output of `squeue` for jobs of every kind, some with comments from an attack. The library's unit
-//! tests read such output, one file per release; with PAVIOR_SLURM_RECORD, it is written to the
-//! folder named there.
+//! Records the output of `squeue` for jobs of every kind, some of which have hostile comments. The
+//! unit tests of the library read such output, one file per release. If PAVIOR_SLURM_RECORD is set,
+//! the output is written to the folder that it names.
 
 use std::path::PathBuf;
 
@@ -48,7 +48,7 @@ fn an_answer_with_jobs_of_every_kind(release: Release) {
     }
 }
 
-/// Submits the jobs. Returns their number, including all tasks and components.
+/// Submits the jobs. Returns the number of jobs, including all tasks and components.
 fn jobs_of_every_kind(cluster: &Cluster) -> usize {
     // Slurm compares modification times in whole seconds.
     std::thread::sleep(std::time::Duration::from_millis(1100));
@@ -63,7 +63,7 @@ fn jobs_of_every_kind(cluster: &Cluster) -> usize {
     let first = open("-t 5", "n00,n01,n04,n05", "shape=2x2");
     let forged = format!("{first}|R|None|1|4|n[00-02]||1|1:00|1|(null)|shape=2x2");
     open("", "n10", &format!("x\n{forged}"));
-    // One job is suspended; another was suspended for three seconds, so it ends that much later.
+    // One job is suspended. Another was suspended for three seconds, so it ends that much later.
     let suspended = open("-t 5", "n03", "shape=1x1");
     cluster.good(&format!("scontrol suspend {suspended}"));
     let resumed = open("-t 5", "n02", "shape=1x1");

@@ -1,10 +1,10 @@
-//! Checks Slurm's own records of jobs and their nodes.
+//! Checks of Slurm's own records about jobs and their nodes.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::cluster::Cluster;
 
-/// An allocation from the file of completed jobs; a requeued job has several.
+/// An allocation in the file of completed jobs. A requeued job has several.
 pub(crate) struct Record {
     pub(crate) job: String,
     pub(crate) name: String,
@@ -17,7 +17,7 @@ pub(crate) struct Record {
 pub(crate) fn read(cluster: &Cluster) -> Vec<Record> {
     let text = std::fs::read_to_string(cluster.path().join("jobs.txt")).unwrap_or_default();
     let mut all = Vec::new();
-    // Slurm writes names unescaped: a line that begins differently is part of a job's name.
+    // Slurm does not escape names, so a line that begins differently is part of a job's name.
     for line in text.lines().filter(|line| line.starts_with("JobId=")) {
         let fields: HashMap<&str, &str> =
             line.split(' ').filter_map(|word| word.split_once('=')).collect();
@@ -34,9 +34,9 @@ pub(crate) fn read(cluster: &Cluster) -> Vec<Record> {
     all
 }
 
-/// Returns true if a job ended as expected. This is impossible if Slurm lost the job's script, or
-/// if a slurmctld that was restarted missed its end: such a job keeps its nodes until its time
-/// limit.
+/// Returns true if a job ended as expected. A job cannot end as expected if Slurm lost its script.
+/// The same is true if slurmctld was restarted and missed its end, because such a job keeps its
+/// nodes until its time limit.
 pub(crate) fn completed(cluster: &Cluster, record: &Record) -> bool {
     let recovered = || {
         let line = format!("Recovered JobId={} ", record.job);
@@ -70,11 +70,13 @@ fn nodes(list: &str) -> Vec<u32> {
 }
 
 /// Checks that every allocation is a box of the shape that begins the job's name, on a mesh of
-/// `columns` columns, and that no two share a node at once. Returns the number of allocations.
+/// `columns` columns, and that no two allocations share a node at the same time. Returns the number
+/// of allocations.
 pub(crate) fn judge(records: &[Record], columns: u32) -> usize {
-    // A job that is requeued while ending is recorded twice. So is a job whose end slurmctld forgot
-    // when it was killed: the second record has the same start, and its end is the later time when
-    // slurmctld asked the node. The nodes were free from the first end on.
+    // A job that is requeued while ending is recorded twice. The same happens if slurmctld was
+    // killed and forgot the end of a job: the second record has the same start, and its end is the
+    // later time when slurmctld asked the node. In both cases, the nodes were free from the first
+    // end on.
     let mut held: BTreeMap<(&str, &str), (&str, &Record)> = BTreeMap::new();
     for record in records.iter().filter(|record| !record.nodes.is_empty()) {
         let place = held.entry((&record.job, &record.start)).or_insert((&record.end, record));
@@ -83,7 +85,7 @@ pub(crate) fn judge(records: &[Record], columns: u32) -> usize {
     let mut by_node: BTreeMap<u32, Vec<(&str, &str, &str)>> = BTreeMap::new();
     for (end, record) in held.values() {
         let shape = record.name.split('-').next().unwrap();
-        // Some jobs are deliberately put on wrong nodes.
+        // Some jobs are deliberately started on the wrong nodes.
         if shape != "wrong" {
             assert!(is_box(&record.nodes, shape, columns), "{}: {:?}", record.name, record.nodes);
         }
@@ -100,7 +102,8 @@ pub(crate) fn judge(records: &[Record], columns: u32) -> usize {
     held.len()
 }
 
-/// Returns true if nodes of a mesh with `columns` columns form a box of a shape, turned or not.
+/// Returns true if the nodes form a box of a shape, in any orientation, on a mesh with `columns`
+/// columns.
 fn is_box(nodes: &[u32], shape: &str, columns: u32) -> bool {
     let (a, b) = shape.split_once('x').unwrap();
     let (a, b): (u32, u32) = (a.parse().unwrap(), b.parse().unwrap());

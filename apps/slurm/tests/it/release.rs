@@ -1,4 +1,4 @@
-//! Slurm releases and the namespaces they run in, created by `examples/slurm/release.sh`.
+//! Slurm releases, and the namespaces in which they run. `examples/slurm/release.sh` creates both.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read};
@@ -18,7 +18,7 @@ pub(crate) enum Release {
 }
 
 impl Release {
-    /// The name that `release.sh` and `cargo xtask slurm` accept.
+    /// Returns the name that `release.sh` and `cargo xtask slurm` accept.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Release::Slurm22_05 => "22.05",
@@ -54,18 +54,19 @@ macro_rules! on_each_release {
 }
 pub(crate) use on_each_release;
 
-/// The reason if a release is not available here; determined only once.
+/// The reason why a release is not available here, which is determined only once.
 static MISSING: Mutex<Option<HashMap<(Release, bool), String>>> = Mutex::new(None);
 
-/// An environment with an installed release. Its processes, mounts and all written files except one
-/// folder disappear with it, even if the test is killed.
+/// An environment with an installed release. When it ends, its processes, its mounts and everything
+/// written outside one folder disappear, even if the test is killed.
 pub(crate) struct Place {
     process: Child,
     root: PathBuf,
 }
 
 impl Place {
-    /// Opens an environment that sees a folder. Chroots are created first, which takes minutes.
+    /// Opens an environment that has access to a folder. If chroots do not exist yet, creates them,
+    /// which takes minutes.
     ///
     /// # Errors
     /// Returns the reason if the release is not available.
@@ -85,7 +86,8 @@ impl Place {
     fn try_open(release: Release, accounting: bool, folder: &Path) -> Result<Place, String> {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/slurm/release.sh");
         let mut command = Command::new(script);
-        // The environment ends when its input ends, together with this process.
+        // The environment ends when its standard input is closed, at the latest when this process
+        // ends.
         command.args(["run", release.name()]).arg(folder).args(["sh", "-c", "echo open; cat"]);
         command.env("ACCOUNTING", if accounting { "1" } else { "" });
         let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

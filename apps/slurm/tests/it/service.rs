@@ -1,4 +1,5 @@
-//! Tests the daemon as a service: observed, started twice, upgraded under load, and removed.
+//! Tests of the daemon as a service that is observed, started twice, upgraded under load, and
+//! removed.
 
 use std::path::Path;
 use std::time::Duration;
@@ -44,7 +45,7 @@ fn configure(cluster: &Cluster) {
     }
 }
 
-/// Jobs with a few shapes, all of which must complete exactly once.
+/// Jobs of a few shapes, all of which must complete exactly once.
 #[derive(Default)]
 struct Load {
     names: Vec<String>,
@@ -66,8 +67,8 @@ impl Load {
     }
 }
 
-/// Runs two daemons at once, which no site should do. A change is refused if the job is no longer
-/// as the daemon saw it, so nothing goes wrong.
+/// Runs two active daemons at the same time, which no site should do. Slurm rejects a change if the
+/// job has changed since the daemon read it, so nothing goes wrong.
 fn two_that_act(cluster: &mut Cluster, load: &mut Load) {
     cluster.start_daemon_of("one");
     cluster.start_daemon_of("two");
@@ -77,7 +78,8 @@ fn two_that_act(cluster: &mut Cluster, load: &mut Load) {
     cluster.kill_daemon_of("two");
 }
 
-/// Checks that with a lock, one daemon is active and the other takes over when the first is killed.
+/// Checks that with a lock, only one daemon is active. If that daemon is killed, the other takes
+/// over.
 fn one_of_two(cluster: &mut Cluster, load: &mut Load) {
     cluster.start_daemon_of("first");
     let opens = |cluster: &Cluster, name: &str| {
@@ -102,7 +104,7 @@ fn upgraded(cluster: &mut Cluster, load: &mut Load) {
     let folder = cluster.path().display().to_string();
     cluster.start_daemon();
     load.submit(cluster, 10);
-    // As a package does: a new file replaces the old one.
+    // Packages also replace the old file with a new one.
     cluster.good(&format!(
         "cp {folder}/pavior-slurm {folder}/new && mv {folder}/new {folder}/pavior-slurm"
     ));
@@ -110,7 +112,7 @@ fn upgraded(cluster: &mut Cluster, load: &mut Load) {
     load.submit(cluster, 5);
     cluster.start_daemon();
     let log = format!("cat {folder}/pavior.log");
-    // Until the daemon handles the signal, the signal would kill it.
+    // Before the daemon handles the signal, the signal would kill it.
     cluster.until(&log, 20, |text| text.matches("\"event\":\"started\"").count() == 2);
     // An invalid configuration changes nothing; a valid one is adopted.
     cluster.good(&format!(
@@ -134,11 +136,11 @@ fn upgraded(cluster: &mut Cluster, load: &mut Load) {
     cluster.until_empty(120);
 }
 
-/// Removes everything under load: the gate disappears, Slurm schedules the waiting jobs itself, and
-/// all of them run.
+/// Uninstalls everything under load. The gate disappears, Slurm schedules the waiting jobs itself,
+/// and all of them run.
 fn removed(cluster: &mut Cluster, load: &mut Load) {
     let folder = cluster.path().display().to_string();
-    // Three jobs fill the machine; the others wait, some with open gates.
+    // Three jobs fill the machine. The others wait, some of them with open gates.
     for number in 0..12 {
         let shape = ["8x4", "8x4", "4x4", "2x2"][number % 4];
         load.submit_as(cluster, &format!("{shape}-free{number}"));

@@ -1,5 +1,5 @@
-//! Tests other features of sites: dependencies, changed time limits, suspended jobs, maintenance,
-//! fair share, and nodes that Slurm powers off.
+//! Tests of other features that sites use: dependencies, changed time limits, suspended jobs,
+//! maintenance, fair share, and nodes that Slurm powers off.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::release::{Release, on_each_release};
 
 on_each_release! { jobs_that_wait_for_other_things nodes_that_are_powered_off }
 
-/// Submits a sleeping job with a shape as a user. Returns its number.
+/// Submits a job with a shape that sleeps, as the given user. Returns its number.
 pub(crate) fn submit(
     cluster: &Cluster,
     user: User,
@@ -36,7 +36,7 @@ pub(crate) fn until_told(cluster: &Cluster, job: &str, words: &str) {
     });
 }
 
-/// Checks that a job that fits does not start.
+/// Checks that a job does not start, although it fits.
 fn stays(cluster: &Cluster, job: &str) {
     std::thread::sleep(Duration::from_secs(3));
     let state = state(cluster, job);
@@ -82,7 +82,8 @@ fn dependencies(cluster: &Cluster) {
     cluster.until_empty(20);
 }
 
-/// Changes the time limits of a waiting and a running job. The limit counts, not `--time-min`.
+/// Changes the time limits of a waiting and of a running job. The time limit counts, not
+/// `--time-min`.
 fn time_limits(cluster: &Cluster) {
     let alice =
         |shape, options: &str, seconds| submit(cluster, User::Alice, shape, options, seconds);
@@ -108,8 +109,8 @@ fn time_limits(cluster: &Cluster) {
     cluster.until_empty(20);
 }
 
-/// Suspends a job: it keeps its box for an unknown time. After it resumes, its end is later by the
-/// time suspended, and waiting jobs' notes give this end.
+/// Suspends a job, which then keeps its box for an unknown time. After the job resumes, its end is
+/// later by the time for which it was suspended. The notes of waiting jobs give this end.
 fn suspended(cluster: &Cluster) {
     let alice =
         |shape, options: &str, seconds| submit(cluster, User::Alice, shape, options, seconds);
@@ -137,8 +138,8 @@ fn suspended(cluster: &Cluster) {
     cluster.until_empty(20);
 }
 
-/// Reserves all nodes for a repair in an hour: shorter jobs run before it; the others wait and see
-/// why.
+/// Reserves all nodes for a repair in an hour. Shorter jobs run before the repair; the others wait
+/// and get a note with the reason.
 fn maintenance(cluster: &Cluster) {
     let repair = "ReservationName=repair Users=root StartTime=now+1hour Duration=60 Nodes=ALL";
     cluster.good(&format!("scontrol create reservation {repair} Flags=MAINT,IGNORE_JOBS"));
@@ -172,13 +173,13 @@ fn fair_share(cluster: &Cluster) {
     cluster.until_empty(30);
 }
 
-/// Returns a cluster whose nodes Slurm powers off after a few idle seconds; four of them are cloud
-/// nodes.
+/// Returns a cluster whose nodes Slurm powers off after they have been idle for a few seconds. Four
+/// of them are cloud nodes.
 pub(crate) fn powered(suspend_timeout: u32, resume_timeout: u32) -> Options {
     let each = "export SLURM_CONF=@DIR@/slurm.conf PATH=$PATH:/usr/sbin:/sbin\n\
                 for node in $(scontrol show hostnames \"$1\"); do";
-    // A node powered off while its slurmd was starting has no pid file that would allow killing it.
-    // Slurm waits for the node to boot, so a running slurmd is stopped first.
+    // If a node was powered off while its slurmd was starting, there is no pid file with which to
+    // kill the slurmd. Slurm waits for the node to boot, so a running slurmd is stopped first.
     let on = "kill -9 $(cat @DIR@/pid/$node) 2>/dev/null; \
               [ -e @DIR@/broken-$node ] || \
               slurmd -b -N $node -f $SLURM_CONF -L @DIR@/log/$node.log \
@@ -193,7 +194,8 @@ pub(crate) fn powered(suspend_timeout: u32, resume_timeout: u32) -> Options {
              SchedulerParameters=bf_interval=1,batch_sched_delay=1"
         ))
         .nodes("n[12-15]", "State=CLOUD")
-        // Processes left behind by the program are killed unless they have become daemons.
+        // Slurm kills the processes that the program leaves behind, unless they have become
+        // daemons.
         .file("on", &format!("#!/bin/sh\n{each} {on}; done; sleep 2\n"))
         .file("off", &format!("#!/bin/sh\n{each} {off}; done\n"))
 }
@@ -211,7 +213,7 @@ fn nodes_that_are_powered_off(release: Release) {
     cluster.until("sinfo -h -o %t", 60, |text| text.contains("idle%"));
     let whole = submit(&cluster, User::Alice, "4x4", "-t 5", 2);
     until_told(&cluster, &whole, "nodes that are being powered off (");
-    // On a busy host, a node may boot later than Slurm waits, and is then down.
+    // On a busy host, a node may take longer to boot than Slurm waits. Slurm then marks it as down.
     let mended = "sinfo -h -N -t down -o %N | sort -u \
                   | xargs -r -I{} scontrol update NodeName={} State=RESUME >/dev/null 2>&1";
     let line = format!("{mended}; squeue -h -j {whole} -o %t");

@@ -1,5 +1,5 @@
-//! Checks that no job is lost in a storm of random jobs, drains, failing nodes, requeues, and kills
-//! of the daemon and slurmctld.
+//! Checks that no job is lost in a storm of random jobs, drained and failing nodes, requeues, and
+//! kills of the daemon and slurmctld.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -21,8 +21,8 @@ pub(crate) fn storms(cluster: &mut Cluster) {
 }
 
 /// A script that acts as an operator and prints the remaining jobs. A killed slurmctld forgets the
-/// latest starts. When such a job starts again on its node, it is "already running" there, so Slurm
-/// drains the node and holds the job.
+/// latest starts. When such a job starts again on its node, it is "already running" there.
+/// Therefore, Slurm drains the node and holds the job.
 pub(crate) const FORGOTTEN: &str = "
     sinfo -h -N -t drain -o %N | sort -u | xargs -r -I{} scontrol update NodeName={} State=RESUME
     squeue -h -t PD -o '%i %r' | grep 'launch failed requeued held' | cut -d' ' -f1 |

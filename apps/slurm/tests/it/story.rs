@@ -1,4 +1,4 @@
-//! Tests one cluster chapter by chapter: the gate, placements, races, and a storm with kills.
+//! Tests of one cluster in several chapters: the gate, placements, races, and a storm with kills.
 
 use std::time::{Duration, SystemTime};
 
@@ -73,7 +73,7 @@ fn the_gate_holds(cluster: &Cluster) {
     assert_eq!(cluster.good(&shown), "PD Licenses 16 pavior:1");
 }
 
-/// Checks that batch jobs, arrays and jobs with node counts start in boxes, and that waiting jobs
+/// Checks that batch jobs, arrays and jobs with numbers of nodes start in boxes. Waiting jobs must
 /// get a note with the reason.
 fn placed_and_told(cluster: &Cluster) {
     cluster.until("squeue -h -n 4x4-gate -o %i", 30, str::is_empty);
@@ -100,7 +100,7 @@ fn placed_and_told(cluster: &Cluster) {
     assert!(found.contains("faults: []"), "{found}");
 }
 
-/// Opens a gate on the wrong nodes: the job starts there and is requeued.
+/// Opens a gate on the wrong nodes. The job starts there and is requeued.
 fn wrong_nodes_are_given_back(cluster: &mut Cluster) {
     cluster.kill_daemon();
     let job = cluster.submit("wrong-nodes", "--comment=shape=2x2", 300.0);
@@ -115,15 +115,15 @@ fn wrong_nodes_are_given_back(cluster: &mut Cluster) {
     cluster.until_empty(60);
 }
 
-/// Drains a node, or names too few nodes, between opening and start: the gate closes and the job is
-/// placed again.
+/// Drains a node, or names too few nodes, after the gate has opened and before the job starts. The
+/// gate must close, and the job must be placed again.
 fn obstacles_between_opening_and_start(cluster: &mut Cluster) {
     cluster.kill_daemon();
     cluster.good("scontrol update NodeName=n09 State=DRAIN Reason=test");
     let drained = cluster.submit("2x2-drained", "--comment=shape=2x2", 0.5);
     let few = cluster.submit("2x3-few", "--comment=shape=2x3", 0.5);
     let open = "Licenses= Priority=4294967290";
-    // The starts are delayed so that the daemon sees open gates.
+    // The start of the job is delayed so that the daemon sees the open gate.
     cluster.good(&format!("scontrol update JobId={few} StartTime=now+9"));
     cluster.good(&format!("scontrol update JobId={drained} ReqNodeList=n00,n01,n08,n09 {open}"));
     cluster.good(&format!("scontrol update JobId={few} ReqNodeList=n16,n17 {open}"));
@@ -132,8 +132,8 @@ fn obstacles_between_opening_and_start(cluster: &mut Cluster) {
     cluster.good("scontrol update NodeName=n09 State=RESUME");
 }
 
-/// Opens the gate of a job that a partition limit keeps from starting: its nodes become free after
-/// a while.
+/// Opens the gate of a job that a partition limit prevents from starting. Its nodes must become
+/// free after a while.
 fn a_job_that_cannot_start_is_not_waited_for(cluster: &Cluster) {
     cluster.good("scontrol update PartitionName=mesh MaxTime=10");
     let long = cluster.submit("8x8-long", "--comment=shape=8x8 -t 20", 0.5);
@@ -158,13 +158,13 @@ fn requeued_jobs_wait_a_while(cluster: &Cluster) {
     cluster.until_empty(30);
 }
 
-/// Kills slurmctld: nothing is changed while it is down, and the end of a job in the meantime is
-/// known afterwards.
+/// Kills slurmctld. The daemon must change nothing while slurmctld is down. If a job ends in the
+/// meantime, its end must be known afterwards.
 ///
-/// slurmctld writes its state seconds after a change, and loses newer changes when killed: a job
-/// whose end was acknowledged but not yet written stays in its list of running jobs. Therefore, the
-/// test kills slurmctld only after the start is written, and the job ends only afterwards: its node
-/// repeats the message until it is acknowledged.
+/// slurmctld saves its state seconds after a change. If it is killed, it loses newer changes: if
+/// the end of a job was acknowledged but not yet saved, the job stays in the list of running jobs.
+/// Therefore, the test kills slurmctld after the start was saved, and the job ends afterwards. The
+/// node of the job repeats its message until the message is acknowledged.
 fn slurm_goes_away_and_comes_back(cluster: &Cluster) {
     let end = cluster.path().join("end");
     let over = cluster.good(&format!(

@@ -1,4 +1,4 @@
-//! Tests that take minutes and are run only by `cargo xtask slurm RELEASE`.
+//! Tests that take minutes. Only `cargo xtask slurm RELEASE` runs them.
 
 use std::time::{Duration, Instant};
 
@@ -16,8 +16,8 @@ pub(crate) fn all(release: Release) {
     }
 }
 
-/// Runs two controllers with Slurm's default intervals: the first is killed; the second takes over
-/// and later returns control.
+/// Runs two controllers with Slurm's default intervals. The first is killed, the second takes over,
+/// and later the first regains control.
 fn a_controller_fails_over(release: Release) {
     let options = Options::default().machine("mesh:4x4").conf(
         "SlurmctldHost=one(127.0.0.1)\nSlurmctldHost=two(127.0.0.2)\nSlurmctldTimeout=10\n\
@@ -35,7 +35,7 @@ fn a_controller_fails_over(release: Release) {
         }
     };
     load(&cluster);
-    // Anything older than five seconds has been written.
+    // Anything older than five seconds has been saved.
     std::thread::sleep(Duration::from_secs(7));
     load(&cluster);
     std::thread::sleep(Duration::from_secs(7));
@@ -58,8 +58,8 @@ fn a_controller_fails_over(release: Release) {
     assert!(cluster.end_daemon(), "SIGTERM ends it well");
 }
 
-/// Checks what happens if a node does not boot: its job gets a note, other jobs continue, and the
-/// job runs once the node is repaired.
+/// Checks the case that a node does not boot. Its job gets a note, other jobs continue, and the job
+/// runs when the node has been repaired.
 fn a_node_does_not_wake(release: Release) {
     let what = "a node that does not wake";
     let Some(mut cluster) = Cluster::start(what, release, powered(3, 15)) else { return };
@@ -77,8 +77,8 @@ fn a_node_does_not_wake(release: Release) {
     assert!(cluster.end_daemon(), "SIGTERM ends it well");
 }
 
-/// Preempts jobs: they are canceled after their grace time, others are exempt for a while, and a
-/// blocking job in another partition is named.
+/// Preempts jobs. They are canceled after their grace time, and others are exempt for a while. If a
+/// job in another partition blocks a box, the note names it.
 fn grace_and_exemption(release: Release) {
     let options = Options::default()
         .machine("mesh:4x4")

@@ -1,5 +1,5 @@
-//! A recorded churn near saturation, replayed on a strategy: either timed, or under callgrind in a
-//! separate process that reads the record as text.
+//! A recorded churn near saturation, which is replayed on a strategy. The replay is either timed,
+//! or run under callgrind in a separate process that reads the record as text.
 
 // Each bench uses only part of this module.
 #![allow(dead_code)]
@@ -19,8 +19,8 @@ use pavior_trials::instructions::{collected, collected_with_memory};
 pub(crate) enum Sides {
     /// Uniform from 1 to a bound.
     Uniform(u16),
-    /// Up to an eighth of the axis with probability 0.4, then up to a quarter, a half and all of it
-    /// with probability 0.2 each.
+    /// At most an eighth of the axis with probability 0.4; a quarter, a half or all of it with
+    /// probability 0.2 each.
     Decreasing,
 }
 
@@ -52,13 +52,14 @@ impl Sides {
 
 /// One step of a churn.
 pub(crate) enum Step {
-    /// A question that counts, and whether it is granted.
+    /// A question that counts, and true if it is granted.
     Ask(Request, bool),
     Take(Placement),
     Give(Placement),
 }
 
-/// A churn. Questions count only once all jobs running at the first departure have departed.
+/// A churn. Questions count only after all jobs that were running at the first departure have
+/// departed.
 pub(crate) struct Record {
     pub(crate) grid: Grid,
     pub(crate) steps: Vec<Step>,
@@ -67,8 +68,8 @@ pub(crate) struct Record {
 
 impl Record {
     /// Records a strategy's churn, up to `questions` questions or slightly more. Requests come from
-    /// one stream; after a refusal, the oldest job departs and the request is repeated. Returns
-    /// `None` if the strategy grants nothing on this grid or takes longer than a minute.
+    /// one stream. After a refusal, the oldest job departs, and the request is repeated. Returns
+    /// `None` if the strategy grants nothing on this grid, or takes longer than a minute.
     pub(crate) fn new(
         grid: &Grid,
         selection: &Selection,
@@ -91,7 +92,7 @@ impl Record {
             }
             loop {
                 let counts = there.is_some_and(|there| departures >= there);
-                // With too few free nodes, the strategy is not asked.
+                // If too few nodes are free, the strategy is not asked.
                 let is_asked = u64::from(request.nodes) <= u64::from(machine.free().count());
                 let answer = machine.allocate(JobId(job), &request).cloned();
                 if counts && is_asked {
@@ -129,8 +130,8 @@ impl Record {
         Some(counts.into_iter().map(each).collect())
     }
 
-    /// Writes the record as text up to the end of the first questions: the grid, then one line per
-    /// step.
+    /// Writes the record as text up to the end of the first questions. The first line is the grid,
+    /// and each further line is a step.
     fn written(&self, first: usize) -> String {
         let line = |word: &str, numbers: &mut dyn Iterator<Item = u16>| {
             let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
@@ -156,7 +157,7 @@ impl Record {
     }
 }
 
-/// A strategy in the states of a record.
+/// A strategy that goes through the states of a record.
 pub(crate) struct World {
     free: Occupancy,
     strategy: Box<dyn Strategy>,
@@ -170,7 +171,7 @@ impl World {
         World { free: Occupancy::all_free(grid), strategy, draw }
     }
 
-    /// Answers one question. This is the measured function; callgrind finds it by name.
+    /// Answers one question. This is the function that is measured; callgrind finds it by name.
     #[inline(never)]
     pub(crate) fn counted_find(&mut self, request: &Request) -> Option<Placement> {
         self.strategy.find(&self.free, request, &mut self.draw)

@@ -12,7 +12,7 @@ pub(crate) const FIXED: FixedSet = FixedSet {
     counts,
 };
 const QUESTIONS: usize = 40;
-/// Machines, the longest side of a job, and the strategies measured on each.
+/// The machines, the longest side of a job, and the strategies measured on each machine.
 const SET: &[(&str, u16, &[&str])] = &[
     (
         "mesh:64x64",

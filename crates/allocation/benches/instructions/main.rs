@@ -1,5 +1,5 @@
-//! Instructions and time per attempt, for the engine and the plain search, on the same questions in
-//! the same states.
+//! Instructions and time per attempt, for engines and plain searches, on the same questions in the
+//! same states.
 //!
 //! ```sh
 //! cargo bench -p pavior-allocation --bench instructions                    # all
@@ -10,14 +10,14 @@
 //! cargo bench -p pavior-allocation --bench instructions -- write           # writes the fixed set
 //! ```
 //!
-//! A churn near saturation is recorded once with the engine. Requests come from one stream; after a
-//! refusal, the oldest job departs and the request is repeated. The record is then replayed on the
-//! same strategy's plain search, which gives the same answers and predates the engine. Only
-//! `Strategy::find` is measured. Attempts that fail for lack of free nodes never reach it and are
-//! left out.
+//! A churn near saturation is recorded once with the engine. Requests come from one stream. After a
+//! refusal, the oldest job departs, and the request is repeated. The record is then replayed on the
+//! plain search of the same strategy, which gives the same answers and is older than the engine.
+//! Only `Strategy::find` is measured. Attempts that fail because too few nodes are free never reach
+//! it, and are left out.
 //!
-//! - Instructions are counted by callgrind (`valgrind` must be installed), in a separate process.
-//!   They depend on the compiler and on whether the processor has AVX2, but not on other programs.
+//! - Callgrind counts instructions in a separate process (`valgrind` must be installed). The counts
+//!   depend on the compiler and on whether the processor has AVX2, but not on other programs.
 //! - `ratio` is relative to the `ff` engine on its own churn on the same machine.
 //! - `check` compares a small fixed set with `counts.tsv` in this directory, and fails if a count
 //!   has grown by more than 5 %. It is skipped with a note if counts cannot be compared: without

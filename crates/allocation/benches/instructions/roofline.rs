@@ -1,15 +1,17 @@
-//! The words that `ff` reads for an answer, compared with the minimum for an exact answer.
+//! The number of words that `ff` reads for an answer, compared with the minimum for an exact
+//! answer.
 //!
-//! Given only the free nodes, 64 to a word, row-major, a search must read:
+//! If only the free nodes are given, with 64 nodes per word in row-major order, a search must read:
 //!
 //! - All words of the granted box, since all its nodes must be free.
-//! - One word of each place before it in scan order, since each contains a node that is not free.
-//!   If nothing is granted, one word of every place.
+//! - One word of each place before it in scan order, because each such place contains a node that
+//!   is not free. If nothing is granted, one word of every place.
 //!
-//! Places with no word in common need one word each. Such places are chosen greedily in scan order.
+//! Places that have no word in common need one word each. Such places are chosen greedily in scan
+//! order.
 //!
-//! The sum is a lower bound on the number of words. It does not hold for an engine that keeps more
-//! than the free nodes between answers.
+//! The sum is a lower bound on the number of words. The bound does not apply to an engine that
+//! stores more than the free nodes between answers.
 
 use pavior_allocation::Selection;
 use pavior_mesh::{Coordinates, Cuboid, Grid, Scan, Sides};
@@ -58,7 +60,7 @@ fn fewest(record: &Record) -> (f64, f64) {
             Step::Ask(request, false) => {
                 words += least(grid, request.shape.unwrap_or([1; 3]), None);
             }
-            // The next step takes the granted nodes.
+            // The granted nodes are in the next step.
             Step::Ask(request, true) => asked = request.shape,
             Step::Take(placement) => {
                 if let Some(sides) = asked.take() {

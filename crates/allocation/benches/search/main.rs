@@ -1,28 +1,30 @@
-//! Time and instructions per search, for the engine and the plain search, on the same questions in
+//! Time and instructions per search, for the engine and plain searches, on the same questions in
 //! the same states.
 //!
-//! `cargo bench -p pavior-allocation --bench search [-- FILTER...] [--no-instructions]`. A filter
-//! is a part of a case's name, such as `table`, `grid`, `torus`, `mesh:8x8x8` or `"mesh:64x64x64 to
-//! 8"`; a case runs if its name contains one of them. `--list` names the cases.
+//! Run with `cargo bench -p pavior-allocation --bench search [-- FILTER...] [--no-instructions]`. A
+//! filter is a part of a case's name, such as `table`, `grid`, `torus`, `mesh:8x8x8` or
+//! `"mesh:64x64x64 to 8"`. A case runs if its name contains one of the filters. `--list` prints the
+//! names of the cases.
 //!
-//! A churn near saturation is recorded once per case with the engine. Requests come from one
-//! stream; after a refusal, the oldest job departs and the request is repeated. The record is then
+//! For each case, a churn near saturation is recorded once with the engine. Requests come from one
+//! stream. After a refusal, the oldest job departs, and the request is repeated. The record is then
 //! replayed on every strategy, so that all of them, including TBL, answer the same questions in the
-//! same states. All are complete, so they must agree on refusals. Only `Strategy::find` is
-//! measured. Attempts that fail for lack of free nodes never reach it and are left out, as is the
-//! upkeep of lists.
+//! same states. All of them are complete, so they must agree on refusals. Only `Strategy::find` is
+//! measured. Attempts that fail because too few nodes are free never reach it, and are left out, as
+//! is the upkeep of lists.
 //!
 //! - `mean`, `median`, `p99`: single readings without the overhead of the clock. Each question
 //!   counts as the median of its readings in all rounds. A reading waits for the search to end,
-//!   while the processor would otherwise continue with the next instructions: 5 to 15 ns more for
-//!   fast searches. (Timing batches and subtracting the same batch without searches would be wrong,
-//!   because the engine defers upkeep that only a search needs.)
-//! - `instructions`: counted by callgrind (`valgrind` must be installed), of `find` alone, per
-//!   search; over the first questions only if some strategy is slow. They do not depend on other
-//!   running programs.
-//! - `torus over mesh`: the engine on both, each over 20,000 searches of its own churn.
+//!   whereas the processor would otherwise continue with the next instructions; this adds 5 to 15
+//!   ns to fast searches. (Timing batches and subtracting the same batch without searches would be
+//!   wrong, because the engine defers upkeep that only a search needs.)
+//! - `instructions`: instructions per search in `find` alone, counted by callgrind (`valgrind` must
+//!   be installed). If some strategy is slow, only the first questions count. The counts do not
+//!   depend on other programs.
+//! - `torus over mesh`: the engine on both machines, each over 20,000 searches of its own churn.
 //! - The ratios are relative to the better of the plain strategies, over the questions that both
-//!   answered: above 1 is faster. The strategies take turns, round after round.
+//!   answered. A ratio above 1 means that the engine is faster. The strategies take turns, round
+//!   after round.
 
 #[path = "../common/churn.rs"]
 mod churn;
@@ -52,7 +54,7 @@ impl Case {
     }
 }
 
-/// Lists the cases from issues and papers, on meshes and tori, then shapes by job size.
+/// Returns the cases from issues and papers, on meshes and tori, followed by shapes by job size.
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     let mut add = |group, machine: &str, sides| {
@@ -83,14 +85,15 @@ fn cases() -> Vec<Case> {
 
 /// Number of searches per case.
 const SEARCHES: usize = 2000;
-/// Number of searches if only the engine answers: enough to average over a few long ones.
+/// The number of searches if only the engine answers, which is enough to average over a few long
+/// ones.
 const MANY: usize = 20_000;
 
 /// The results for a case. The engine comes first.
 struct Outcome {
     case: Case,
     measured: Vec<Measured>,
-    /// Instructions per search; `None` if not counted.
+    /// The number of instructions per search, or `None` if they were not counted.
     instructions: Vec<Option<f64>>,
 }
 

@@ -8,7 +8,7 @@ use pavior_allocation::Selection;
 use crate::churn::{Record, Step, World};
 
 const ROUNDS: usize = 7;
-/// Time limit per round and strategy. At least `LEAST` questions are answered in any case.
+/// The time limit per round and strategy. At least `LEAST` questions are answered in any case.
 const LIMIT: Duration = Duration::from_millis(250);
 const LEAST: usize = 10;
 /// Instructions are counted over as many questions as every strategy can answer in this time.
@@ -21,12 +21,13 @@ pub(crate) struct Measured {
     pub(crate) mean_ns: f64,
     pub(crate) median_ns: f64,
     pub(crate) p99_ns: f64,
-    /// The median of each question's readings.
+    /// The median of the readings of each question.
     singles: Vec<f64>,
 }
 
 impl Measured {
-    /// Returns how many times as fast this is as another, over the questions that both answered.
+    /// Returns how many times as fast this strategy is as another, over the questions that both
+    /// answered.
     pub(crate) fn speed_over(&self, other: &Measured) -> f64 {
         let both = self.searches.min(other.searches);
         let sum = |one: &Measured| one.singles[..both].iter().sum::<f64>();
@@ -34,8 +35,8 @@ impl Measured {
     }
 }
 
-/// Returns the number of questions over which instructions are counted: one of a few fixed numbers,
-/// so that another run with different times counts over the same questions.
+/// Returns the number of questions over which instructions are counted. It is one of a few fixed
+/// numbers, so that another run with different times counts over the same questions.
 pub(crate) fn countable(measured: &[Measured]) -> usize {
     let within = |one: &Measured| {
         let mut left = COUNTED.as_nanos() as f64;
@@ -68,7 +69,7 @@ pub(crate) fn all(record: &Record, selections: &[Selection]) -> Vec<Measured> {
 }
 
 fn summarised(rounds: &[Vec<f64>], searches: usize) -> Measured {
-    // The median of the rounds for each question, which excludes interruptions.
+    // Each question counts as the median over the rounds, which excludes interruptions.
     let singles: Vec<f64> = (0..searches)
         .map(|question| median(rounds.iter().map(|round| round[question]).collect()))
         .collect();

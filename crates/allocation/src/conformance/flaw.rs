@@ -1,4 +1,4 @@
-//! Differences between a strategy and its claim, in words and as drawings.
+//! Differences between a strategy and its claim, described in words and as drawings.
 
 use std::fmt;
 
@@ -11,13 +11,14 @@ use crate::explain::words;
 pub enum Flaw {
     /// A wrong answer.
     Answer(Box<Counterexample>),
-    /// Anything else, in words.
+    /// Any other difference, in words.
     Words(String),
 }
 
 /// A state, a request and a wrong answer.
 ///
-/// Displayed as one or two sentences, a drawing of each plane of the state, and a legend.
+/// A counterexample is displayed as one or two sentences, a drawing of each plane of the state, and
+/// a legend.
 #[derive(Clone)]
 pub struct Counterexample {
     /// The strategy, with its options.
@@ -37,7 +38,7 @@ pub struct Counterexample {
 }
 
 impl Flaw {
-    /// Returns the same flaw, found after `answers` correct answers.
+    /// Returns the same flaw as found after `answers` correct answers.
     pub(super) fn after(mut self, answers: u64) -> Flaw {
         if let Flaw::Answer(counterexample) = &mut self {
             counterexample.answers = answers;
@@ -135,7 +136,7 @@ impl Counterexample {
         }
     }
 
-    /// Draws the planes, starting with z = 0, each with the origin at the lower left.
+    /// Draws the planes, beginning with z = 0. The origin of each plane is at the lower left.
     fn plan(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [w, d, h] = self.free.grid().sides();
         let wide = d.saturating_sub(1).to_string().len();
@@ -182,7 +183,7 @@ impl fmt::Display for Flaw {
     }
 }
 
-/// Same as `Display`, so that a failing test shows the drawing.
+/// Shows the same text as `Display`, so that the message of a failing test contains the drawing.
 impl fmt::Debug for Flaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -1,7 +1,8 @@
-//! Judges requests with a freedom against the oracle, in every occupancy of a small grid.
+//! Checks of requests with a freedom against the oracle, in every occupancy of a small grid.
 //!
-//! A request must be granted if and only if a placement that its freedom allows is free. A granted
-//! placement must be allowed. Partition hardware may refuse, so only the second rule applies to it.
+//! A request must be granted if and only if a placement that its freedom allows is free, and a
+//! granted placement must be allowed. Partition hardware may refuse, so only the second rule
+//! applies to it.
 
 use pavior_mesh::{
     Cuboid, Freedom, Grid, JobId, NodeId, Request, Scan, Sides, orientations, picture, volume,
@@ -13,7 +14,7 @@ use crate::freedom::is_hardware;
 use crate::{Machine, Placement, Selection, oracle};
 
 /// Tries every request with every freedom in every occupancy of a grid. Returns the number of
-/// answers. Occupancies come in Gray-code order, so each differs from the previous one in one node.
+/// answers. Occupancies are in Gray-code order, so each differs from the previous one in one node.
 ///
 /// # Errors
 /// Returns the first broken claim, with a drawing of the state.

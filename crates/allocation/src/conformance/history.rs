@@ -8,9 +8,10 @@ use super::states::random_box;
 use super::{Flaw, judge};
 use crate::{AllocateError, Machine, Placement, Selection};
 
-/// Runs a machine through `steps` random steps. Most are allocations and releases; others are
-/// reservations that the strategy did not propose, failures, repairs, and queries to forks. Every
-/// answer is checked, and every index is validated after each step. Returns the number of answers.
+/// Takes a machine through `steps` random steps. Most steps are allocations and releases. Others
+/// are reservations that the strategy did not propose, failures, repairs, and queries to forks.
+/// Every answer is checked, and every index is validated after each step. Returns the number of
+/// answers.
 ///
 /// # Errors
 /// Returns the first broken claim, or any other failure.

@@ -1,4 +1,4 @@
-//! Compares one answer with the oracle.
+//! Comparison of one answer with the oracle.
 
 use pavior_kernel::CallerError;
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request};
@@ -8,7 +8,7 @@ use crate::claim::{BoxGroup, Claim, Grants, Recognition, Scene};
 use crate::explain::words;
 use crate::{BadProposal, Placement, PlacementError, Selection, oracle};
 
-/// What is wrong with an answer, and the correct placement, if there is only one.
+/// The fault of an answer, and the correct placement if there is only one.
 struct Wrong {
     reason: String,
     expected: Vec<Cuboid>,
@@ -26,9 +26,9 @@ impl From<&str> for Wrong {
     }
 }
 
-/// Compares a strategy's answer to a request, in a given state, with its claim. The state consists
-/// of the free nodes and the placements held; strategies without their own rules depend only on the
-/// free nodes.
+/// Compares a strategy's answer to a request in a given state with its claim. The state consists of
+/// the free nodes and the placements held. Unless a strategy has its own rule, its answers depend
+/// only on the free nodes.
 ///
 /// # Errors
 /// Returns an error if the answer is unsound or breaks the claim.

@@ -1,5 +1,4 @@
-//! Tests that a strategy keeps its claim. All of them cover a new strategy once it is in the
-//! registry.
+//! Tests that a strategy keeps its claim. A new strategy in the registry is covered by all of them.
 //!
 //! - [`judge()`] compares one answer with the [`oracle`](crate::oracle).
 //! - [`every_occupancy`] walks through every set of busy nodes of a small grid, one node at a time,
@@ -31,10 +30,10 @@ pub use lock_step::lock_step;
 pub use states::{every_occupancy, random_boxes};
 pub use suite::{plain_of, suite, walks};
 
-/// Lists the requests for every state of a small grid: every shape up to the longest side on each
-/// axis, so that some fit only when turned and some never fit. For strategies that grant by count,
-/// the list also contains every bare count, including one that is too large, and counts below the
-/// volume of their shape.
+/// Returns the requests for every state of a small grid. They contain every shape up to the longest
+/// side on each axis, so that some fit only when turned and some never fit. For strategies that
+/// grant by count, they also contain every bare count, including one that is too large, and counts
+/// below the volume of their shape.
 pub fn requests(selection: &Selection, grid: &Grid) -> Vec<Request> {
     let longest = grid.sides().into_iter().fold(1, u16::max);
     let most = |axis: usize| if axis < grid.axes() { longest } else { 1 };

@@ -1,4 +1,4 @@
-//! States of a machine: every occupancy, and random boxes.
+//! States of a machine: every occupancy, and states with random boxes.
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request};
@@ -7,7 +7,7 @@ use super::judge::failed;
 use super::{Flaw, judge, requests};
 use crate::{Placement, Selection, Strategy};
 
-/// A strategy and the true state, which are changed together.
+/// A strategy and the true state, which always change together.
 struct Subject<'a> {
     selection: &'a Selection,
     free: Occupancy,
@@ -47,9 +47,9 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// Judges every request in every occupancy of a grid, reached node by node in Gray-code order, so
-/// that the strategy handles 2^nodes single-node grants and releases. Returns the number of
-/// answers.
+/// Judges every request in every occupancy of a grid. Occupancies are reached node by node in
+/// Gray-code order, so the strategy handles 2^nodes grants and releases of single nodes. Returns
+/// the number of answers.
 ///
 /// # Errors
 /// Returns the first broken claim, or any other failure.

@@ -1,4 +1,4 @@
-//! All checks for one selection. Tests run them for every strategy in the registry.
+//! All checks for one selection. The tests run them for every strategy in the registry.
 
 use pavior_kernel::Options;
 use pavior_mesh::Grid;
@@ -30,7 +30,7 @@ const LARGER: &[&str] = &[
 ];
 const LONG: &[&str] =
     &["mesh:16x16", "torus:13x7", "grid:64x3w", "mesh:65x2", "mesh:5x4x6", "torus:8x8x8"];
-/// Machines, and the longest side of a typical request on each.
+/// The machines, and the longest side of a typical request on each.
 const WALKS: &[(&str, u16)] = &[
     ("mesh:16x16", 5),
     ("mesh:16x16", 2),
@@ -59,8 +59,8 @@ pub fn plain_of(selection: &Selection) -> Option<Selection> {
     Some(Selection { entry: entry.clone(), options })
 }
 
-/// Returns the machines where a selection can be compared with another, each with the longest side
-/// of a typical request.
+/// Returns the machines on which a selection can be compared with another. Each has the longest
+/// side of a typical request.
 pub fn walks(selection: &Selection) -> impl Iterator<Item = (Grid, u16)> + '_ {
     let of = |&(name, longest): &(&str, u16)| (grid(name), longest);
     WALKS.iter().map(of).filter(|(grid, _)| selection.supports(grid).is_ok())
@@ -70,7 +70,7 @@ fn grid(name: &str) -> Grid {
     name.parse().expect("a grid of the list")
 }
 
-/// Tests the claim of one selection: in every occupancy of small machines, among random boxes, in
+/// Tests the claim of one selection in every occupancy of small machines, with random boxes, in
 /// long histories, and, if it uses an engine, against its plain search. Returns the number of
 /// answers.
 ///

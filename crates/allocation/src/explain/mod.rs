@@ -1,8 +1,8 @@
-//! Any strategy's answers in a given state, and their quality.
+//! The answers of any strategy in a given state, and the quality of these answers.
 //!
-//! A [`State`] is a machine's state without its strategy, taken from a machine or listed by hand.
-//! [`answer`] queries any strategy in that state. `pavior-answers` explains what blocks a request,
-//! and `pavior-draw` draws the results. Nothing here changes a machine.
+//! A [`State`] is a machine's state without its strategy. It is taken from a machine or listed by
+//! hand. [`answer`] queries any strategy in that state. `pavior-answers` explains what blocks a
+//! request, and `pavior-draw` draws the results. No function here changes a machine.
 //!
 //! ```
 //! # mod pavior { pub use pavior_allocation as strategies; pub use pavior_allocation::*; }
@@ -26,12 +26,12 @@ pub use state::{Clash, State};
 use crate::strategies::shared::contact::{contact, most_contact};
 use crate::{BuildError, Machine, Placement, Refusal, Selection};
 
-/// One strategy's answer.
+/// The answer of one strategy.
 #[derive(Clone)]
 pub struct Answer {
     /// The strategy.
     pub selection: Selection,
-    /// The placement that the strategy would choose, or the reason for its refusal.
+    /// The placement that the strategy would choose, or the reason why it would refuse the request.
     pub outcome: Result<Choice, Refusal>,
 }
 
@@ -45,11 +45,11 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Returns the optimality index of the whole placement: the sum over its parts.
+    /// Returns the optimality index of the whole placement, which is the sum over its parts.
     ///
-    /// It is the number of pairs (node in the placement, direction) whose neighbor is busy, failed
-    /// or beyond the border. Nodes in the same placement are free when it is chosen and do not
-    /// count, so the sum over the parts is the index of all their nodes together.
+    /// The index is the number of pairs (node in the placement, direction) whose neighbor is busy,
+    /// failed or beyond the border. Nodes in the same placement are free when it is chosen, so they
+    /// do not count. Therefore, the sum over the parts is the index of all their nodes together.
     pub fn index(&self) -> i64 {
         self.indices.iter().sum()
     }
@@ -77,8 +77,8 @@ pub fn answer(
     Ok(Answer { selection: selection.clone(), outcome })
 }
 
-/// Returns a free box's optimality index: the number of its nodes' faces that touch busy or failed
-/// nodes or the border. In 2D, this is the MFA paper's definition.
+/// Returns the optimality index of a free box, which is the number of faces of its nodes that touch
+/// busy nodes, failed nodes or the border. In 2D, this is the MFA paper's definition.
 pub fn index(free: &Occupancy, cuboid: &Cuboid) -> i64 {
     contact(free, cuboid)
 }

@@ -1,4 +1,4 @@
-//! Running jobs and their nodes, as listed by a user.
+//! A state that lists running jobs and their nodes.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ pub struct State {
     grid: Grid,
     free: Occupancy,
     held: Vec<(JobId, Placement)>,
-    /// The jobs that hold nodes. Used only for membership tests.
+    /// The jobs that hold nodes. This set serves only for membership tests.
     jobs: HashSet<JobId>,
     failed: Vec<NodeId>,
 }
@@ -59,11 +59,11 @@ impl State {
         }
     }
 
-    /// Adds a job that holds these boxes. O(rows of the boxes), plus O(parts of all jobs) for a box
-    /// with nodes that are not free.
+    /// Adds a job that holds these boxes. Takes O(rows of the boxes) time, plus O(parts of all
+    /// jobs) if some nodes in a box are not free.
     ///
     /// # Errors
-    /// Returns an error if the job cannot hold them. In that case, nothing changes.
+    /// Returns an error if the job cannot hold the boxes. In that case, nothing changes.
     pub fn hold(&mut self, job: JobId, parts: &[Cuboid]) -> Result<(), Clash> {
         if self.jobs.contains(&job) {
             return Err(Clash::Repeated);
@@ -84,8 +84,8 @@ impl State {
         Ok(())
     }
 
-    /// Takes one part of a job, after the parts before it. O(rows of the part), plus O(parts of all
-    /// jobs) if some of its nodes are not free.
+    /// Takes one part of a job. The parts before it must already be taken. Takes O(rows of the
+    /// part) time, plus O(parts of all jobs) if some of its nodes are not free.
     fn take_part(&mut self, job: JobId, parts: &[Cuboid], index: usize) -> Result<(), Clash> {
         let part = &parts[index];
         if !part.lies_on(&self.grid) {
@@ -120,7 +120,8 @@ impl State {
         }
     }
 
-    /// Marks a node as failed. A job that holds the node keeps it. Repeats change nothing.
+    /// Marks a node as failed. A job that holds the node keeps it. If the node has already failed,
+    /// nothing changes.
     pub fn fail(&mut self, node: NodeId) {
         if !self.failed.contains(&node) {
             self.failed.push(node);
@@ -153,7 +154,7 @@ impl State {
         self.held.iter().map(|(_, placement)| placement.nodes()).sum()
     }
 
-    /// Returns the failed nodes that no job holds, in the order listed.
+    /// Returns the failed nodes that no job holds, in the order in which they were listed.
     #[expect(clippy::missing_panics_doc, reason = "no two parts overlap")]
     pub fn failed(&self) -> Vec<NodeId> {
         if self.failed.is_empty() {

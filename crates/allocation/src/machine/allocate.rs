@@ -1,4 +1,4 @@
-//! Grants and releases of nodes. The module's name sorts first, so that the documentation of
+//! Grants and releases of nodes. The name of the module sorts first, so that the documentation of
 //! [`Machine`] begins with these methods.
 
 use pavior_kernel::{CallerError, Stream};
@@ -24,7 +24,7 @@ impl Machine {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the name is invalid, or the strategy does not work on this grid.
+    /// Returns an error if the name is invalid, or if the strategy does not work on this grid.
     pub fn new<S>(grid: Grid, strategy: S) -> Result<Machine, BuildError>
     where
         S: TryInto<Selection>,
@@ -33,7 +33,7 @@ impl Machine {
         Machine::with_seed(grid, &strategy.try_into()?, 1)
     }
 
-    /// Grants nodes to a job. Costs as much as [`Machine::probe`], plus O(n) for n granted nodes
+    /// Grants nodes to a job. The cost is that of [`Machine::probe`], plus O(n) for n granted nodes
     /// and the update of the strategy's index.
     ///
     /// # Errors
@@ -60,7 +60,8 @@ impl Machine {
         Ok(self.commit(job, placement))
     }
 
-    /// Releases a job's nodes. O(n) for n nodes, plus the update of the strategy's index.
+    /// Releases a job's nodes. Takes O(n) time for n nodes, plus the update of the strategy's
+    /// index.
     ///
     /// # Errors
     /// Returns an error if the job holds no nodes.
@@ -79,12 +80,13 @@ impl Machine {
         Ok(placement)
     }
 
-    /// Grants a given placement to a job, independently of the strategy's proposals. O(n) for n
-    /// nodes, plus the update of the strategy's index.
+    /// Grants a given placement to a job, without asking the strategy for a proposal. Takes O(n)
+    /// time for n nodes, plus the update of the strategy's index.
     ///
     /// # Errors
-    /// Returns an error if the placement is empty, leaves the machine, overlaps itself or contains
-    /// a node that is not free, or if the job already holds nodes. In that case, nothing changes.
+    /// Returns an error if the placement is empty, is not on the machine, overlaps itself or
+    /// contains a node that is not free, or if the job already holds nodes. In that case, nothing
+    /// changes.
     pub fn allocate_at(
         &mut self,
         job: JobId,
@@ -99,8 +101,9 @@ impl Machine {
     }
 
     /// Moves a job to other nodes in one step. Its old nodes count as free for the move, unless
-    /// they have failed. Returns its old placement. All earlier promises are void, as after a
-    /// failure ([`Machine::health`]). O(N/64) for N nodes, plus the cost of a release and a grant.
+    /// they have failed. Returns its old placement. All earlier promises become void, as they do
+    /// after a failure ([`Machine::health`]). Takes O(N/64) time for N nodes, plus the cost of a
+    /// release and a grant.
     ///
     /// # Errors
     /// Returns an error if the job holds no nodes, or cannot be moved to these nodes. In that case,
@@ -119,8 +122,8 @@ impl Machine {
     }
 
     /// Finds the placement that the strategy would grant now. This does not affect later results,
-    /// even for random strategies. Cost: one search by the strategy, as documented in its file;
-    /// O(1) if nothing has changed since the same query.
+    /// even for random strategies. Cost: one search by the strategy, which its file documents; O(1)
+    /// if nothing has changed since the same query.
     ///
     /// # Errors
     /// Returns the reason if the request is refused.
@@ -139,7 +142,8 @@ impl Machine {
     /// Checks that the request could be granted if the machine were empty and healthy.
     ///
     /// # Errors
-    /// Returns the reason, which is permanent ([`Refusal::is_permanent`]), if it could not.
+    /// Returns the reason if the request could not be granted. It is permanent
+    /// ([`Refusal::is_permanent`]).
     pub fn could_ever_fit(&mut self, request: &Request) -> Result<(), Refusal> {
         if self.fitting.as_ref() == Some(request) {
             return Ok(());
@@ -148,7 +152,7 @@ impl Machine {
             fits
         } else {
             self.selection.entry.does.fits_grid(request, &self.grid)?;
-            // Whether a random strategy succeeds does not depend on its draws.
+            // The success of a random strategy does not depend on its draws.
             let mut draw = Stream::new(0, 0, "never-fits");
             let fits = self.empty.find(&self.nothing_busy, request, &mut draw).is_some();
             self.verdicts.insert(*request, fits);
@@ -177,7 +181,7 @@ impl Machine {
         }
     }
 
-    /// Records a grant of nodes that have already been removed from the free ones.
+    /// Records a grant of nodes that are no longer among the free ones.
     fn commit(&mut self, job: JobId, placement: Placement) -> &Placement {
         self.memory = None;
         self.state += 1;
@@ -188,7 +192,7 @@ impl Machine {
         &self.held.entry(job).or_insert(Held { state: self.state, placement, nodes }).placement
     }
 
-    /// Removes a released placement's failed nodes from the free ones.
+    /// Removes the failed nodes of a released placement from the free ones.
     fn withhold_failed(&mut self, placement: &Placement) {
         for part in placement.parts() {
             for node in part.nodes(&self.grid) {

@@ -1,5 +1,5 @@
-//! Properties of answers that are known in advance, without querying the strategy. Schedulers use
-//! them to plan.
+//! Properties of answers that are known in advance, without asking the strategy. Schedulers use
+//! them for planning.
 
 use pavior_mesh::{Request, Sides};
 
@@ -11,13 +11,13 @@ use crate::claim::{BoxGroup, Claim, Grants, Recognition};
 /// request's freedom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answers {
-    /// Granted exactly when at least [`Machine::needed`] nodes are free.
+    /// The request is granted exactly when at least [`Machine::needed`] nodes are free.
     Count,
-    /// Granted exactly when one of several shapes is free ([`Machine::boxes_for`]).
+    /// The request is granted exactly when one of several shapes is free ([`Machine::boxes_for`]).
     Shapes,
-    /// A refused request is also refused on any subset of the free nodes.
+    /// If a request is refused, it is also refused on any subset of the free nodes.
     Monotone,
-    /// Nothing is known: a request may be refused even if it would be granted on a subset of the
+    /// Nothing is known. A request may be refused even if it would be granted on a subset of the
     /// free nodes.
     Unknown,
 }
@@ -45,7 +45,7 @@ impl Answers {
 }
 
 impl Machine {
-    /// Returns the known properties of answers to a request. O(1).
+    /// Returns the known properties of answers to a request. Takes O(1) time.
     ///
     /// ```
     /// # use pavior_allocation as pavior;
@@ -60,14 +60,14 @@ impl Machine {
         self.strategy.answers(request)
     }
 
-    /// Returns the number of nodes that must be free for a request: those in its shape for
-    /// contiguous strategies, otherwise its count.
+    /// Returns the number of nodes that must be free for a request. For contiguous strategies,
+    /// these are the nodes in its shape; for others, the count.
     pub fn needed(&self, request: &Request) -> u64 {
         self.selection.entry.does.needed(request)
     }
 
-    /// Returns the maximum number of nodes that may be granted for a request, now or later. This
-    /// exceeds the requested number if the strategy grants whole blocks, or if a box with other
+    /// Returns the maximum number of nodes that may be granted for a request, now or later. This is
+    /// more than the requested number if the strategy grants whole blocks, or if a box with other
     /// sides may be granted instead.
     ///
     /// ```
@@ -84,7 +84,8 @@ impl Machine {
         let own = match claim.grants {
             Grants::RoundsUp { most } => most(&plain, &self.grid, options),
             Grants::Exact if self.selection.entry.does.contiguous => needed,
-            // In pieces, but with as many nodes as one of the family's shapes.
+            // The nodes are granted in pieces, but there are as many as in one of the family's
+            // shapes.
             Grants::Exact => {
                 let family = (claim.family)(&plain, &self.grid, options);
                 family.iter().map(|shape| u64::from(shape.nodes())).max().unwrap_or(needed)
@@ -93,8 +94,8 @@ impl Machine {
         request.freedom.map_or(own, |freedom| allowed::most(request, freedom, own))
     }
 
-    /// Returns true if, as the strategy claims, answers depend only on the free nodes. A freedom
-    /// does not change this. O(1).
+    /// Returns true if the strategy claims that its answers depend only on the free nodes. A
+    /// freedom does not change this. Takes O(1) time.
     pub fn is_determined(&self) -> bool {
         matches!(
             Claim::of(self.selection()).recognition,
@@ -102,8 +103,9 @@ impl Machine {
         )
     }
 
-    /// Returns the boxes that decide a request: it is granted exactly when one of them is free.
-    /// Returns `None` if the answers are not [`Answers::Shapes`], or if some shapes are not boxes.
+    /// Returns the boxes that decide about a request: it is granted exactly when one of them is
+    /// free. Returns `None` if the answers are not [`Answers::Shapes`], or if some shapes are not
+    /// boxes.
     ///
     /// ```
     /// # use pavior_allocation as pavior;
@@ -123,8 +125,8 @@ impl Machine {
         (!others).then_some(boxes)
     }
 
-    /// Returns boxes that may be granted for a request, preferred ones first. A strategy may also
-    /// grant other shapes, and may miss a free box.
+    /// Returns boxes that may be granted for a request, with preferred ones first. A strategy may
+    /// also grant other shapes, and may miss a free box.
     pub fn some_boxes_for(&self, request: &Request) -> Vec<Sides> {
         self.shapes_of(request).0
     }

@@ -1,10 +1,10 @@
-//! A machine's most recent grants and releases, for plans that track it.
+//! The most recent grants and releases on a machine, for plans that follow them.
 //!
 //! Invariant: the recorded changes lead from the state `since` to the machine's current state, one
 //! step per change.
 //!
-//! Cost: O(boxes) per change, but nothing until a plan requests changes. At most [`BOXES`] boxes
-//! are recorded.
+//! Cost: O(boxes) per change after a plan has requested the changes, and nothing before. At most
+//! [`BOXES`] boxes are recorded.
 
 use std::collections::VecDeque;
 
@@ -24,7 +24,7 @@ pub struct Change {
     pub granted: bool,
 }
 
-/// The maximum number of boxes recorded. Tracking more would cost more than a new fork.
+/// The maximum number of boxes that are recorded. Following more would cost more than a new fork.
 const BOXES: usize = 1024;
 
 /// The changes since a state.
@@ -39,7 +39,7 @@ impl Changes {
         Changes { since, boxes: 0, recent: VecDeque::new() }
     }
 
-    /// Records a change, which adds one to the state number.
+    /// Records a change, which increases the state number by one.
     pub(super) fn note(&mut self, change: Change) {
         self.boxes += change.placement.parts().len();
         self.recent.push_back(change);
@@ -60,8 +60,8 @@ impl Machine {
     }
 
     /// Returns the grants and releases since the machine had a given state, in order. Returns
-    /// `None` if they were not recorded, or if nodes have failed or been repaired since. A clone of
-    /// a machine starts without recorded changes.
+    /// `None` if they were not recorded, or if nodes have failed or been repaired since then. A
+    /// clone of a machine has no recorded changes.
     ///
     /// ```
     /// # use pavior_allocation as pavior;
@@ -83,8 +83,8 @@ impl Machine {
         (is_whole && known <= changes.recent.len()).then(|| changes.recent.range(known..))
     }
 
-    /// Records a change that has just added one to the state number. If an unrecorded change
-    /// preceded it, earlier changes are forgotten.
+    /// Records a change that has just increased the state number by one. If an unrecorded change
+    /// preceded it, forgets earlier changes.
     pub(super) fn note_change(&mut self, job: JobId, placement: &Placement, granted: bool) {
         if let Some(changes) = &mut self.changes {
             if changes.since + changes.recent.len() as u64 + 1 != self.state {

@@ -29,7 +29,8 @@ impl Machine {
         self.busy
     }
 
-    /// Returns the number of failed nodes that no job holds: nodes = free + busy + failed.
+    /// Returns the number of failed nodes that no job holds. Each node is either free, busy or
+    /// failed in this sense.
     pub fn failed_nodes(&self) -> u32 {
         self.grid.nodes() - self.free.count() - self.busy
     }
@@ -40,13 +41,14 @@ impl Machine {
         self.strategy.error()
     }
 
-    /// Returns a number that changes whenever an answer could change. Each grant or release, and
-    /// each failure or repair of a node, adds exactly one.
+    /// Returns a number that changes whenever an answer could change. Each grant, release, failure
+    /// or repair of a node increases it by exactly one.
     pub fn state(&self) -> u64 {
         self.state
     }
 
-    /// Returns the jobs whose placements use switches, in job order. O(j log j) for j jobs.
+    /// Returns the jobs whose placements use switches, in job order. Takes O(j log j) time for j
+    /// jobs.
     pub fn switched_jobs(&self) -> Vec<JobId> {
         let joined = |(_, held): &(&JobId, &Held)| self.strategy.uses_switches(&held.placement);
         let mut jobs: Vec<JobId> = self.held.iter().filter(joined).map(|(&job, _)| job).collect();
@@ -70,12 +72,13 @@ impl Machine {
         self.held.len()
     }
 
-    /// Returns every job and its placement, in grant order. O(j log j) for j jobs.
+    /// Returns every job and its placement, in grant order. Takes O(j log j) time for j jobs.
     pub fn grants(&self) -> Vec<(JobId, &Placement)> {
         self.held_by(|_, held| held.state)
     }
 
-    /// Returns the failed nodes in row-major order, including those that a job still holds. O(N).
+    /// Returns the failed nodes in row-major order, including those that a job still holds. Takes
+    /// O(N) time.
     pub fn failed(&self) -> impl Iterator<Item = NodeId> + '_ {
         (0..self.grid.nodes()).map(NodeId).filter(|&node| !self.healthy.is_node_free(node))
     }
@@ -85,17 +88,17 @@ impl Machine {
         self.held.get(&job).map(|held| &held.placement)
     }
 
-    /// Returns the number of nodes that a job holds, or 0 if it holds none. O(1).
+    /// Returns the number of nodes that a job holds, which may be 0. Takes O(1) time.
     pub fn nodes_of(&self, job: JobId) -> u32 {
         self.held.get(&job).map_or(0, |held| held.nodes)
     }
 
-    /// Returns every job and its placement, in job order. O(j log j) for j jobs.
+    /// Returns every job and its placement, in job order. Takes O(j log j) time for j jobs.
     pub fn held(&self) -> Vec<(JobId, &Placement)> {
         self.held_by(|job, _| job.0)
     }
 
-    /// Returns every job and its placement, in key order.
+    /// Returns every job and its placement, ordered by the key.
     fn held_by(&self, key: fn(JobId, &Held) -> u64) -> Vec<(JobId, &Placement)> {
         let all = self.held.iter();
         let mut keyed: Vec<_> =
@@ -104,12 +107,14 @@ impl Machine {
         keyed.into_iter().map(|(_, job, placement)| (job, placement)).collect()
     }
 
-    /// Returns the healthy nodes, held or not: those that never failed or have been repaired.
+    /// Returns the healthy nodes, whether held or not. These are the nodes that never failed or
+    /// have been repaired.
     pub fn healthy(&self) -> &Occupancy {
         &self.healthy
     }
 
-    /// Returns the job that holds a node. O(1) for a free node, otherwise O(boxes of all jobs).
+    /// Returns the job that holds a node. Takes O(1) time for a free node, and otherwise O(boxes of
+    /// all jobs).
     pub fn holder(&self, node: NodeId) -> Option<JobId> {
         // No job holds a free node, so the table need not be searched.
         if node.0 >= self.grid.nodes() || self.free.is_node_free(node) {

@@ -1,9 +1,9 @@
-//! A machine: its nodes, the strategy that allocates them, and each job's nodes.
+//! Machines: their nodes, the strategy that allocates these, and the nodes of each job.
 //!
 //! Invariant: every change goes through [`Machine`], so the occupancy, the strategy's index and the
 //! table of jobs always agree. A call that fails changes nothing.
 //!
-//! Cost: the strategy's; O(1) to repeat the last query.
+//! Cost: that of the strategy, or O(1) to repeat the last query.
 
 mod allocate;
 mod answers;
@@ -28,8 +28,8 @@ use crate::{BuildError, Fork, Placement, Refusal, Selection, UnknownNode};
 /// frees them. A call that fails changes nothing. A machine has no notion of time: the caller
 /// decides when jobs start and end.
 ///
-/// A clone has a copy of the strategy, so it can answer hypothetical queries at the cost of a full
-/// copy, O(N) for N nodes. [`Machine::fork`] copies less.
+/// A clone contains a copy of the strategy, so it can answer hypothetical queries at the cost of a
+/// full copy, which is O(N) for N nodes. [`Machine::fork`] copies less.
 ///
 /// ```
 /// # use pavior_allocation as pavior;
@@ -47,7 +47,7 @@ use crate::{BuildError, Fork, Placement, Refusal, Selection, UnknownNode};
 pub struct Machine {
     grid: Grid,
     selection: Selection,
-    /// The shapes that the strategy claims, read once from its options.
+    /// The shapes that the strategy claims, which are read once from its options.
     family: fn(&Request, &Grid, &Options) -> Vec<BoxGroup>,
     strategy: Placer,
     free: Occupancy,
@@ -55,12 +55,13 @@ pub struct Machine {
     /// The healthy nodes as set bits.
     healthy: Occupancy,
     draw: Stream,
-    /// The answer to the last query, until something changes, and the stream after it.
+    /// The answer to the last query, and the stream after it. Discarded when something changes.
     memory: Option<(Request, Result<Placement, Refusal>, Stream)>,
-    /// The same strategy on an empty machine, and its answers to earlier requests.
+    /// The same strategy on an empty machine, with its answers to earlier requests.
     empty: Placer,
     verdicts: FxHashMap<Request, bool>,
-    /// The last request found to be grantable. The head of a queue is queried repeatedly.
+    /// The last request that was found to be grantable. The request at the head of a queue is
+    /// checked repeatedly.
     fitting: Option<Request>,
     nothing_busy: Occupancy,
     /// True if the switches that join parts of placements work.
@@ -102,8 +103,8 @@ impl Clone for Machine {
 }
 
 impl Machine {
-    /// Creates a machine like [`Machine::new`], with the seed of the `allocation` stream, from
-    /// which a randomized strategy draws.
+    /// Does the same as [`Machine::new`], with a seed for the `allocation` stream, from which a
+    /// randomized strategy draws.
     ///
     /// # Errors
     /// Returns an error if the strategy does not work on this grid.
@@ -111,7 +112,7 @@ impl Machine {
         Machine::with_stream(grid, selection, Stream::new(seed, 0, "allocation"))
     }
 
-    /// Creates a machine like [`Machine::new`], with a stream for random draws.
+    /// Does the same as [`Machine::new`], with a stream for random draws.
     ///
     /// # Errors
     /// Returns an error if the strategy does not work on this grid.
@@ -143,8 +144,9 @@ impl Machine {
         })
     }
 
-    /// Marks a node as failed and returns the job that holds it. The job keeps the node until it is
-    /// released; after that, the node is unavailable. Marking a failed node changes nothing.
+    /// Marks a node as failed. Returns the job that holds it, if any. The job keeps the node until
+    /// the node is released. After that, the node is unavailable. Marking a failed node changes
+    /// nothing.
     ///
     /// # Errors
     /// Returns an error if the node is not on the machine. In that case, nothing changes.
@@ -185,7 +187,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Sets whether the switches that join the parts of placements work; initially, they do. While
+    /// Sets whether the switches that join the parts of placements work. Initially, they do. While
     /// they do not, no placement that needs them is granted. Running jobs keep their placements
     /// ([`Machine::switched_jobs`]).
     pub fn set_switches(&mut self, work: bool) {
@@ -196,8 +198,8 @@ impl Machine {
         }
     }
 
-    /// Adds a pool: nodes (those free in `nodes`) to which requests may be confined
-    /// ([`Request::within`]). Pools never change. O(N/64).
+    /// Adds a pool, which consists of the nodes that are free in `nodes`. Requests may be confined
+    /// to a pool ([`Request::within`]). Pools never change. Takes O(N/64) time for N nodes.
     ///
     /// ```
     /// # use pavior_allocation as pavior;
@@ -216,16 +218,16 @@ impl Machine {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if `nodes` is for another grid.
+    /// Returns an error if `nodes` belongs to another grid.
     pub fn add_pool(&mut self, nodes: Occupancy) -> Result<Pool, OccupancyError> {
-        // Fails for another grid.
+        // This fails for another grid.
         self.free.clone().keep(&nodes)?;
         self.empty.add_pool(nodes.clone());
         Ok(self.strategy.add_pool(nodes))
     }
 
-    /// Copies the free nodes and the strategy for hypothetical queries. O(N/64), plus the
-    /// strategy's index.
+    /// Copies the free nodes and the strategy for hypothetical queries. Takes O(N/64) time for N
+    /// nodes, plus the cost of copying the strategy's index.
     pub fn fork(&self) -> Fork {
         self.fork_of(self.strategy.clone(), self.free.clone())
     }

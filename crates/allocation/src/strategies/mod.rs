@@ -1,8 +1,8 @@
-//! The strategies, one file each, and a list of all of them.
+//! The strategies, one per file, and a list of all of them.
 //!
-//! To add one, write its file with an `ENTRY`, declare the module in its folder's `mod.rs`, and add
-//! one line here. Everything else (names, help, tables, tests, benches) is derived from the
-//! `ENTRY`.
+//! To add a strategy, write its file with an `ENTRY`, declare the module in the `mod.rs` of its
+//! folder, and add one line here. Everything else (names, help, tables, tests, benches) is derived
+//! from the `ENTRY`.
 
 mod contiguous;
 mod noncontiguous;
@@ -26,7 +26,7 @@ pub use contiguous::mfa::{MfaCandidate, MfaSide, MfaVerdict, mfa_candidates};
 pub use contiguous::tbl::tbl_most_pieces;
 pub(crate) use noncontiguous::connected::ConnectedSearch;
 
-/// Every strategy, contiguous ones first, in the order used in tables.
+/// All strategies, in the order used in tables. Contiguous ones come first.
 const ALL: &[&Entry] = &[
     &ff::ENTRY,
     &tff::ENTRY,
@@ -71,7 +71,7 @@ const ALL: &[&Entry] = &[
     &tpu::ENTRY,
 ];
 
-/// Other names for a strategy with options.
+/// Other names for strategies with certain options.
 const ALIASES: &[(&str, &str)] = &[("hilbert", "linear-best:hilbert")];
 
 impl Family for StrategyKind {

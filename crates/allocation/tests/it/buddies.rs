@@ -1,5 +1,5 @@
-//! Tests of MBS against the published procedure, step by step. The procedure splits, pushes and
-//! merges lists of free blocks, while MBS derives the blocks from the occupancy.
+//! Tests of MBS against the published procedure, step by step. The procedure splits, moves and
+//! merges blocks in lists of free blocks, whereas MBS derives the blocks from the occupancy.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use pavior_mesh::{Cuboid, Grid, JobId, Request};
 
 use crate::common::machine;
 
-/// A block, with its parent if it was split off one.
+/// A block. If it was split off another block, that block is its parent.
 struct Block {
     cuboid: Cuboid,
     parent: Option<usize>,

@@ -1,11 +1,13 @@
-//! The drawn cases in `cases/*.toml`: worked examples from the papers, pitfalls and regressions.
+//! Tests of the drawn cases in `cases/*.toml`, which are worked examples from the papers, pitfalls
+//! and regressions.
 //!
-//! A case has a machine, one or more strategies, an initial state (`busy`, drawn with the highest y
-//! first and planes from z = 0; `grants`, boxes in this order), and steps. A step requests a
-//! `shape`, a number of `nodes`, or both, and expects `parts` (which are then held), a `refused`
-//! reason, or just `granted = true`; or it has `release`, the number (from 0) of the step whose job
-//! ends. With `missed = true`, each step must be refused although the oracle finds the plain shape
-//! (also turned, if the strategy turns), or enough nodes, free.
+//! A case has a machine, one or more strategies, an initial state and steps. The initial state is
+//! either drawn (`busy`, with the highest y first and planes from z = 0), or consists of boxes in a
+//! given order (`grants`). A step requests a `shape`, a number of `nodes`, or both. It expects
+//! `parts` (which are then held), a `refused` reason, or just `granted = true`. Alternatively, a
+//! step has `release`, which is the number (from 0) of the step whose job ends. With
+//! `missed = true`, each step must be refused although the oracle finds the plain shape (also
+//! turned, if the strategy turns), or enough nodes, free.
 
 use pavior_allocation::claim::{BoxGroup, Claim, Question, Recognition};
 use pavior_allocation::{Machine, Placement, Registry, Selection, oracle};

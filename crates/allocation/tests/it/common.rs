@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pavior_allocation::{Machine, Placement, Selection, Strategy};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy};
 
-/// The first job that holds busy nodes before a test begins.
+/// The first job among those that hold nodes before a test begins.
 pub(crate) const BUSY: u64 = 1_000;
 
 /// Creates an empty machine.
@@ -13,7 +13,8 @@ pub(crate) fn machine(grid: &str, strategy: &str) -> Machine {
     Machine::new(grid.parse().unwrap(), strategy).unwrap()
 }
 
-/// Creates a machine with busy boxes, each held by a job, numbered from [`BUSY`] onward.
+/// Creates a machine with busy boxes. Each is held by a job, and these jobs are numbered from
+/// [`BUSY`] onward.
 pub(crate) fn busy_machine(
     grid: Grid,
     strategy: &str,
@@ -33,7 +34,7 @@ pub(crate) fn busy_nodes(free: &Occupancy) -> impl Iterator<Item = Cuboid> {
     busy.map(move |node| Cuboid::node(grid.point(node)))
 }
 
-/// Creates a strategy without a machine.
+/// Creates a strategy that does not belong to a machine.
 pub(crate) fn strategy(name: &str, grid: &Grid) -> Box<dyn Strategy> {
     name.parse::<Selection>().unwrap().build(grid).unwrap()
 }

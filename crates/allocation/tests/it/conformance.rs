@@ -1,4 +1,5 @@
-//! Tests every strategy and variant in the registry against the oracle. Names no strategy.
+//! Tests every strategy and variant in the registry against the oracle. These tests name no
+//! strategy.
 
 use std::sync::Mutex;
 

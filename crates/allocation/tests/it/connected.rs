@@ -1,5 +1,5 @@
-//! Tests of properties of `connected` that the conformance suite cannot check: its sets are compact
-//! and do not cut off nodes unnecessarily.
+//! Tests of properties of `connected` that the conformance suite cannot check: its sets are
+//! compact, and do not cut off nodes unnecessarily.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Stream;
@@ -7,7 +7,7 @@ use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request};
 
 use crate::common::strategy;
 
-/// A small machine, with its sets of nodes as bits in a word.
+/// A small machine, whose sets of nodes are represented by the bits of a word.
 struct Small {
     grid: Grid,
     beside: Vec<u32>,
@@ -75,14 +75,14 @@ fn set_of(grid: &Grid, placement: &Placement) -> u32 {
     nodes.fold(0, |set, node| set | 1 << node.0)
 }
 
-/// A comparison of one machine's answers with all connected sets.
+/// A comparison of the answers on one machine with all connected sets.
 #[derive(Debug, Default)]
 struct Tally {
     answers: u32,
-    /// The number of answers for which another set, however compact, cuts off less.
+    /// The number of answers for which another set, however compact, cuts off fewer nodes.
     needless: u32,
-    /// Sums over answers: hops between pairs, and the smallest such sum among sets that cut off no
-    /// more nodes.
+    /// Sums over answers: the hops between pairs of nodes, and the smallest such sum among the sets
+    /// that cut off no more nodes.
     hops: u64,
     least: u64,
 }
@@ -97,7 +97,7 @@ fn compare(name: &str, states: impl FnOnce(&Grid) -> Vec<u32>) -> Tally {
         for node in ones(!free_set & ((1 << grid.nodes()) - 1)) {
             free.take(&Cuboid::node(grid.point(NodeId(node)))).unwrap();
         }
-        // The best of each size: for each number of nodes cut off, the smallest distance.
+        // For each size and each number of nodes cut off, this is the smallest sum of distances.
         let mut best = vec![[u32::MAX; 32]; 32];
         let mut subset = free_set;
         while subset != 0 {
@@ -145,7 +145,8 @@ fn check(name: &str, states: impl FnOnce(&Grid) -> Vec<u32>) {
     println!("{name}: {tally:?}");
     assert!(tally.answers > 100, "{name}: {tally:?}");
     assert_eq!(tally.needless, 0, "{name}: {tally:?}");
-    // Measured; see the docs of `connected`. A change to the rule must not make it worse.
+    // This was measured; see the comment of `connected`. A change to the rule must not make it
+    // worse.
     assert!(tally.hops as f64 <= 1.01 * tally.least as f64, "{name}: {tally:?}");
 }
 
@@ -159,7 +160,7 @@ fn nothing_is_cut_off_that_another_set_would_not_and_sets_are_compact() {
     }
 }
 
-/// Parses an occupancy row by row, with `.` for free nodes.
+/// Parses an occupancy row by row, in which `.` stands for a free node.
 fn picture(name: &str, rows: &[&str]) -> Occupancy {
     let mut free = Occupancy::all_free(name.parse().unwrap());
     for (node, byte) in (0..).zip(rows.concat().bytes()) {
@@ -172,7 +173,8 @@ fn picture(name: &str, rows: &[&str]) -> Occupancy {
 
 #[test]
 fn three_nodes_are_taken_where_they_part_nothing() {
-    // Found by search: three nodes in the first row cut the node below off from the last row.
+    // This state was found by search: three nodes in the first row cut the node below off from the
+    // last row.
     let free = picture("torus:5x4", &[".#...", "#####", "##.#.", "###.."]);
     let state = free.iter().fold(0, |set, node| set | 1 << node.0);
     assert_eq!(compare("torus:5x4", |_| vec![state]).needless, 0);
@@ -180,8 +182,8 @@ fn three_nodes_are_taken_where_they_part_nothing() {
 
 #[test]
 fn sets_behind_the_four_smallest_are_looked_at() {
-    // Three nodes of a cross separate its other two; three at one end of the stairs separate
-    // nothing.
+    // Three nodes of a cross separate its other two nodes. Three nodes at one end of the stairs
+    // separate nothing.
     let crosses = ["#.###.###.###.#", "...#...#...#...", "#.###.###.###.#", "###############"];
     let stairs = ["..#############", "#..############", "##..###########", "###.###########"];
     let free = picture("mesh:15x8", &[crosses, stairs].concat());

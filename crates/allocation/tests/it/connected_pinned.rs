@@ -1,5 +1,4 @@
-//! The answers of `connected`, pinned. An engine may become faster, but its answers must not
-//! change.
+//! Fixed answers of `connected`. An engine may become faster, but its answers must not change.
 
 use pavior_allocation::{Placement, Strategy};
 use pavior_kernel::Stream;
@@ -13,7 +12,7 @@ struct Walk {
     strategy: Box<dyn Strategy>,
     dice: Stream,
     granted: Vec<Placement>,
-    /// FNV-1a over all answers.
+    /// A hash (FNV-1a) of all answers.
     hash: u64,
 }
 
@@ -37,7 +36,8 @@ impl Walk {
         self.hash = (self.hash ^ u64::from(number)).wrapping_mul(0x0000_0100_0000_01b3);
     }
 
-    /// Takes random single nodes on the empty machine, giving a state that no strategy produces.
+    /// Takes random single nodes on the empty machine. The result is a state that no strategy
+    /// produces.
     fn scatter(&mut self) {
         self.granted.clear();
         let grid = *self.free.grid();
@@ -81,8 +81,8 @@ impl Walk {
     }
 }
 
-/// Compares answers with hashes for the rule as stated in the docs of `connected`. Results of
-/// studies depend on each of these answers.
+/// Compares answers with hashes of those given by the rule in the comment of `connected`. Results
+/// of studies depend on each of these answers.
 #[test]
 fn the_answers_stay() {
     let pinned: [(&str, u32, u64); 13] = [

@@ -1,9 +1,10 @@
-//! Tests that the drawings in the documentation show the real answers of the strategies.
+//! Tests that the drawings in the documentation show the actual answers of the strategies.
 //!
 //! A drawing is a `text` block that begins with `STRATEGY on MACHINE, REQUEST:`, where the request
-//! is a shape such as `3x2` or a count such as `6 nodes`. Rows follow, highest y first, with an
-//! empty line between planes: `#` was busy, and letters are the granted parts, in order. A block
-//! without letters is a refusal, with the reason in its first line, after the colon.
+//! is a shape such as `3x2` or a count such as `6 nodes`. The rows follow, with the highest y first
+//! and an empty line between planes. `#` was busy, and letters are the granted parts, in order. If
+//! a block has no letters, the request is refused, and the first line gives the reason after the
+//! colon.
 
 use pavior_mesh::{Grid, JobId, NodeId, Request, picture};
 

@@ -1,5 +1,5 @@
-//! Tests of every engine in lockstep with the same strategy's plain search: the same placement for
-//! every request. Names no strategy.
+//! Tests that run every engine in lockstep with the plain search of the same strategy. For every
+//! request, the placements must be the same. These tests name no strategy.
 
 use pavior_allocation::{Selection, StrategyKind, conformance};
 use pavior_kernel::Family;

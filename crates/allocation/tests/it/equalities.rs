@@ -56,8 +56,8 @@ fn adaptive_scan_and_quick_allocation_choose_first_fits_base() {
 
 #[test]
 fn all_shapes_of_a_prime_are_its_two_lines() {
-    // On a square, a job with a prime number of nodes has the shapes n x 1 and 1 x n, as in First
-    // Fit with turning.
+    // On a square, a job with a prime number of nodes has the shapes n x 1 and 1 x n, which are
+    // those of First Fit with turning.
     for grid in ["mesh:13x13", "torus:7x7"] {
         let prime = |dice: &mut Stream| {
             let n = [2, 3, 5, 7][dice.below(4) as usize];
@@ -69,7 +69,8 @@ fn all_shapes_of_a_prime_are_its_two_lines() {
 
 #[test]
 fn best_fit_does_not_choose_first_fits_base() {
-    // The equalities above could not fail if every strategy returned the lowest leftmost base.
+    // This shows that the equalities above are not trivial, as they would be if every strategy
+    // returned the lowest leftmost base.
     let grid: Grid = "mesh:5x5".parse().unwrap();
     let place = |name: &str| {
         let mut machine = busy_machine(grid, name, [Cuboid::node([0; 3])]);

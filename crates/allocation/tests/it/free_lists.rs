@@ -1,5 +1,5 @@
-//! Tests that compare maintained lists of maximal free boxes with a recomputation after every step
-//! of long histories. (A history validates the strategy after each step, which recomputes the list
+//! Tests of the lists of maximal free boxes, which must equal a recomputed list after every step of
+//! long histories. (A history validates the strategy after each step, which recomputes the list
 //! from scratch.)
 
 use pavior_allocation::{Selection, conformance};

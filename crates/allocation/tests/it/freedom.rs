@@ -51,7 +51,7 @@ fn each_level_allows_what_the_one_before_does_not() {
         assert_eq!(turned, Err(AllocateError::Refused(Refusal::NoFreeSubmesh)), "{strategy}");
         let connected = granted(strategy, row_of_four, Freedom::Connected).unwrap();
         assert_eq!(connected.nodes(), 4);
-        // Seven nodes are connected; the eighth is the corner.
+        // Seven nodes are connected, and the eighth is in the corner.
         let eight = Request::nodes(8);
         assert!(granted(strategy, eight, Freedom::Connected).is_err(), "{strategy}");
         assert_eq!(granted(strategy, eight, Freedom::Any).unwrap().nodes(), 8);
@@ -68,7 +68,7 @@ fn each_level_allows_what_the_one_before_does_not() {
 
 #[test]
 fn a_strategy_places_the_box_by_its_own_rule() {
-    // Best Fit puts two nodes into the remaining corner, First Fit at the first base.
+    // Best Fit puts two nodes into the remaining corner, and First Fit puts them at the first base.
     let busy = [[0, 0], [1, 0], [2, 0], [5, 1], [4, 3], [5, 3]];
     for (strategy, freedom) in
         [("bf", Freedom::Box), ("ff", Freedom::Box), ("tbl", Freedom::Turned)]
@@ -96,7 +96,7 @@ fn forks_and_failures_know_freedoms() {
     machine.validate();
 }
 
-/// Checks that no grant exceeds the limit that quotas rely on.
+/// Checks that no grant exceeds the limit on which quotas rely.
 #[test]
 fn no_grant_has_more_nodes_than_the_most() {
     let mut dice = Stream::new(8, 0, "most");

@@ -1,11 +1,12 @@
-//! GABL's loop as printed in the paper (Figure 1), which may not end, and related properties.
+//! Tests of GABL's loop as printed in the paper (Figure 1), which may not end, and of related
+//! properties.
 
 use pavior_allocation::Machine;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request};
 
 use crate::common::busy_machine;
 
-/// How the printed loop ends.
+/// The outcome of the printed loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Printed {
     TooFewFree,
@@ -15,7 +16,7 @@ enum Printed {
     Hangs,
 }
 
-/// Runs steps 1 to 7 as printed, with unturned RBS as the search, for at most 1,000 steps.
+/// Runs steps 1 to 7 as printed, for at most 1,000 steps. RBS without turning is the search.
 fn printed(machine: &mut Machine, a: u16, b: u16) -> Printed {
     let size = u32::from(a) * u32::from(b);
     if machine.free().count() < size {
@@ -125,7 +126,7 @@ fn a_count_without_a_shape_starts_near_cubic_and_a_hint_shrinks() {
         placement.parts().iter().map(|part| part.sides).collect()
     };
     assert_eq!(sides(&Request::nodes(9)), [[3, 3, 1]]);
-    // 7: 3x3 is too large, so it shrinks by one; then the rest.
+    // For 7 nodes, 3x3 is too large, so it shrinks by one. The rest follows.
     assert_eq!(sides(&Request::nodes(7)), [[2, 3, 1], [1, 1, 1]]);
     assert_eq!(sides(&Request::nodes(64)), [[8, 8, 1]]);
     assert_eq!(sides(&Request::hinted(7, [8, 1, 1])), [[7, 1, 1]]);

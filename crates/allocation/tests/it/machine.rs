@@ -1,4 +1,4 @@
-//! Tests of the machine: it commits, refuses, fails and repairs.
+//! Tests of the machine: grants, refusals, failures and repairs.
 
 use pavior_allocation::{Placement, PlacementError, Refusal};
 use pavior_mesh::{Cuboid, JobId, NodeId, Request};

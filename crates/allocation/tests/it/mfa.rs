@@ -1,5 +1,5 @@
-//! The MFA paper's examples, row by row. Coordinates and tables are the paper's. If a row differs
-//! from the printed one, a comment next to it explains the correction.
+//! Tests of the examples in the MFA paper, row by row. Coordinates and tables are those of the
+//! paper. If a row differs from the printed one, a comment next to it explains the correction.
 
 use pavior_allocation::{
     AllocateError, Machine, MfaCandidate, MfaVerdict, Refusal, mfa_candidates,
@@ -41,7 +41,8 @@ fn state(busy: &[Cuboid]) -> Occupancy {
     free
 }
 
-/// Returns the rows around one submesh: side, base, and the index, `-1` or `earlier`.
+/// Returns the rows around one submesh. Each contains the side, the base, and the index, `-1` or
+/// `earlier`.
 fn rows(busy: &[Cuboid], number: usize) -> Vec<(String, [u16; 2], String)> {
     let row = |candidate: MfaCandidate| {
         let (submesh, side) = candidate.around?;
@@ -68,8 +69,8 @@ fn table(text: &str) -> Vec<(String, [u16; 2], String)> {
 
 #[test]
 fn table_1() {
-    // Printed as 4 for <5,3>: its list of neighbors omits <5,5> and <6,5>, two nodes of beta 2 on
-    // top.
+    // The paper prints 4 for <5,3>, because its list of neighbors omits <5,5> and <6,5>, which are
+    // two nodes of beta 2 on top.
     let expected = table(
         "R 5,1 3
          R 5,2 4
@@ -84,9 +85,9 @@ fn table_1() {
 
 #[test]
 fn table_2() {
-    // All indices as printed. The ten nodes printed next to <0,3> are those of Table I's last row;
-    // the right seven are <0,3>, <0,4> on the border and <0,2>, <1,2>, <2,2>, <0,5>, <1,5> busy.
-    // <2,3> touches <2,2> and <3,2>, not <3,1> and <3,2>.
+    // All indices are as printed. The ten nodes printed next to <0,3> are those of the last row of
+    // Table I. The correct seven nodes are <0,3> and <0,4> on the border, and <0,2>, <1,2>, <2,2>,
+    // <0,5>, <1,5>, which are busy. <2,3> touches <2,2> and <3,2>, not <3,1> and <3,2>.
     let expected = table(
         "R 4,0 5
          R 4,1 2
@@ -101,8 +102,8 @@ fn table_2() {
 
 #[test]
 fn table_3() {
-    // All rows as printed. The text above the table ends the bottom at <5,3>, the formula and the
-    // table at <6,3>.
+    // All rows are as printed. The text above the table ends the bottom at <5,3>, but the formula
+    // and the table end it at <6,3>.
     let expected = table(
         "R 7,4 -1
          R 7,5 -1
@@ -167,7 +168,7 @@ fn answer(strategy: &str, busy: &[Cuboid]) -> Result<Coordinates, AllocateError>
 fn the_examples_answers() {
     for strategy in ["mfa", "mfa:corners=all", "mfa:turn=best", "mfa:turn=none"] {
         assert_eq!(answer(strategy, &example_1()), Ok([2, 5, 0]), "{strategy}");
-        // A tie with <2,5> at 7; the first visited wins.
+        // There is a tie with <2,5> at 7, and the one visited first wins.
         assert_eq!(answer(strategy, &example_2()), Ok([0, 3, 0]), "{strategy}");
     }
 }
@@ -176,8 +177,9 @@ fn the_examples_answers() {
 fn the_printed_loop_forgets_the_first_orientation() {
     // A perfect index ends the search immediately, so example 1 is correct.
     assert_eq!(answer("mfa:printed", &example_1()), Ok([2, 5, 0]));
-    // Example 2's best, 7, is found and forgotten: turned, the best is 5, which is not above p + q
-    // = 5, and <0,0> is busy. The printed algorithm refuses the paper's own second example.
+    // In example 2, the best index, 7, is found and forgotten. When turned, the best is 5, which is
+    // not above p + q = 5, and <0,0> is busy. The printed algorithm therefore refuses the paper's
+    // own second example.
     assert_eq!(answer("mfa:printed", &example_2()), Err(Refusal::NoFreeSubmesh.into()));
     assert_eq!(answer("mfa:printed:turn=none", &example_2()), Ok([0, 3, 0]));
     let busy = example_2();
@@ -192,8 +194,8 @@ fn index(candidate: &MfaCandidate) -> Option<i64> {
     }
 }
 
-/// Implements `weight()` literally: -1 as soon as a perimeter node is in the coverage or reject
-/// set.
+/// Implements `weight()` literally, which returns -1 as soon as a perimeter node is in the coverage
+/// or reject set.
 #[test]
 fn the_printed_weight_makes_every_row_minus_one() {
     for busy in [example_1(), example_2()] {
@@ -227,8 +229,8 @@ fn the_threshold_refuses_what_fits() {
     let busy = Cuboid::node([1, 1, 0]);
     let mut free = Occupancy::all_free(grid);
     free.take(&busy).unwrap();
-    // No index is above 5 + 4, <0,0> is covered, and there are two rows of free bases: refused if
-    // turning is not allowed.
+    // No index is above 5 + 4, and <0,0> is covered. There are two rows of free bases, but the
+    // request is refused if turning is not allowed.
     let rows = mfa_candidates(&free, &[busy], [5, 4, 1], true);
     assert_eq!(rows.iter().filter_map(index).max(), Some(9));
     let answer = |strategy: &str| {
@@ -240,8 +242,8 @@ fn the_threshold_refuses_what_fits() {
 
 #[test]
 fn the_coverage_of_beta_4_begins_a_row_lower_than_printed() {
-    // Definition 3's example prints <0,7>, <4,7>; a task two rows high overlaps beta 4 from row 6
-    // onward.
+    // The example of Definition 3 prints <0,7>, <4,7>. However, a task two rows high overlaps beta
+    // 4 from row 6 onward.
     let free = state(&example_1());
     let covered = |x: u16, y: u16| !free.is_free(&Cuboid::new([x, y, 0], TASK));
     assert!((0..5).all(|x| covered(x, 6)));
@@ -263,7 +265,7 @@ fn figure_7_counts_5_75_nodes_a_submesh() {
 #[test]
 fn figure_2_is_the_row_that_table_1_has_wrong() {
     // The allocation in Figure 2 touches four busy nodes and two border nodes. In the mesh of
-    // Figure 1, exactly one placement of the task next to two submeshes does so: <5,3>.
+    // Figure 1, exactly one placement of the task next to two submeshes does so, which is <5,3>.
     let free = state(&example_1());
     let six = |base: &Coordinates| {
         let rows = mfa_candidates(&free, &example_1(), TASK, true);

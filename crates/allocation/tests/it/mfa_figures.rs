@@ -1,6 +1,7 @@
-//! Figures 8 and 9 of the MFA paper: the optimality index of each strategy's choice for the tasks
-//! (3,2), (3,3) and (4,2) in its two examples. The figures are bar charts without printed values,
-//! so the rows here are our own: base, granted sides, index; `-` for a refusal.
+//! Tests of Figures 8 and 9 in the MFA paper, which show the optimality index of each strategy's
+//! choice for the tasks (3,2), (3,3) and (4,2) in its two examples. The figures are bar charts
+//! without printed values, so the rows here are our own. Each contains the base, the granted sides
+//! and the index, or `-` for a refusal.
 
 use pavior_allocation::explain::{Choice, State, answer};
 use pavior_allocation::{Refusal, Registry, Selection};
@@ -22,7 +23,7 @@ fn examples() -> [State; 2] {
     [Cuboid::new([1, 2, 0], [4, 3, 1]), Cuboid::new([0, 0, 0], [4, 3, 1])].map(boxes)
 }
 
-/// Returns both examples with each task, in column order.
+/// Returns both examples with each task, in the order of columns.
 fn cases() -> impl Iterator<Item = (State, Sides)> {
     examples().into_iter().flat_map(|state| TASKS.map(|task| (state.clone(), task)))
 }
@@ -32,7 +33,7 @@ fn choice(state: &State, strategy: &str, task: Sides) -> Result<Choice, Refusal>
     answer(state, &selection, &Request::shape(task), 1).unwrap().outcome
 }
 
-/// Returns a row: a strategy's choice in each case.
+/// Returns a row, which contains the choice of a strategy in each case.
 fn row(strategy: &str) -> Vec<String> {
     let word = |found: Result<Choice, Refusal>| match found {
         Err(_) => "-".to_string(),
@@ -45,7 +46,7 @@ fn row(strategy: &str) -> Vec<String> {
     cases().map(|(state, task)| word(choice(&state, strategy, task))).collect()
 }
 
-/// Example 1 with (3,2), (3,3), (4,2), then example 2 with the same tasks.
+/// The rows for example 1 with (3,2), (3,3), (4,2), then for example 2 with the same tasks.
 const FIGURES: &str = "
     ff        0,0:3x2=7  5,0:3x3=7  0,0:4x2=9  4,0:3x2=5  4,0:3x3=6  4,0:4x2=8
     tff       0,0:3x2=7  5,0:3x3=7  0,0:4x2=9  4,0:3x2=5  4,0:3x3=6  4,0:4x2=8
@@ -83,7 +84,8 @@ fn figures_8_and_9() {
     }
 }
 
-/// Returns, for each case, the considered strategies whose index is higher than MFA's.
+/// Returns, for each case, those of the considered strategies whose index is higher than that of
+/// MFA.
 fn better_than_mfa(considered: fn(&Choice, Sides) -> bool) -> Vec<Vec<&'static str>> {
     let of_case = |(state, task): (State, Sides)| {
         let own = choice(&state, "mfa", task).unwrap().index();
@@ -106,8 +108,8 @@ fn mfa_has_the_highest_index_of_the_boxes_of_the_tasks_size() {
     assert_eq!(better_than_mfa(own_size), none);
 }
 
-/// Shows that the literal statement fails in example 2: the buddy system rounds every task up to
-/// 4x4, and the longer perimeter in the corner <4,0> touches more. (In example 1 it has no free
+/// Shows that the literal statement is false in example 2. The buddy system rounds every task up to
+/// 4x4, and the longer perimeter in the corner <4,0> touches more. (In example 1, it has no free
 /// block.)
 #[test]
 fn a_larger_box_has_a_higher_index() {
@@ -117,8 +119,8 @@ fn a_larger_box_has_a_higher_index() {
     assert_eq!(better_than_mfa(|_, _| true), expected);
 }
 
-/// Shows that the figures cannot come from the algorithm as printed, which refuses three of the six
-/// tasks.
+/// Shows that the figures cannot come from the algorithm as printed, because it refuses three of
+/// the six tasks.
 #[test]
 fn the_printed_algorithm_refuses_half_of_the_figures() {
     let refused = cases().filter(|(state, task)| choice(state, "mfa:printed", *task).is_err());

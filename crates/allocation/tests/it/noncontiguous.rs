@@ -1,5 +1,5 @@
-//! Tests of properties of strategies that grant by count that the conformance suite cannot check:
-//! strategies with the same rule, and quantities that some of them minimize.
+//! Tests of properties of strategies that grant by count, which the conformance suite cannot check:
+//! some strategies have the same rule, and some minimize a quantity.
 
 use pavior_allocation::claim::BoxGroup;
 use pavior_allocation::{Placement, Selection, Strategy, conformance, oracle};
@@ -12,8 +12,8 @@ fn selection(name: &str) -> Selection {
     name.parse().unwrap()
 }
 
-/// Calls a function with many occupancies of a grid, the same for every strategy. Each strategy has
-/// been told of the busy nodes one by one.
+/// Calls a function with many occupancies of a grid, which are the same for every strategy. Each
+/// strategy has been told of the busy nodes one by one.
 fn in_random_states(
     grid: &Grid,
     names: &[&str],
@@ -92,7 +92,8 @@ fn anca_and_mc_take_a_free_box_of_the_shape_where_there_is_one() {
                 assert_eq!(find(0).unwrap().parts(), expected, "{shape:?}");
             }
             if oracle::first(free, &turned[..1], Scan::default()).is_some() {
-                // The placement's rows, cut at the wrap, are the nodes of one box of the shape.
+                // The rows of the placement, which are cut at the wrap, are the nodes of one box of
+                // the shape.
                 let parts = find(1).unwrap();
                 let bounds = |axis: usize| {
                     let taken = |at: &u16| {
@@ -139,7 +140,7 @@ fn paging_succeeds_exactly_when_free_pages_hold_enough_nodes() {
                 for nodes in 1..=grid.nodes() {
                     let answer = ask(strategy.as_mut(), free, nodes);
                     assert_eq!(answer.is_some(), nodes <= ready);
-                    // No page is unnecessary: without the last one, there are too few nodes.
+                    // No page is unnecessary: without the last one, there would be too few nodes.
                     if let Some(placement) = answer {
                         let last = placement.parts().last().unwrap().volume();
                         assert!(placement.nodes() - last < nodes);

@@ -6,7 +6,8 @@ use pavior_allocation::{
 use pavior_kernel::{Family, Stream};
 use pavior_mesh::{NodeId, Occupancy};
 
-/// Compares every strategy, in random states, with a machine whose other nodes have failed.
+/// Compares a pool with a machine whose other nodes have failed, for every strategy and in random
+/// states.
 #[test]
 fn a_pool_is_a_machine_whose_other_nodes_have_failed() {
     let mut granted = 0;

@@ -1,4 +1,4 @@
-//! Tests of MC, MC1x1 and Gen-Alg by definition, in every occupancy of small machines.
+//! Tests of MC, MC1x1 and Gen-Alg against their definitions, in every occupancy of small machines.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Stream;
@@ -23,8 +23,8 @@ fn nodes(grid: &Grid, placement: &Placement) -> Vec<NodeId> {
     nodes
 }
 
-/// Returns the first set with the lowest score among the sets nearest to each center. Ties in
-/// distance go to the lower node.
+/// Returns the first set with the lowest score among the sets that are nearest to each center. Ties
+/// in distance go to the lower node.
 fn cheapest(
     free: &Occupancy,
     centres: &[Coordinates],
@@ -47,8 +47,8 @@ fn cheapest(
     best.unwrap().1
 }
 
-/// Returns a node's shell: its largest coordinate distance from a box centered on a node, which may
-/// extend beyond the border.
+/// Returns the shell of a node, which is its largest coordinate distance from a box centered on a
+/// node. The box may extend beyond the border.
 fn shell(grid: &Grid, shape: Sides, centre: Coordinates, point: Coordinates) -> u32 {
     let apart = |axis: usize| {
         let (n, side) = (i32::from(grid.side(axis)), i32::from(shape[axis].min(grid.side(axis))));
@@ -123,7 +123,7 @@ fn gen_alg_takes_the_set_with_the_least_pairwise_distance() {
     }
 }
 
-/// Returns the smallest pairwise distance of any `count` free nodes.
+/// Returns the smallest sum of pairwise distances between any `count` free nodes.
 fn optimum(free: &Occupancy, count: u32) -> u64 {
     let all: Vec<NodeId> = free.iter().collect();
     (0u32..1 << all.len())
@@ -151,7 +151,7 @@ fn the_bounds_hold_on_meshes() {
                 };
                 let least = optimum(free, count);
                 let n = u64::from(count);
-                // 2 - 2/n, and 2 - 1/(2d), in whole numbers.
+                // The factors are 2 - 2/n and 2 - 1/(2d), in whole numbers.
                 assert!(sum(&mut gen_alg) * n <= (2 * n - 2) * least, "{name}, {count} nodes");
                 assert!(sum(&mut mm) * 2 * d <= (4 * d - 1) * least, "{name}, {count} nodes");
             }

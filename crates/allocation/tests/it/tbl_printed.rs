@@ -1,5 +1,6 @@
 //! The TBL paper's subtraction table (Figure 2) and Detect procedure (Figure 3) as printed, with
-//! their errors. They overlap or miss placements, so they are here rather than an option of `tbl`.
+//! their errors. They overlap or miss placements, so they are only in this test, and not an option
+//! of `tbl`.
 
 use pavior_allocation::claim::BoxGroup;
 use pavior_allocation::oracle;
@@ -30,7 +31,7 @@ fn piece(y1: i32, z1: i32, y2: i32, z2: i32) -> Piece {
 }
 
 /// Returns true if a plane and a region meet the condition for a case in Figure 2. `inside` is true
-/// if the plane's x is in the region (u1 <= x <= u2).
+/// if the x of the plane is in the region (u1 <= x <= u2).
 fn matches(case: u8, inside: bool, plane: Piece, region: Piece) -> bool {
     let ((y1, y2), (z1, z2)) = (plane.y, plane.z);
     let ((v1, v2), (w1, w2)) = (region.y, region.z);
@@ -74,7 +75,7 @@ fn matches(case: u8, inside: bool, plane: Piece, region: Piece) -> bool {
     inside && holds
 }
 
-/// Returns the planes left by a case in Figure 2, as printed.
+/// Returns the planes that a case in Figure 2 leaves, as printed.
 fn leaves(case: u8, plane: Piece, region: Piece) -> Vec<Piece> {
     let ((y1, y2), (z1, z2)) = (plane.y, plane.z);
     let ((v1, v2), (w1, w2)) = (region.y, region.z);
@@ -112,8 +113,8 @@ fn matching(inside: bool, plane: Piece, region: Piece) -> Vec<u8> {
     (1..=29).filter(|&case| matches(case, inside, plane, region)).collect()
 }
 
-/// Repairs the table: case 27 only if the plane does not overhang (case 28 is printed for that),
-/// and the two missing positions.
+/// Uses the repaired table: case 27 applies only if the plane does not overhang (case 28 is printed
+/// for that), and the two missing positions are added.
 fn repaired(inside: bool, plane: Piece, region: Piece) -> Vec<Piece> {
     let cases = matching(inside, plane, region);
     match cases.iter().find(|&&case| case != 27 || !cases.contains(&28)) {
@@ -123,12 +124,12 @@ fn repaired(inside: bool, plane: Piece, region: Piece) -> Vec<Piece> {
     }
 }
 
-/// Returns what truly remains of a plane.
+/// Returns what actually remains of a plane.
 fn truth(plane: Piece, region: Piece) -> Vec<(i32, i32)> {
     plane.nodes().filter(|&node| !region.holds(node)).collect()
 }
 
-/// Returns the nodes in the pieces, each once, and true if a node was in two of them.
+/// Returns the nodes in the pieces, each once, and true if two pieces share a node.
 fn union(pieces: &[Piece]) -> (Vec<(i32, i32)>, bool) {
     let mut nodes: Vec<_> = pieces.iter().flat_map(|piece| piece.nodes()).collect();
     nodes.sort_by_key(|&(y, z)| (z, y));
@@ -211,7 +212,7 @@ fn other_double_matches_agree_and_two_cases_leave_overlapping_pieces() {
     }
 }
 
-/// Detect, with each printed error present or repaired.
+/// The Detect procedure, with each printed error either present or repaired.
 #[derive(Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "one flag a fault, each printed or repaired")]
 struct Detect {
@@ -226,8 +227,8 @@ struct Detect {
     forgets: bool,
     /// True if case 27 abandons the plane with all its other pieces.
     abandons: bool,
-    /// True if the first matching case in the printed table counts, and a position without one
-    /// leaves nothing to do. Otherwise, the repaired table is used.
+    /// True if the first matching case in the printed table counts, and nothing is done for a
+    /// position without one. Otherwise, the repaired table is used.
     table: bool,
 }
 
@@ -273,7 +274,8 @@ enum After {
 }
 
 impl Detect {
-    /// Returns the base that Detect offers: the first node of the first plane that it records.
+    /// Returns the base that Detect offers, which is the first node of the first plane that it
+    /// records.
     fn offer(self, grid: &Grid, busy: &[Cuboid], job: [u16; 3]) -> Option<[i32; 3]> {
         let job = job.map(i32::from);
         let ends: [i32; 3] = std::array::from_fn(|axis| i32::from(grid.side(axis)) - job[axis]);
@@ -346,14 +348,14 @@ impl Detect {
     }
 }
 
-/// The errors made by a Detect over a set of states.
+/// The errors that a variant of Detect makes over a set of states.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Faults {
-    /// The number of times Detect finds nothing although a base is free.
+    /// The number of times that Detect finds nothing although a base is free.
     missed: u32,
-    /// The number of times Detect offers a base where the job would overlap a busy box.
+    /// The number of times that Detect offers a base at which the job would overlap a busy box.
     overlapping: u32,
-    /// The number of times Detect offers a base where the job would leave the machine.
+    /// The number of times that Detect offers a base at which the job would leave the machine.
     outside: u32,
 }
 
@@ -403,7 +405,7 @@ impl Faults {
     }
 }
 
-/// Counts the errors for every job in every state of up to two busy boxes, in either grant order.
+/// Counts the errors for every job in every state of at most two busy boxes, in either grant order.
 fn faults(detect: Detect, grid: &Grid) -> Faults {
     let boxes = every_box(grid);
     let mut faults = Faults::default();

@@ -1,4 +1,4 @@
-//! Tests that every strategy counts its work, including some known counts.
+//! Tests that every strategy counts its work. Some of the counts are known.
 
 use pavior_allocation::{Machine, Registry, Selection, Work, tbl_most_pieces};
 use pavior_kernel::Stream;
@@ -53,25 +53,26 @@ fn every_strategy_counts_every_answer_that_it_searches_for() {
 fn the_plain_search_tests_bases_up_to_the_first() {
     let busy = [Cuboid::new([0, 0, 0], [8, 3, 1])];
     let found = asked(&mut machine("ff:plain", "mesh:8x8", &busy), [2, 2, 1]);
-    // Three rows of seven bases and the first of the fourth; 8 x 8 cells of prefix sums.
+    // The search tests three rows of seven bases and the first base of the fourth. There are 8 x 8
+    // cells of prefix sums.
     assert_eq!(found, Work { boxes: 22, words: 64, upkeep: 0 });
 }
 
 #[test]
 fn the_engine_counts_boxes_leapt_over_and_rows_computed() {
     let busy = [Cuboid::new([0, 0, 0], [9, 3, 1])];
-    // No box covers the plane; one covers row 0, so the search jumps to the row where it ends; none
-    // covers that row, and none covers its first base.
+    // No box covers the plane. One covers row 0, so the search jumps to the row where it ends. No
+    // box covers that row, and none covers its first base.
     let found = asked(&mut machine("ff", "mesh:9x8", &busy), [2, 2, 1]);
     assert_eq!(found, Work { boxes: 4, words: 0, upkeep: 0 });
-    // Eight rows and the row of zeros after them.
+    // The search reads eight rows and the row of zeros after them.
     let found = asked(&mut machine("ff:rows", "mesh:9x8", &busy), [2, 2, 1]);
     assert_eq!(found, Work { boxes: 0, words: 9, upkeep: 0 });
-    // The whole set, in two words of several rows each: a copy, one pass for 2 along x, one for 2
+    // The whole set has two words of several rows each: a copy, one pass for 2 along x, one for 2
     // along y, and a test of the first base from above.
     let found = asked(&mut machine("ff:scan=x-y", "mesh:9x8", &busy), [2, 2, 1]);
     assert_eq!(found, Work { boxes: 0, words: 3 * 2 + 1, upkeep: 0 });
-    // On machines of up to 8x8x8, every shape is tried in eight words.
+    // On machines of at most 8x8x8, every shape is tried in eight words.
     let found = asked(&mut machine("tff", "mesh:8x8x4", &[]), [2, 3, 1]);
     assert_eq!(found, Work { boxes: 0, words: 8, upkeep: 0 });
 }
@@ -81,11 +82,11 @@ fn the_engine_remembers_a_refusal() {
     let busy = [Cuboid::new([0, 3, 0], [8, 2, 1]), Cuboid::new([3, 0, 0], [2, 1, 1])];
     let mut machine = machine("tff", "mesh:8x8", &busy);
     assert!(asked(&mut machine, [8, 4, 1]).words > 0);
-    // A turned and a larger request are refused for the same reason, without a search.
+    // A turned request and a larger one are refused for the same reason, without a search.
     machine.allocate(JobId(1), &Request::shape([1, 1, 1])).unwrap();
     assert_eq!(asked(&mut machine, [4, 8, 1]), Work::default());
     assert_eq!(asked(&mut machine, [8, 5, 1]), Work::default());
-    // The released nodes are not in a place where it would fit.
+    // The released nodes are not in a place where the request would fit.
     machine.release(JobId(BUSY + 1)).unwrap();
     assert!(machine.probe(&Request::shape([8, 4, 1])).is_err());
     machine.release(JobId(BUSY)).unwrap();
@@ -96,10 +97,10 @@ fn the_engine_remembers_a_refusal() {
 fn busy_lists_cost_what_their_boxes_cost() {
     let rows: Vec<Cuboid> = (0..4).map(|y| Cuboid::new([0, 2 * y, 0], [8, 1, 1])).collect();
     // No base is left next to any of the four rows. Each line is compared with the rows until they
-    // cover it completely, which they would not for 1x1.
+    // cover it completely, which they would not do for 1x1.
     let found = asked(&mut machine("rbs:plain", "mesh:8x8", &rows), [1, 2, 1]);
     assert!((4..=5 * 4).contains(&found.boxes), "{found:?}");
-    // Adding costs one box each, as does removing, because an index gives the position.
+    // Adding a box costs one unit, and so does removing one, because an index gives the position.
     let mut held = machine("tbl:plain", "mesh:8x8", &rows);
     assert_eq!(held.work().upkeep, 4);
     held.release(JobId(BUSY + 1)).unwrap();

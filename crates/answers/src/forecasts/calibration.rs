@@ -1,4 +1,4 @@
-//! Errors of earlier forecasts, used to correct later ones.
+//! Errors of earlier forecasts, which are used to correct later ones.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -9,20 +9,20 @@ use rustc_hash::FxHashMap;
 
 use super::Kind;
 
-/// The maximum number of promises per size class used to correct later ones.
+/// The maximum number of promises per size class that are used to correct later ones.
 const LATEST: usize = 800;
-/// The maximum number of tracked open promises.
+/// The maximum number of open promises that are tracked.
 const OPEN: usize = 100_000;
-/// The minimum number of promises in a size class. Below this, promises to jobs of all sizes are
-/// used, or a fixed margin.
+/// The minimum number of promises in a size class. If there are fewer, promises to jobs of all
+/// sizes are used instead, or else a fixed margin.
 const ENOUGH: usize = 30;
-/// The fraction of waits that may fall outside the interval on each side: half of a tenth, minus a
-/// margin, because misses become known late and occur in bursts.
+/// The fraction of waits that may fall outside the interval on each side. This is half of a tenth,
+/// minus a margin, because misses become known late and occur in bursts.
 const OUTSIDE: f64 = 0.04;
-/// The step by which a miss moves the target level (Gibbs & Candes 2021).
+/// The step by which a miss changes the target level (Gibbs & Candes 2021).
 const STEP: f64 = 0.002;
-/// The margin used until enough promises are known, on the scale of [`scaled`]. It turns one hour
-/// into an interval of 0 to 12 hours.
+/// The margin that is used until enough promises are known, on the scale of [`scaled`]. With this
+/// margin, a wait of one hour becomes an interval of 0 to 12 hours.
 const MARGIN: f64 = 20.0;
 const LOW: usize = 0;
 const HIGH: usize = 2;
@@ -30,8 +30,8 @@ const HIGH: usize = 2;
 /// The 5, 50 and 95 % quantiles of a wait, on the scale of [`scaled`].
 pub(crate) type Quantiles = [f64; 3];
 
-/// Scales a wait to its cube root, with a minimum of one minute: the error of a wait grows with the
-/// wait, but more slowly.
+/// Scales a wait to its cube root; waits below one minute count as one minute. The error of a wait
+/// grows with the wait, but more slowly.
 fn scaled(wait: Time) -> f64 {
     (TimeUnit::SECOND.units(wait) + 60.0).cbrt()
 }
@@ -41,21 +41,21 @@ fn wait_of(scaled: f64) -> Time {
     TimeUnit::SECOND.time((scaled.max(0.0).powi(3) - 60.0).clamp(0.0, 1e11))
 }
 
-/// Online conformal quantile regression (Romano, Patterson & Candes 2019).
+/// A calibration by online conformal quantile regression (Romano, Patterson & Candes 2019).
 ///
 /// The quantiles of the futures are shifted by the errors of earlier promises. Each of the three
 /// quantiles has its own shift, computed from the latest 800 promises to jobs of similar size. The
-/// target level follows the misses (adaptive conformal inference, Gibbs & Candes 2021). A job that
-/// waits longer than promised counts as a miss from that moment, not only when it starts: otherwise
-/// the feedback would be late whenever the queue grows.
+/// target level adapts to the misses (adaptive conformal inference, Gibbs & Candes 2021). A job
+/// that waits longer than promised counts as a miss from that moment, not only from its start.
+/// Otherwise, the correction would be late whenever the queue grows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Calibration {
     classes: BTreeMap<u32, Residuals>,
     all: Residuals,
     open: FxHashMap<JobId, Promise>,
-    /// The time when each open promise is broken unless its job has started.
+    /// The deadlines of open promises. A promise is broken if its job has not started by then.
     deadlines: BTreeSet<(Time, JobId)>,
-    /// The open promises that are already broken, because their jobs are still waiting.
+    /// The jobs that are still waiting although their promises are already broken.
     late: BTreeSet<JobId>,
     record: Record,
 }
@@ -75,13 +75,13 @@ impl Default for Residuals {
 /// The record of promises to jobs that had to wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// The number of promises. Promises neither kept nor broken are still open, or their jobs were
-    /// withdrawn.
+    /// The number of promises. A promise that is neither kept nor broken is either still open, or
+    /// its job was withdrawn.
     pub made: u64,
     /// The number of jobs that started in the promised interval.
     pub kept: u64,
-    /// The number of jobs that started outside the promised interval, or have already waited too
-    /// long.
+    /// The number of jobs that started outside the promised interval, or have already waited longer
+    /// than promised.
     pub broken: u64,
 }
 
@@ -127,14 +127,14 @@ impl Residuals {
         self.levels[1] = (self.levels[1] - STEP * (OUTSIDE - f64::from(missed))).clamp(0.6, 1.0);
     }
 
-    /// Returns the shift of each quantile, if enough is known. Jobs that have already waited too
-    /// long count with their wait so far.
+    /// Returns the shift of each quantile if enough promises are known. Jobs that have already
+    /// waited too long count with their waits so far.
     fn shifts(&self, late: &[Quantiles]) -> Option<Quantiles> {
         let count = self.latest.len() + late.len();
         if count < ENOUGH {
             return None;
         }
-        // The rank is computed as if there were one more value, because the next wait also counts.
+        // The next wait also counts, so the rank is computed as if there were one more value.
         let more = (count + 1) as f64 / count as f64;
         let low = (self.levels[0] * more - 1.0 / count as f64).max(0.0);
         let high = (self.levels[1] * more).min(1.0);
@@ -152,13 +152,14 @@ impl Calibration {
         self.record
     }
 
-    /// Returns true if enough promises have been checked.
+    /// Returns true if the outcomes of enough promises are known.
     pub(crate) fn is_learned(&self) -> bool {
         self.all.latest.len() >= ENOUGH
     }
 
-    /// Returns the 5, 50 and 95 % quantiles of a wait from now, computed from the waits in some
-    /// futures, together with the unshifted quantiles. O(n log n) for the 800 latest promises.
+    /// Returns the 5, 50 and 95 % quantiles of a wait from now, computed from the waits in several
+    /// futures, and the same quantiles without shifts. Takes O(n log n) time for the 800 latest
+    /// promises.
     pub(crate) fn waits(&self, now: Time, kind: &Kind, futures: &[Time]) -> Said {
         let mut waits: Vec<f64> = futures.iter().map(|&wait| scaled(wait)).collect();
         let raw = [0.05, 0.5, 0.95].map(|level| quantile(&mut waits, level));
@@ -279,8 +280,8 @@ mod tests {
         }
     }
 
-    /// Checks that promises are kept even if every future is wrong: in the futures a job always
-    /// waits one hour, but in fact it waits one to three hours.
+    /// Checks that promises are kept even if every future is wrong. In the futures, a job always
+    /// waits one hour; in fact, it waits one to three hours.
     #[test]
     fn what_is_promised_comes_to_hold() {
         let kind = Kind { user: None, nodes: 4, estimate: None };

@@ -5,13 +5,14 @@ use rustc_hash::FxHashMap;
 
 use super::{Kind, Past};
 
-/// The fraction of a user's jobs that resemble the same earlier job.
+/// The fraction of a user's jobs whose run times are all drawn from the same earlier job.
 const ALIKE: f64 = 2.0 / 3.0;
 
 /// The random stream for one future, and the earlier run that each user's jobs resemble.
 ///
-/// Consecutive jobs of a user have similar run times: if the first one fails immediately, so do the
-/// others. Independent draws would average out, and all futures would agree.
+/// Consecutive jobs of a user have similar run times: for example, if the first one fails
+/// immediately, so do the others. If each run time were drawn independently, the differences would
+/// average out, and all futures would agree.
 pub(crate) struct Draws {
     pub(crate) stream: Stream,
     ranks: FxHashMap<u64, f64>,
@@ -43,8 +44,8 @@ mod tests {
     const MINUTE: Time = Time(60 * TimeUnit::SECOND.ticks);
     const HOUR: Time = Time(60 * MINUTE.0);
 
-    /// Checks that a user's jobs behave alike within a future. Half of the past jobs failed
-    /// immediately, so of twenty further jobs most fail in some futures, and few in others.
+    /// Checks that the jobs of a user behave alike within a future. Half of the past jobs failed
+    /// immediately. Of twenty further jobs, most fail in some futures, and few in others.
     #[test]
     fn jobs_of_a_user_run_alike_in_a_future() {
         let kind = Kind { user: Some(1), nodes: 4, estimate: Some(HOUR) };

@@ -1,4 +1,4 @@
-//! A forecaster, which learns from events on a machine and predicts when waiting jobs will start.
+//! A forecaster, which learns from events on a machine, and predicts when waiting jobs will start.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,7 +29,7 @@ pub struct Effort {
 }
 
 impl Default for Effort {
-    /// Returns eight futures on one thread.
+    /// Returns an effort of eight futures on one thread.
     fn default() -> Effort {
         Effort { futures: 8, threads: 1, seed: 1 }
     }
@@ -46,9 +46,9 @@ pub struct Forecast {
     pub low: Time,
     /// The median: half of the jobs start earlier.
     pub median: Time,
-    /// The 95 % quantile: about 5 of 100 jobs start later. A value of [`HORIZON`] from now means
-    /// that time or later. If a job starts neither in any future nor in the plan, all four times
-    /// have this value.
+    /// The 95 % quantile: about 5 of 100 jobs start later. If the value is [`HORIZON`] after now,
+    /// the job starts then or later. If a job starts neither in any future nor in the plan, all
+    /// four times have this value.
     pub high: Time,
     /// The start if each job runs as long as its estimate and no more jobs arrive.
     pub plan: Time,
@@ -75,11 +75,11 @@ pub enum ForecastError {
 ///
 /// The caller reports the events: [`submitted`](Forecaster::submitted),
 /// [`started`](Forecaster::started), [`ended`](Forecaster::ended) and
-/// [`withdrawn`](Forecaster::withdrawn). [`Forecaster::forecast`] runs the machine's own strategy
-/// and scheduler forward from a state of its [`Dispatcher`], several times, with run times and
-/// later arrivals drawn from the past. The quantiles of the start times are then corrected by the
-/// errors of earlier forecasts, so that about nine out of ten intervals contain the actual start.
-/// The run time of a job is never read before the job has ended.
+/// [`withdrawn`](Forecaster::withdrawn). [`Forecaster::forecast`] simulates several futures: from
+/// the state of a [`Dispatcher`], it runs the machine's own strategy and scheduler forward, with
+/// run times and later arrivals drawn from the past. The quantiles of the start times are then
+/// corrected by the errors of earlier forecasts, so that about nine out of ten intervals contain
+/// the actual start. The run time of a job is never read before the job has ended.
 ///
 /// Memory use is bounded: at most 20,000 run times, 20,000 arrivals from seven days, and 100,000
 /// open promises are stored.
@@ -95,8 +95,8 @@ pub struct Forecaster {
 }
 
 impl Forecaster {
-    /// Creates an untrained forecaster. `scheduler` must be the scheduler of the dispatchers in
-    /// later questions.
+    /// Creates a forecaster that has not learned anything. Later questions must be about
+    /// dispatchers with this `scheduler`.
     pub fn new(scheduler: Selection, effort: Effort) -> Forecaster {
         Forecaster {
             scheduler,
@@ -116,8 +116,8 @@ impl Forecaster {
         self.stop = flag;
     }
 
-    /// Changes the scheduler used by the dispatchers in later questions. Everything learned so far
-    /// is kept.
+    /// Sets the scheduler of the dispatchers in later questions. The forecaster keeps everything
+    /// learned so far.
     pub fn order_by(&mut self, scheduler: Selection) {
         self.scheduler = scheduler;
     }
@@ -132,8 +132,8 @@ impl Forecaster {
         self.calibration.record()
     }
 
-    /// Returns true if enough promises have been checked. Until then, intervals have a fixed margin
-    /// that is not based on data.
+    /// Returns true if the outcomes of enough promises are known. Until then, intervals have a
+    /// fixed margin that is not based on data.
     pub fn is_calibrated(&self) -> bool {
         self.calibration.is_learned()
     }
@@ -161,20 +161,20 @@ impl Forecaster {
         }
     }
 
-    /// Records that a job has gone without a result: it left the queue or was killed.
+    /// Records that a job is gone without having completed: it left the queue or was killed.
     pub fn withdrawn(&mut self, job: JobId) {
         self.kinds.remove(&job);
         self.calibration.withdrawn(job);
     }
 
-    /// Drops all running and waiting jobs and their promises. Everything else learned so far is
-    /// kept.
+    /// Drops all running and waiting jobs and their promises. The forecaster keeps everything else
+    /// learned so far.
     pub fn forget_jobs(&mut self) {
         self.kinds.clear();
         self.calibration.forget_open();
     }
 
-    /// Returns a summary of the data so far.
+    /// Returns a summary of the data learned so far.
     pub fn experience(&self) -> Experience {
         let runs = self.past.len() as u64;
         Experience { runs, promises: self.record(), calibrated: self.is_calibrated() }
@@ -204,10 +204,10 @@ impl Forecaster {
         Ok(forecast)
     }
 
-    /// Like [`Forecaster::forecast`], but also explains why a job has no predicted time.
+    /// Does the same as [`Forecaster::forecast`], and explains why a job has no predicted time.
     ///
     /// Cost: the forecast and, for each job without a time, one search by the strategy and one pass
-    /// over all places of its box.
+    /// over all places of the job's box.
     ///
     /// # Errors
     /// Returns an error if the scheduler or the strategy fails.
@@ -236,11 +236,11 @@ impl Forecaster {
         QueueForecast { now, starts, experience: self.experience() }
     }
 
-    /// Predicts when waiting jobs will start, after the scheduler has chosen no job to start now. A
-    /// job's first forecast with a time is a promise, whose error is used to correct later
-    /// forecasts.
+    /// Predicts when waiting jobs will start. The scheduler must already have found that no job
+    /// starts now. The first forecast of a job that contains a time is a promise, whose error is
+    /// used to correct later forecasts.
     ///
-    /// Cost: one run per future, each until the last of the jobs has started.
+    /// Cost: one run per future. Each run ends when the last of the jobs has started.
     ///
     /// # Errors
     /// Returns an error if the scheduler or the strategy fails.
@@ -253,8 +253,8 @@ impl Forecaster {
         Ok(self.forecast_beside(state, now, jobs, &[Plan::Said])?.0)
     }
 
-    /// Like [`Forecaster::forecast`], but also returns the start times under each of several plans.
-    /// The first plan is the one used for the forecasts.
+    /// Does the same as [`Forecaster::forecast`], and returns the start times under each of several
+    /// plans. The forecasts use the first plan.
     pub(crate) fn forecast_beside(
         &mut self,
         state: &Dispatcher,
@@ -285,8 +285,8 @@ impl Forecaster {
         Ok((forecasts, planned))
     }
 
-    /// Predicts when a job would start if it were submitted now. This makes no promise and does not
-    /// affect later forecasts.
+    /// Predicts when a job would start if it were submitted now. This does not count as a promise
+    /// and does not affect later forecasts.
     ///
     /// # Errors
     /// Returns an error if the scheduler or the strategy fails.
@@ -325,7 +325,7 @@ impl Forecaster {
     }
 
     /// Returns the forecast for a job, given its start in each of the futures. Returns `None` if
-    /// the job starts neither in any future nor in the plan: there is nothing to correct.
+    /// the job starts neither in any future nor in the plan, because there is nothing to correct.
     fn said(
         &self,
         now: Time,
@@ -363,8 +363,8 @@ impl Forecaster {
     fn drawn(&mut self, state: &Dispatcher, now: Time) -> Result<Vec<Way>, ForecastError> {
         let first = self.asked;
         self.asked += self.effort.futures.max(1) as u64;
-        // Sorted by number, because sorting by end time would reveal the run times of jobs without
-        // an estimate.
+        // The jobs are sorted by number. Sorting by end time would reveal the run times of jobs
+        // without an estimate.
         let mut jobs: Vec<_> = all(state).collect();
         jobs.sort_unstable_by_key(|(job, _)| job.id);
         let way = |number| {
@@ -380,7 +380,7 @@ impl Forecaster {
         (first..self.asked).map(way).collect()
     }
 
-    /// Returns the jobs' starts in each of some futures.
+    /// Returns the starts of the jobs in each of some futures.
     fn starts(
         &self,
         ways: Vec<Way>,
@@ -405,8 +405,8 @@ impl Forecaster {
         Ok(started.into_iter().collect::<Result<_, _>>()?)
     }
 
-    /// Copies the state without leaking information that is not available yet: a job without an
-    /// estimate gets its run time in this future as its estimate.
+    /// Copies the state without information that is not available yet. If a job has no estimate,
+    /// its run time in this future serves as its estimate.
     fn fork(
         &self,
         state: &Dispatcher,
@@ -443,7 +443,7 @@ const HOUR: Time = Time(3600 * pavior_workload::TimeUnit::SECOND.ticks);
 /// The properties of a job that was never reported.
 const UNKNOWN: Kind = Kind { user: None, nodes: 1, estimate: None };
 
-/// Sources of run times other than draws.
+/// Sources of the run times in a future without random draws.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Plan {
     /// The estimate or, without one, the usual run time of similar jobs.
@@ -457,7 +457,7 @@ struct Way {
     dispatcher: Dispatcher,
     /// The run time of each running or waiting job.
     runs: FxHashMap<JobId, Time>,
-    /// The draws for later arrivals. `None` if no jobs arrive.
+    /// The random draws for later arrivals, or `None` if no jobs arrive.
     draws: Option<Draws>,
 }
 
@@ -467,8 +467,8 @@ fn all(state: &Dispatcher) -> impl Iterator<Item = (&Job, Option<Time>)> {
     running.chain(state.queue().iter().map(|job| (job, None)))
 }
 
-/// Runs tasks on several threads and returns their results in task order. A thread that has
-/// finished one task takes the next.
+/// Runs tasks on several threads, and returns their results in the order of the tasks. When a
+/// thread has finished a task, it takes the next one.
 fn in_parallel<T: Send, R: Send>(
     tasks: Vec<T>,
     threads: usize,

@@ -1,4 +1,4 @@
-//! One future: the machine's scheduler and strategy, run forward.
+//! The simulation of one future, with the machine's own scheduler and strategy.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,13 +13,13 @@ use super::arrivals::Arrival;
 
 /// The maximum number of later arrivals in a future.
 const ARRIVALS: usize = 3_000;
-/// The number given to the first later arrival, unless an existing job has a greater number.
+/// The number of the first later arrival, unless an existing job has a greater number.
 const FIRST: u64 = 1 << 62;
 
-/// Runs the machine forward from a given state and returns the start time of each of the given
-/// waiting jobs, in order; for a job not started within [`HORIZON`], that is [`HORIZON`] after now.
-/// `runs` contains the run time of each running or waiting job, and `later` the later arrivals with
-/// their run times.
+/// Runs the machine forward from a given state. Returns the start time of each of the given waiting
+/// jobs, in order. If a job does not start within [`HORIZON`], its time is [`HORIZON`] after now.
+/// `runs` contains the run time of each running or waiting job, and `later` contains the later
+/// arrivals with their run times.
 pub(crate) fn starts(
     (dispatcher, now): (Dispatcher, Time),
     runs: &FxHashMap<JobId, Time>,
@@ -54,8 +54,8 @@ pub(crate) fn starts(
     Ok(starts)
 }
 
-/// Creates an arriving job. Its estimate is the user's or, without one, the run time, as in a log
-/// replay.
+/// Creates a job that arrives later. Without an estimate by the user, its estimate is its run time,
+/// as in the replay of a log.
 fn arriving(arrival: &Arrival, number: u64, run: Time) -> Job {
     Job {
         id: JobId(number),

@@ -1,17 +1,18 @@
-//! Forecasts of when waiting jobs will start, as intervals meant to be correct nine times out of
+//! Forecasts of when waiting jobs will start, as intervals that should be correct nine times out of
 //! ten.
 //!
-//! A [`Forecaster`] is notified of events on a machine. To answer a question, it runs the machine's
-//! own strategy and scheduler forward several times ([`Effort`]), with run times from the [`Past`]
-//! and arrivals resembling those of the last few days. The errors of earlier forecasts correct
-//! later ones, so that nine out of ten intervals are correct. [`replay`] does this for a log, job
-//! by job, and compares each forecast with the actual start. [`Score`] summarizes the errors of
-//! this and other methods.
+//! A [`Forecaster`] learns from the events on a machine. To answer a question, it runs the
+//! machine's own strategy and scheduler forward several times ([`Effort`]), with run times from the
+//! [`Past`] and with arrivals like those of the last few days. It uses the errors of earlier
+//! forecasts to correct later ones, so that nine out of ten intervals are correct. [`replay`] makes
+//! such forecasts for a log, job by job, and compares each with the actual start. [`Score`]
+//! summarizes the errors of these and of other forecasts.
 //!
 //! A [`StartQuestion`] contains the state of a machine with its queue and its past, and can be
-//! answered on any thread. The answer is a [`QueueForecast`]: a [`Start`] for each job, with its
-//! times or the [`Obstacle`] that prevents it from starting, and the [`Experience`] behind them. It
-//! can be formatted as JSON ([`QueueForecast::json`]) and in words ([`QueueForecast::words`]).
+//! answered on any thread. The answer is a [`QueueForecast`], which contains a [`Start`] for each
+//! job and the [`Experience`] on which they are based. A start contains either times or the
+//! [`Obstacle`] that prevents the job from starting. The answer can be formatted as JSON
+//! ([`QueueForecast::json`]) and in words ([`QueueForecast::words`]).
 //!
 //! Times are in ticks of [`TimeUnit::SECOND`](pavior_workload::TimeUnit::SECOND).
 

@@ -6,11 +6,11 @@ use pavior_mesh::Request;
 use super::Obstacle;
 use crate::{Demand, Snapshot, Weights, blockers};
 
-/// Explains why a request does not start: either it does not fit even when all jobs are gone, or it
-/// does not start in time. `empty` caches the machine without jobs for the next request.
+/// Explains why a request does not start. Either it does not fit even after all jobs are gone, or
+/// it does not start in time. `empty` caches the machine without jobs for the next request.
 ///
-/// Cost: one search by the strategy. If it finds no place, also O(N) per orientation of each box on
-/// N nodes.
+/// Cost: one search by the strategy. If it finds no place, also O(N) per orientation of each box,
+/// on N nodes.
 pub(super) fn obstacle(machine: &Machine, empty: &mut Option<Fork>, request: &Request) -> Obstacle {
     let empty = empty.get_or_insert_with(|| machine.fork_empty());
     if empty.find(request).is_ok() {

@@ -10,22 +10,22 @@ use super::Kind;
 
 /// The maximum number of runs that are stored.
 const RUNS: usize = 20_000;
-/// The number of a class's recent runs that are used, because a user's latest jobs are the most
+/// The number of recent runs in a class that are used, because a user's latest jobs are the most
 /// informative.
 const LATEST: usize = 30;
-/// The number of recent runs used in the class of all jobs.
+/// The number of recent runs that are used in the class of all jobs.
 const LATEST_OF_ALL: usize = 500;
-/// The weight of the next wider class, in runs of the narrower class.
+/// The weight of the next wider class, expressed as a number of runs in the narrower class.
 const PRIOR: f64 = 2.0;
 const MINUTE: u64 = 60 * TimeUnit::SECOND.ticks;
 
 /// The last 20,000 run times, grouped into classes. Times are in ticks of [`TimeUnit::SECOND`].
 ///
-/// A run time is drawn from the narrowest class of similar jobs: same user, nodes and estimate;
-/// same user and estimate; same user; similar nodes and estimate; all. A class with n runs is used
-/// with probability n / (n + 2), otherwise the next wider one. Runs of the first two classes count
-/// unchanged. Runs of the third are truncated at the estimate, and runs of the others count as
-/// fractions of their estimates.
+/// A run time is drawn from a class of similar jobs. From the narrowest to the widest, the classes
+/// are: same user, nodes and estimate; same user and estimate; same user; similar nodes and
+/// estimate; all jobs. A class with n runs is used with probability n / (n + 2); otherwise, the
+/// next wider class is used. Runs of the first two classes count unchanged. Runs of the third are
+/// truncated at the estimate, and runs of the others count as fractions of their estimates.
 ///
 /// ```
 /// # mod pavior { pub use pavior_answers as answers; pub use pavior_kernel::*; }
@@ -58,8 +58,8 @@ enum Class {
 }
 
 impl Class {
-    /// Returns the classes of a job, from the narrowest to the widest. Without a user, three
-    /// classes are left out.
+    /// Returns the classes of a job, from the narrowest to the widest. Without a user, there are
+    /// three classes fewer.
     fn of(kind: &Kind) -> impl Iterator<Item = Class> {
         let minutes = kind.estimate.map_or(0, |estimate| estimate.0 / MINUTE);
         let similar = Class::Similar(kind.nodes.max(1).ilog2(), 64 - minutes.leading_zeros());
@@ -73,7 +73,7 @@ impl Class {
         if self == Class::All { LATEST_OF_ALL } else { LATEST }
     }
 
-    /// Returns the run time of a job that behaves like the given run in this class.
+    /// Returns the run time of a job that behaves like the given run, according to this class.
     fn length(self, run: &Run, kind: &Kind) -> Time {
         let (Some(theirs), Some(ours)) = (run.kind.estimate, kind.estimate) else {
             return run.length;
@@ -104,7 +104,7 @@ impl Past {
         self.runs.is_empty()
     }
 
-    /// Records the run time of a job. O(1).
+    /// Records the run time of a job. Takes O(1) time.
     pub fn add(&mut self, kind: Kind, length: Time) {
         if self.runs.len() == RUNS {
             self.forget_oldest();
@@ -136,9 +136,9 @@ impl Past {
     }
 
     /// Draws a run time longer than `age`, the time for which the job has already run. The run time
-    /// is taken from the run at `rank` in the chosen class, from the oldest (0) to the latest (1).
-    /// If no past run is long enough, it is drawn uniformly, up to the estimate or, if the age
-    /// exceeds the estimate, up to twice the age.
+    /// is based on the run at `rank` in the chosen class, from the oldest (0) to the latest (1). If
+    /// no past run is long enough, the run time is uniformly distributed up to the estimate or, if
+    /// the age exceeds the estimate, up to twice the age.
     pub(crate) fn draw(&self, kind: &Kind, age: Time, rank: f64, stream: &mut Stream) -> Time {
         for class in Class::of(kind) {
             let Some(runs) = self.classes.get(&class) else { continue };
@@ -155,8 +155,8 @@ impl Past {
         age.saturating_add(Time((rest.ticks() * stream.unit()) as u64)).saturating_add(Time(1))
     }
 
-    /// Returns the usual run time for a job without an estimate: the median of the narrowest class
-    /// with runs.
+    /// Returns the usual run time of a job without an estimate, which is the median of the
+    /// narrowest class that has runs.
     pub fn usual(&self, kind: &Kind) -> Option<Time> {
         Class::of(kind).find_map(|class| {
             let runs = self.classes.get(&class)?;
@@ -166,9 +166,9 @@ impl Past {
         })
     }
 
-    /// Returns the estimate corrected by the method of Tsafrir, Etsion & Feitelson 2007: the mean
-    /// of the user's last two run times, but at most the user's estimate. If the user has run fewer
-    /// than two jobs, returns the estimate.
+    /// Returns the estimate corrected by the method of Tsafrir, Etsion & Feitelson 2007, which is
+    /// the mean of the user's last two run times, but at most the user's estimate. If the user has
+    /// run fewer than two jobs, returns the estimate unchanged.
     pub fn corrected(&self, kind: &Kind) -> Option<Time> {
         let own = kind.user.and_then(|user| self.classes.get(&Class::User(user)));
         let mut last = own.into_iter().flat_map(|runs| runs.iter().rev().map(|run| run.length.0));

@@ -1,4 +1,4 @@
-//! The question of when a queue's jobs will start, which can be answered on any thread.
+//! A question about when the jobs in a queue will start, which can be answered on any thread.
 
 use pavior_allocation::{Machine, Selection as Strategy};
 use pavior_kernel::Time;
@@ -9,7 +9,8 @@ use pavior_workload::Job;
 use super::replay::taught;
 use super::{Effort, ForecastError, Forecaster, Kind, QueueForecast};
 
-/// The question of when jobs in a queue will start. Owns all data that the answer needs.
+/// A question about when the jobs in a queue will start. It owns all data that are needed for the
+/// answer.
 pub struct StartQuestion {
     /// The scheduler of the dispatcher.
     pub scheduler: Scheduler,
@@ -20,20 +21,20 @@ pub struct StartQuestion {
     pub dispatcher: Dispatcher,
     /// The time of the state.
     pub now: Time,
-    /// Past jobs, in order of arrival. `None` if the past is unknown.
+    /// Past jobs, in order of arrival, or `None` if the past is unknown.
     pub past: Option<Vec<(Job, Kind)>>,
     /// The known properties of running and waiting jobs.
     pub kinds: Vec<(JobId, Kind)>,
     /// The run time of jobs without an estimate, if the past is unknown.
     pub endless: Time,
-    /// The waiting jobs in question.
+    /// The waiting jobs that the question is about.
     pub jobs: Vec<JobId>,
 }
 
 impl StartQuestion {
     /// Answers the question. Jobs that the scheduler would start now are started first. Cost: a
-    /// replay of the past, a forecast for each of its last 200 jobs that had to wait, and nine runs
-    /// of the queue.
+    /// replay of the past, a forecast for each of the last 200 past jobs that had to wait, and nine
+    /// runs of the queue.
     ///
     /// # Errors
     /// Returns an error if the scheduler or the strategy fails.

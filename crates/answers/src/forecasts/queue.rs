@@ -1,4 +1,4 @@
-//! Forecasts for the jobs of a queue and the evidence behind them.
+//! Forecasts for the jobs of a queue, and the evidence behind them.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Grid, JobId};
@@ -6,12 +6,12 @@ use rustc_hash::FxHashMap;
 
 use super::{Record, Start, StartJson};
 
-/// Forecasts for jobs, in a form shared by all interfaces.
+/// Forecasts for the jobs of a queue. All interfaces use this type.
 #[derive(Clone, Debug, Default)]
 pub struct QueueForecast {
     /// The time of the forecasts.
     pub now: Time,
-    /// The forecasts of the jobs in question.
+    /// The forecast for each job in question.
     pub starts: FxHashMap<JobId, Start>,
     /// The evidence behind the forecasts.
     pub experience: Experience,
@@ -24,8 +24,8 @@ pub struct Experience {
     pub runs: u64,
     /// The record of promises.
     pub promises: Record,
-    /// True if enough promises have been checked. Until then, intervals have a fixed margin that is
-    /// not based on data.
+    /// True if the outcomes of enough promises are known. Until then, intervals have a fixed margin
+    /// that is not based on data.
     pub calibrated: bool,
 }
 
@@ -37,7 +37,7 @@ impl Experience {
 }
 
 impl QueueForecast {
-    /// Returns the answer for a job as JSON. `date` formats a time as RFC 3339.
+    /// Returns the forecast for a job as JSON. `date` formats a time as RFC 3339.
     pub fn json(
         &self,
         job: JobId,

@@ -1,4 +1,4 @@
-//! Log replay: a forecast for each job at its submission, based only on the past.
+//! Log replay, with a forecast for each job at its submission that is based only on the past.
 
 use std::collections::VecDeque;
 use std::iter::Peekable;
@@ -43,10 +43,11 @@ impl Judged {
     }
 }
 
-/// Other methods for forecasting a job's start.
+/// The forecasts of other methods for a job's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rivals {
-    /// The plan based on the estimates of Tsafrir, Etsion & Feitelson 2007.
+    /// The start according to the plan, with estimates corrected by the method of Tsafrir, Etsion &
+    /// Feitelson 2007.
     pub corrected: Time,
     /// The submission time plus the 5, 50 and 95 % quantiles of the last 300 waits, after Brevik,
     /// Nurmi & Wolski 2006.
@@ -55,9 +56,9 @@ pub struct Rivals {
 
 /// Replays jobs as `pavior simulate` does: at each instant, jobs end, then jobs arrive, then the
 /// scheduler starts jobs. Passes each job to the caller when it starts. Returns the number of jobs
-/// that can never fit, which are left out.
+/// that can never fit, which are omitted.
 ///
-/// Cost: the replay, plus a forecast and one extra run for each job that has to wait.
+/// Cost: the replay, plus a forecast and one additional run for each job that has to wait.
 ///
 /// # Errors
 /// Returns an error if the scheduler or the strategy fails.
@@ -80,7 +81,8 @@ pub struct Linked<'l, J> {
     pub stops: &'l dyn Fn() -> bool,
 }
 
-/// Like [`replay`], for linked jobs. No information about a job is used before it is submitted.
+/// Does the same as [`replay`], for linked jobs. No information about a job is used before its
+/// submission.
 ///
 /// # Errors
 /// Returns an error if the scheduler or the strategy fails.
@@ -172,9 +174,9 @@ impl Source for LinkedJobs<'_> {
 }
 
 /// Trains a forecaster with past jobs, which arrive and run as in [`replay`]. The first `quiet`
-/// jobs only contribute run times and arrivals; the later ones also get forecasts. All jobs have
-/// ended, so everything about them is used. Returns the time of the last arrival; forecasts can be
-/// requested from then on.
+/// jobs contribute only run times and arrivals; forecasts are made for the later ones as well. All
+/// of the jobs have ended, so all information about them is used. Returns the time of the last
+/// arrival, from which forecasts can be requested.
 ///
 /// Cost: the replay, plus a forecast for each later job that has to wait.
 ///
@@ -199,11 +201,11 @@ pub fn learn(
     Ok(last)
 }
 
-/// The number of recent past jobs for which forecasts are made to measure their errors.
+/// The number of recent past jobs for which forecasts are made, in order to measure the errors.
 const TOLD: usize = 200;
 
-/// Creates a forecaster trained with past jobs by [`learn`], with forecasts for the last 200 of
-/// them. No jobs may be running on the machine.
+/// Creates a forecaster, and trains it with past jobs by [`learn`]. Forecasts are made for the last
+/// 200 of them. No jobs may be running on the machine.
 ///
 /// # Errors
 /// Returns an error if the scheduler or the strategy fails.
@@ -252,8 +254,8 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
         }
     }
 
-    /// Processes the next instant with an event and returns that instant. If `tells` is set,
-    /// forecasts are made for arriving jobs that do not start.
+    /// Processes the next instant at which something happens, and returns it. If `tells` is true,
+    /// makes forecasts for arriving jobs that do not start.
     fn step(&mut self, jobs: &mut impl Source, tells: bool) -> Result<Option<Time>, ForecastError> {
         let arrival = jobs.peek();
         let next = [self.agenda.next_time(), arrival].into_iter().flatten().min();

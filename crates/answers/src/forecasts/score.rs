@@ -5,7 +5,7 @@ use pavior_workload::TimeUnit;
 
 use super::{Judged, Rivals};
 
-/// Statistics of forecasts, over the jobs that had to wait.
+/// Statistics about forecasts for the jobs that had to wait.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Score {
     /// The number of jobs, including those that started immediately.
@@ -14,34 +14,36 @@ pub struct Score {
     pub waited: u64,
     /// The mean wait of the jobs that had to wait, in seconds.
     pub mean_wait: f64,
-    /// The fraction of waiting jobs that started in the interval; 0 if no job waited.
+    /// The fraction of waiting jobs that started in the interval, or 0 if no job waited.
     pub held: f64,
-    /// As above, for the smallest, the middle and the largest third of jobs by nodes.
+    /// The same fraction for the smallest, the middle and the largest third of the jobs by number
+    /// of nodes.
     pub thirds: [Third; 3],
     /// The median width of the intervals, in seconds.
     pub width: f64,
     /// The mean pinball loss of the intervals, in seconds, summed over the 5, 50 and 95 %
     /// quantiles. Lower is better.
     pub loss: f64,
-    /// The loss of the plan when its start is used as all three quantiles.
+    /// The loss of the plan, if its start is used as all three quantiles.
     pub plan_loss: f64,
     /// The loss of the plan with corrected estimates.
     pub corrected_loss: f64,
-    /// The loss of the past-wait quantiles.
+    /// The loss of the quantiles of past waits.
     pub past_waits_loss: f64,
 }
 
-/// A third of the jobs, by nodes. Jobs of equal size are in the same third.
+/// Statistics about a third of the jobs, by number of nodes. Jobs of equal size are in the same
+/// third.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Third {
     /// The number of jobs.
     pub jobs: u64,
-    /// The fraction of these jobs that started in the interval; 0 if there are no jobs.
+    /// The fraction of these jobs that started in the interval, or 0 if there are no jobs.
     pub held: f64,
 }
 
 impl Score {
-    /// Computes the statistics. O(n log n) for n jobs.
+    /// Computes the statistics. Takes O(n log n) time for n jobs.
     pub fn of(judged: &[Judged]) -> Score {
         let waited: Vec<&Judged> = judged.iter().filter(|job| job.waited()).collect();
         let mut nodes: Vec<u32> = waited.iter().map(|job| job.kind.nodes).collect();

@@ -1,4 +1,4 @@
-//! The forecast for one job: its times, or the reason why it has none.
+//! The forecast for one job: its times, or the reason why there are none.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid};
@@ -18,18 +18,19 @@ pub struct Start {
     pub latest: Option<Time>,
     /// The start if each job runs as long as its estimate and no more jobs arrive.
     pub plan: Option<Time>,
-    /// The reason why there is no time. `None` if there is a time.
+    /// The reason why there is no time, or `None` if there is a time.
     pub obstacle: Option<Obstacle>,
 }
 
 /// The reason why a job has no start time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// Unavailable nodes: the job would not start even if all other jobs were gone. Contains the
-    /// place of its box with the fewest unavailable nodes, and the number of those. `None` if nodes
-    /// are granted by count, or if the strategy does not use such a place.
+    /// The job needs unavailable nodes: it would not start even if all other jobs were gone.
+    /// Contains the place of its box with the fewest unavailable nodes, and the number of these
+    /// nodes. The place is `None` if nodes are granted by count, or if the strategy does not use
+    /// such a place.
     Unavailable(Option<(Cuboid, u32)>),
-    /// The limit of the forecast: the job does not start within [`HORIZON`](super::HORIZON).
+    /// The job does not start within [`HORIZON`](super::HORIZON), where the forecast ends.
     Horizon,
 }
 
@@ -56,7 +57,7 @@ impl Start {
         Start { earliest: now, median: now, latest: now, plan: now, obstacle: None }
     }
 
-    /// Creates a start from those times of a forecast that are before `end`.
+    /// Creates a start from a forecast, omitting times that are not before `end`.
     pub(super) fn of(forecast: &Forecast, end: Time) -> Start {
         let Forecast { low, median, high, plan, .. } = *forecast;
         let [earliest, median, latest, plan] =
@@ -69,7 +70,7 @@ impl Start {
         [self.earliest, self.median, self.latest, self.plan]
     }
 
-    /// Keeps only what does not depend on the past: the plan, and a start at `now`.
+    /// Removes everything that depends on the past. The plan remains, and so does a start at `now`.
     #[must_use]
     pub fn plan_alone(self, now: Time) -> Start {
         let at = self.plan.filter(|&plan| plan == now);
@@ -83,7 +84,7 @@ impl Start {
         self.times() == [None; 4]
     }
 
-    /// Converts the start and the evidence to JSON, with dates in the interface's format.
+    /// Converts the start and the evidence to JSON, with dates in the format of the interface.
     pub(super) fn json(
         &self,
         learned: &Experience,
@@ -109,8 +110,8 @@ impl Start {
     }
 }
 
-/// The predicted start of a request, if known, and the record of such forecasts. Times are in RFC
-/// 3339.
+/// The predicted start of a request, if known, and the record of earlier forecasts. Times are in
+/// RFC 3339.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct StartJson {
@@ -123,18 +124,19 @@ pub struct StartJson {
     pub latest: Option<String>,
     /// The start if each job runs as long as estimated and no more requests arrive.
     pub plan: Option<String>,
-    /// The reason why no time is known: `unavailable` if the request cannot start until an
-    /// unavailable node is back, `horizon` if it does not start within 60 days. Otherwise null.
+    /// The reason why no time is known, or null. `unavailable`: the request cannot start until an
+    /// unavailable node is back. `horizon`: the request does not start within 60 days.
     pub obstacle: Option<&'static str>,
-    /// The place for the request with the fewest unavailable nodes, if it needs such a node.
+    /// The place with the fewest unavailable nodes for the request, if it needs unavailable nodes.
     pub place: Option<Place>,
-    /// True if at least 30 forecasts on this machine have been checked. Until then, the margin is
-    /// wide and not based on data.
+    /// True if the outcomes of at least 30 forecasts on this machine are known. Until then, the
+    /// margin is wide and not based on data.
     pub calibrated: bool,
     /// The number of requests that waited on this machine and started within their first predicted
     /// interval.
     pub kept: u64,
-    /// The number of requests that started outside that interval, or have already waited too long.
+    /// The number of requests that started outside their first predicted interval, or have already
+    /// waited longer than predicted.
     pub broken: u64,
     /// The number of known run times on this machine.
     pub runs: u64,

@@ -1,4 +1,4 @@
-//! The wording of a forecast.
+//! Sentences about a forecast.
 
 use pavior_allocation::explain;
 use pavior_kernel::Time;
@@ -7,7 +7,7 @@ use pavior_workload::TimeUnit;
 
 use super::{HORIZON, Obstacle, QueueForecast, Start};
 
-/// An interface's wording for the times and jobs in a forecast.
+/// The words of an interface for the times and jobs in a forecast.
 pub struct StartWords<'a> {
     /// The grid of the machine.
     pub grid: &'a Grid,
@@ -15,13 +15,13 @@ pub struct StartWords<'a> {
     pub date: &'a dyn Fn(u64) -> String,
     /// A name for the past jobs, such as `jobs of the last 7 days`.
     pub jobs: &'a str,
-    /// A phrase for what the known jobs did, such as `ran`.
+    /// A phrase that says what is known about these jobs, such as `ran`.
     pub known: &'a str,
 }
 
 impl QueueForecast {
-    /// Describes when a job will probably start, and how reliable such forecasts have been. If
-    /// there is no forecast, says what is missing, or why the job does not start.
+    /// Describes when a job will probably start, and how reliable such forecasts have been so far.
+    /// If there is no forecast, says what is missing, or why the job does not start.
     pub fn words(&self, job: JobId, words: &StartWords<'_>) -> Option<String> {
         let (start, learned) = (self.starts.get(&job)?, &self.experience);
         Some(match &start.obstacle {

@@ -1,12 +1,12 @@
 //! Blockers: the place that is cheapest to empty.
 //!
 //! Among all places of the box, in any orientation, this is the one with the fewest unavailable
-//! nodes and, among those, the smallest total weight of jobs. A job counts once, with its whole
-//! weight, even if only some of its nodes are in the place. Ties go to the earlier orientation,
-//! then to the earlier base in row-major order. The answer is exact.
+//! nodes. Among places with equally many, it is the one with the smallest total weight of jobs. A
+//! job counts once, with its whole weight, even if only some of its nodes are in the place. Ties go
+//! to the earlier orientation, then to the earlier base in row-major order. The answer is exact.
 //!
 //! Cost: O(jobs + N) per orientation, and less if few jobs end within a row of places. `windows.rs`
-//! has the details, including for jobs with several parts.
+//! describes the details, including jobs with several parts.
 
 use pavior_mesh::{Cuboid, JobId, NodeId};
 
@@ -18,16 +18,17 @@ use crate::{Shape, Snapshot, Weights};
 pub struct Blockers {
     /// The place that is cheapest to empty.
     pub at: Cuboid,
-    /// The total weight of the jobs in the place; 0 if no job holds a node there.
+    /// The total weight of the jobs in the place, or 0 if no job holds a node there.
     pub weight: u64,
     /// The jobs that hold nodes in the place, by number.
     pub jobs: Vec<JobId>,
-    /// The unavailable nodes in the place, in row-major order. Empty if some place has none.
+    /// The unavailable nodes in the place, in row-major order. There are none if some place has
+    /// none.
     pub unavailable: Vec<NodeId>,
 }
 
-/// Finds the place that is cheapest to empty, or `None` if the machine has no such box. O(j + N)
-/// per orientation for j jobs on N nodes.
+/// Finds the place that is cheapest to empty. Returns `None` if the machine has no such box. Takes
+/// O(j + N) time per orientation for j jobs on N nodes.
 pub fn blockers(snapshot: &Snapshot, shape: Shape, weights: &Weights) -> Option<Blockers> {
     let grid = snapshot.grid;
     let mut best: Option<(Cost, Cuboid)> = None;

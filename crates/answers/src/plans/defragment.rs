@@ -1,18 +1,20 @@
-//! Defragmentation: the maximum number of boxes of a shape that a few moves can free.
+//! Defragmentation: moves of a few jobs that free as many boxes of a shape as possible.
 
 use crate::plans::plan::{Budget, Goal, MovePlan, SearchLimits};
 use crate::plans::search::cheapest;
 use crate::plans::slots::after_moves;
 use crate::{Shape, Slots, Snapshot, Weights, slots};
 
-/// The number of boxes of a shape that can be free at once.
+/// The result of defragmentation: boxes of a shape that are free at the same time, before and after
+/// moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Defragmented {
     /// The disjoint boxes that are free now.
     pub before: Slots,
     /// The plan. Its boxes are those that are free after the moves.
     pub plan: MovePlan,
-    /// An upper bound on the number of free boxes under any plan within the limit on moved jobs.
+    /// An upper bound on the number of free boxes under any plan that respects the limit on moved
+    /// jobs.
     pub bound: u32,
     /// True if no plan frees more boxes, and no cheaper plan frees as many.
     pub proven: bool,
@@ -21,9 +23,9 @@ pub struct Defragmented {
 /// Finds the cheapest plan that frees the maximum number of disjoint boxes of a shape with at most
 /// `max_jobs` moved jobs.
 ///
-/// The search tries one more box than is free now, then two more, and so on: a plan for more boxes
+/// The search tries one more box than is free now, then two more, and so on; a plan for more boxes
 /// is also a plan for fewer. It is exact within the budget, which all tries share. If the budget
-/// runs out, the bound shows how many more boxes there could be. Cost: [`slots`](crate::slots), and
+/// runs out, the bound shows how many more boxes there might be. Cost: [`slots`](crate::slots), and
 /// one search (`search.rs`) per try. There are O(jobs^`max_jobs`) sets of jobs.
 pub fn defragment(
     snapshot: &Snapshot,

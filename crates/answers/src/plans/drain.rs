@@ -1,4 +1,4 @@
-//! Drain: moves that empty a set of nodes.
+//! Drains: moves that empty a set of nodes.
 
 use pavior_mesh::NodeId;
 
@@ -6,9 +6,9 @@ use crate::plans::plan::{Budget, Goal, Planned, SearchLimits};
 use crate::plans::search::cheapest;
 use crate::{Shape, Snapshot, Weights};
 
-/// Plans moves that empty some nodes. If their jobs do not fit elsewhere, up to `max_jobs` other
-/// jobs of the least total weight move as well. The plan's list of boxes is always empty; its list
-/// of moves is empty if no job holds any of the nodes. Nodes outside the grid are ignored.
+/// Plans moves that empty some nodes. If the jobs on these nodes do not fit elsewhere, at most
+/// `max_jobs` other jobs, of the least total weight, move as well. The plan never contains boxes.
+/// It contains no moves if no job holds any of the nodes. Nodes outside the grid are ignored.
 ///
 /// Cost: one search (`search.rs`). There are O(jobs^`max_jobs`) sets of jobs.
 pub fn drain(

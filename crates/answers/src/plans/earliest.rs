@@ -1,9 +1,9 @@
-//! Earliest: the first time at which a box becomes free as running jobs end, and its place.
+//! The first time at which a box becomes free as running jobs end, and the place of the box.
 //!
 //! The ends of jobs are replayed on a copy of the free nodes. A place that has become free stays
 //! free, so bisection finds the first end time after which the box fits. The answer is the first
-//! place free at that time, in the order of orientations and bases. No place is free earlier, so
-//! this is the place whose last job ends first, with ties in scan order.
+//! place free at that time, in the order of orientations and bases. Since no place is free earlier,
+//! this is the place whose last job ends first, with ties in the order of the search.
 //!
 //! Cost: O(log e) searches for e different end times. Each search partitions the remaining jobs
 //! around the median end time, in O(jobs) total, without sorting.
@@ -24,8 +24,8 @@ pub struct Earliest {
 }
 
 /// Finds the place of a box that becomes free first. A job without an end time never ends. Returns
-/// `None` if the box never fits. O(log e) searches for e different end times, each O(log(side)
-/// N/64) per orientation.
+/// `None` if the box never fits. O(log e) searches for e different end times; each search is
+/// O(log(side) N/64) per orientation.
 pub fn earliest(
     snapshot: &Snapshot,
     shape: Shape,
@@ -50,8 +50,8 @@ pub(crate) fn first_end<T>(
     let jobs = snapshot.jobs().enumerate();
     let mut ending: Vec<(Time, usize)> =
         jobs.filter_map(|(index, (job, _))| Some((end(job)?, index))).collect();
-    // The first such end is in `open`, or is already found; `free` is the set of nodes free before
-    // the ends in `open`.
+    // The first such end is either in `open` or already found. `free` contains the nodes that are
+    // free before the ends in `open`.
     let mut open = &mut ending[..];
     let (mut found, mut free) = (None, snapshot.free.clone());
     let mut then = free.clone();
@@ -108,7 +108,7 @@ impl Ends<'_> {
         times
     }
 
-    /// Returns the nodes that are free once the jobs ending by a given time are gone.
+    /// Returns the nodes that are free after the jobs that end by a given time are gone.
     pub(crate) fn free_after(&self, at: Time) -> Occupancy {
         let gone = self.ending.iter().take_while(|&&(end, _)| end <= at).map(|&(_, job)| job);
         self.snapshot.without(gone)

@@ -1,4 +1,4 @@
-//! Fit and nearest: a free place for a box, or the largest smaller boxes that are free.
+//! A free place for a box, or else the largest smaller boxes that are free.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,7 +8,8 @@ use rustc_hash::FxHashMap;
 
 use crate::{Shape, Snapshot};
 
-/// Finds the first free place of a box, trying orientations in order and bases in row-major order.
+/// Finds the first free place of a box. Orientations are tried in order, and bases in row-major
+/// order.
 ///
 /// O(log(side) N/64) per orientation.
 pub fn fit(snapshot: &Snapshot, shape: Shape) -> Option<Cuboid> {
@@ -19,7 +20,7 @@ pub(crate) fn first_free(free: &Occupancy, shape: Shape) -> Option<Cuboid> {
     first_free_with(&mut BaseSet::new(*free.grid()), free, shape)
 }
 
-/// Like [`fit`], but reuses scratch memory.
+/// Does the same as [`fit`] with reusable scratch memory.
 pub(crate) fn first_free_with(
     bases: &mut BaseSet,
     free: &Occupancy,
@@ -35,10 +36,10 @@ pub(crate) fn first_free_with(
 /// Finds the free boxes that are most similar to the requested one: at most `count`, best first.
 ///
 /// The candidates are all boxes within the requested sides, in any orientation, each at its first
-/// base. They are ranked by volume, then by the smallest total reduction of the sides, then by
-/// orientation, then by larger sides in the order x, y, z. A box that fits in a listed one (turned,
-/// if the request allows it) is not listed. If the box itself is free, it is therefore the only
-/// answer.
+/// free base. They are ranked by volume, then by the smallest total reduction of the sides, then by
+/// orientation, then by larger sides in the order x, y, z. A box is omitted if it fits in one that
+/// is listed, turned if the request allows it. Therefore, if the requested box itself is free, it
+/// is the only answer.
 ///
 /// O(v) searches in the worst case, for a requested volume of v.
 pub fn nearest(snapshot: &Snapshot, shape: Shape, count: usize) -> Vec<Cuboid> {
@@ -62,8 +63,8 @@ pub fn nearest(snapshot: &Snapshot, shape: Shape, count: usize) -> Vec<Cuboid> {
     listed
 }
 
-/// Returns the sides of boxes within a box, best first. If only one is requested, returns only
-/// those of the largest free volume.
+/// Returns the sides of boxes within a box, best first. If `count` is one, returns only those with
+/// the largest free volume.
 fn candidates(snapshot: &Snapshot, shape: Shape, count: usize) -> impl Iterator<Item = Sides> {
     let orientations = pavior_mesh::orientations(shape.sides).take(if shape.turn { 6 } else { 1 });
     let mut turns: Vec<(usize, Sides, Sides)> = Vec::new();
@@ -98,7 +99,7 @@ fn candidates(snapshot: &Snapshot, shape: Shape, count: usize) -> impl Iterator<
     std::iter::from_fn(move || all.pop().map(|(_, _, _, sides)| sides))
 }
 
-/// Returns true if a box fits within the sides of another, unturned.
+/// Returns true if a box fits within the sides of another without being turned.
 fn fits(inner: Sides, outer: Sides) -> bool {
     (0..3).all(|axis| inner[axis] <= outer[axis])
 }

@@ -1,16 +1,16 @@
 //! An exact test of whether boxes and moved jobs fit together.
 //!
 //! The requested boxes and the parts of the moved jobs are placed by backtracking, on the nodes
-//! that are free once these jobs are gone. The item with the fewest places is placed next, at each
-//! of its places in turn. Interchangeable boxes (requested boxes, or parts of one job with the same
-//! sides) are placed in ascending order.
+//! that are free after these jobs are gone. The item with the fewest places comes next, and each of
+//! its places is tried in turn. Interchangeable boxes (requested boxes, or parts of one job with
+//! the same sides) are placed in ascending order.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, NodeId, Occupancy, Sides, ascending};
 
 use crate::plans::plan::{Budget, Goal, Move};
 use crate::{Shape, Snapshot};
 
-/// The fixed cost of a search for places, on top of the words that it reads.
+/// The fixed cost of a search for places, which is added to the words that it reads.
 const CALL: u64 = 32;
 
 /// The outcome for one set of jobs.
@@ -36,7 +36,7 @@ impl<'a> Room<'a> {
         Room { snapshot, goal, turn, bases: BaseSet::new(snapshot.grid) }
     }
 
-    /// Returns the usable nodes once these jobs are gone.
+    /// Returns the usable nodes after these jobs are gone.
     pub(crate) fn without(&self, jobs: &[u32]) -> Occupancy {
         let mut free = self.snapshot.without(jobs.iter().map(|&job| job as usize));
         free.keep(&self.goal.available).expect("a plan uses only nodes that it found free");
@@ -94,7 +94,7 @@ impl<'a> Room<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Item {
     pub(crate) shape: Shape,
-    /// The group of interchangeable items to which the box belongs; 0 for the requested boxes.
+    /// The group of interchangeable items to which the box belongs, or 0 for the requested boxes.
     pub(crate) alike: u32,
     pub(crate) at: Option<Cuboid>,
 }
@@ -129,8 +129,8 @@ pub(crate) fn pack(
     false
 }
 
-/// Returns the unplaced item with the fewest places, together with those places. `None` if all
-/// items are placed.
+/// Returns the unplaced item with the fewest places, and those places. Returns `None` if all items
+/// are placed.
 fn tightest(
     room: &mut Room<'_>,
     free: &Occupancy,

@@ -19,12 +19,13 @@ pub struct SearchLimits {
     /// True if moved jobs may be turned. Each part of a job keeps its shape and moves
     /// independently.
     pub turn: bool,
-    /// The maximum number of bit-set words to read. Once it is exhausted, the answer is not proven.
+    /// The maximum number of words of bit sets that are read. If the search exceeds it, the answer
+    /// is not proven.
     pub budget: u64,
 }
 
 impl SearchLimits {
-    /// The default budget, which takes about a second.
+    /// The default budget, which lasts about a second.
     pub const BUDGET: u64 = 120_000_000;
 
     /// Creates limits with a maximum number of jobs and the default budget. Jobs may be turned.
@@ -33,7 +34,7 @@ impl SearchLimits {
     }
 }
 
-/// A move of a job to other boxes, in one step. Its own old nodes count as free.
+/// A move of a job to other boxes, in one step. The nodes that the job itself holds count as free.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Move {
     /// The job to move.
@@ -53,8 +54,8 @@ pub struct MovePlan {
     pub jobs: Vec<JobId>,
     /// The requested boxes, which are free after the moves.
     pub boxes: Vec<Cuboid>,
-    /// The moves, ordered so that the nodes each job moves to are free when its turn comes. A job
-    /// moves twice only if there is no other way.
+    /// The moves, ordered so that the nodes to which a job moves are free when its turn comes. A
+    /// job moves twice only if there is no other way.
     pub moves: Vec<Move>,
 }
 
@@ -63,13 +64,14 @@ pub struct MovePlan {
 pub struct Planned {
     /// The cheapest plan found. It has no moves if nothing is in the way.
     pub plan: Option<MovePlan>,
-    /// True if no cheaper plan exists within the limit on the number of jobs, or no plan at all.
+    /// True if no cheaper plan exists within the limit on the number of jobs or, without a plan, if
+    /// there is none.
     pub proven: bool,
 }
 
 /// The goal of a search.
 pub(crate) struct Goal {
-    /// The shape of the boxes that must be free at once.
+    /// The shape of the boxes that must be free at the same time.
     pub(crate) shape: Shape,
     pub(crate) count: usize,
     /// The jobs that must move, by their index in the snapshot.

@@ -1,16 +1,17 @@
-//! The cheapest set of jobs to move in order to reach a goal.
+//! The search for the cheapest set of jobs to move in order to reach a goal.
 //!
 //! A goal consists of boxes that must become free, jobs that must move, and nodes that may be used.
-//! Sets of jobs are tried once each, ordered by (weight, number of jobs, jobs). A set is extended
-//! by every other job, so it comes after all of its subsets. For each set, `relocation.rs` tests
-//! whether the boxes and the moved jobs fit together, and whether the moves can be carried out one
-//! at a time. The first set that passes is the answer.
+//! The search tries each set of jobs once, ordered by (weight, number of jobs, jobs). It extends
+//! each set by every other job, so a set comes after all of its subsets. For each set,
+//! `relocation.rs` tests whether the boxes and the moved jobs fit together, and whether the moves
+//! can be carried out one at a time. The answer is the first set that passes this test.
 //!
-//! For a single box, a set can only succeed if it contains all jobs of some place of the box, so
-//! the search starts with those sets.
+//! For a single box, a set can succeed only if it contains all jobs of some place of the box, so
+//! the search begins with those sets.
 //!
 //! Cost: in the worst case, every set of at most k jobs with every packing. The budget limits the
-//! number of bit-set words that are read. A single set may use a quarter of the remaining budget.
+//! number of bit-set words that are read. The test of a single set may use up to a quarter of the
+//! remaining budget.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -62,7 +63,7 @@ pub(crate) fn cheapest(
     Planned { plan: None, proven }
 }
 
-/// Returns the sets that the search begins with.
+/// Returns the sets with which the search begins.
 fn starts(snapshot: &Snapshot, goal: &Goal, most: usize) -> Vec<Vec<u32>> {
     if goal.count != 1 || !goal.required.is_empty() {
         return vec![goal.required.clone()];
@@ -72,7 +73,7 @@ fn starts(snapshot: &Snapshot, goal: &Goal, most: usize) -> Vec<Vec<u32>> {
         let places = Places::of(&snapshot.grid, sides);
         let costs = Costs::of(snapshot, &places, &goal.available, |_| 1);
         let mut open = Open::new(places.bases());
-        // The places in an unchanged layer have the same jobs as those in the layer before.
+        // If a layer has not changed, its places have the same jobs as those in the previous layer.
         costs.each(Layers::Changed, |cost, base| {
             if cost <= most as Cost {
                 open.add(base);
@@ -136,7 +137,7 @@ impl Open {
     }
 }
 
-/// Job sets still to be tried, lightest first.
+/// The sets of jobs that have not been tried, lightest first.
 struct Sets<'a> {
     weights: &'a Weights,
     waiting: BinaryHeap<Reverse<(u64, usize, Vec<u32>)>>,
@@ -158,7 +159,7 @@ impl Sets<'_> {
         self.waiting.pop().map(|Reverse((_, _, jobs))| jobs)
     }
 
-    /// Adds the sets obtained by adding each other job in turn. Returns the cost of doing so.
+    /// Adds the sets that result from adding each other job in turn. Returns the cost of doing so.
     fn expand(&mut self, jobs: &[u32], count: usize) -> u64 {
         for job in 0..count as u32 {
             if let Err(place) = jobs.binary_search(&job) {

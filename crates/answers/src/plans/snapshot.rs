@@ -42,7 +42,7 @@ impl Snapshot {
         Snapshot { grid: *free.grid(), free, healthy, jobs }
     }
 
-    /// Copies the state of a machine. O(N/64 + parts).
+    /// Copies the state of a machine. Takes O(N/64 + parts) time for N nodes.
     pub fn of(machine: &Machine) -> Snapshot {
         let held = machine.held().into_iter();
         Snapshot {
@@ -53,8 +53,8 @@ impl Snapshot {
         }
     }
 
-    /// Treats all nodes as failed except those free in `nodes`. If `nodes` is on another grid, all
-    /// nodes are treated as failed.
+    /// Treats all nodes as failed except the free nodes of `nodes`. If `nodes` is on another grid,
+    /// treats all nodes as failed.
     #[must_use]
     pub fn within(mut self, nodes: &Occupancy) -> Snapshot {
         let same_grid = self.free.keep(nodes).and_then(|()| self.healthy.keep(nodes)).is_ok();
@@ -65,7 +65,7 @@ impl Snapshot {
         self
     }
 
-    /// Treats the nodes of some jobs as failed, so that these jobs stay in place. `stays` is given
+    /// Treats the nodes of some jobs as failed, so that these jobs stay in place. `stays` receives
     /// each job and its number of nodes.
     #[must_use]
     pub fn keeping(mut self, stays: impl Fn(JobId, u32) -> bool) -> Snapshot {
@@ -81,7 +81,7 @@ impl Snapshot {
         self
     }
 
-    /// Returns the state once some jobs are gone. Their failed nodes stay unavailable.
+    /// Returns the state after some jobs are gone. Their failed nodes stay unavailable.
     #[must_use]
     pub fn after(&self, gone: impl Fn(JobId) -> bool) -> Snapshot {
         let places = self.jobs.iter().enumerate().filter(|(_, (job, _))| gone(*job));
@@ -159,7 +159,7 @@ pub(crate) fn give_healthy(free: &mut Occupancy, part: &Cuboid, healthy: &Occupa
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// The sides, which are positive; 1 on axes that the machine lacks.
+    /// The sides, which are positive. On axes that the machine lacks, the side is 1.
     pub sides: Sides,
     /// True if the sides may be permuted.
     pub turn: bool,
@@ -176,10 +176,10 @@ impl Shape {
         Shape { sides, turn: false }
     }
 
-    /// Returns the boxes to which a request may be moved on a machine: those that its freedom
-    /// allows ([`Machine::some_boxes_for`]). Without a freedom, this is the requested box, turned
-    /// if `turn` is set, or an empty list if the request has no box. Returns `None` if the freedom
-    /// allows sets that are not boxes.
+    /// Returns the boxes that a request may use on a machine, according to its freedom
+    /// ([`Machine::some_boxes_for`]). Without a freedom, these are the requested box, turned if
+    /// `turn` is true, or no boxes if the request has no box. Returns `None` if the freedom allows
+    /// sets that are not boxes.
     pub fn all_for(request: &Request, machine: &Machine, turn: bool) -> Option<Vec<Shape>> {
         match request.freedom {
             Some(Freedom::Connected | Freedom::Any) => None,
@@ -195,7 +195,7 @@ impl Shape {
         self.orientations(grid).next().is_some()
     }
 
-    /// Returns the orientations that fit an empty grid, in the order tried.
+    /// Returns the orientations that fit an empty grid, in the order in which they are tried.
     pub(crate) fn orientations(self, grid: &Grid) -> impl Iterator<Item = Sides> + use<> {
         let count = if self.turn { 6 } else { 1 };
         let grid = *grid;
@@ -213,13 +213,13 @@ pub struct Weights(pub(crate) Vec<u64>);
 pub struct TooHeavy;
 
 impl Weights {
-    /// Weighs each job by its number of nodes.
+    /// Creates weights that equal the number of nodes of each job.
     pub fn nodes(snapshot: &Snapshot) -> Weights {
         let nodes = |parts: &[Cuboid]| parts.iter().map(|part| u64::from(part.volume())).sum();
         Weights(snapshot.jobs().map(|(_, parts)| nodes(parts)).collect())
     }
 
-    /// Weighs each job by a function, such as the work lost or a priority.
+    /// Creates weights from a function, such as the work lost or a priority.
     ///
     /// # Errors
     /// Returns an error if the weights add up to more than 2^63.

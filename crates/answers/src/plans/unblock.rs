@@ -1,14 +1,15 @@
-//! Unblock: the cheapest set of jobs to move so that a box fits.
+//! The cheapest set of jobs to move so that a box fits.
 
 use crate::plans::plan::{Budget, Goal, MovePlan, Planned, SearchLimits};
 use crate::plans::search::cheapest;
 use crate::{Shape, Snapshot, Weights, fit};
 
 /// Finds the cheapest set of at most `max_jobs` jobs to move so that the box fits, and their new
-/// places. The jobs in the place of the box move, as do others that make room for them.
+/// places. The jobs in the way of the box move, and possibly others that make room for them.
 ///
-/// The search is exact within the budget: it tests every set of jobs with every packing. Ties go to
-/// fewer jobs, then to lower job numbers. The plan has no moves if the box already fits.
+/// The search is exact within the budget, because it tests every set of jobs with every packing.
+/// Ties go to fewer jobs, then to lower job numbers. If the box already fits, the plan has no
+/// moves.
 ///
 /// Cost: see `search.rs`. There are O(jobs^`max_jobs`) sets of jobs.
 pub fn unblock(
@@ -21,7 +22,7 @@ pub fn unblock(
     unblocked(snapshot, shape, weights, (limits.max_jobs, limits.turn), &mut budget)
 }
 
-/// Like [`unblock`], but with a budget shared with other searches.
+/// Does the same as [`unblock`] with a budget that is shared with other searches.
 pub(crate) fn unblocked(
     snapshot: &Snapshot,
     shape: Shape,
@@ -41,9 +42,9 @@ pub(crate) fn unblocked(
     cheapest(snapshot, &goal, weights, limit, budget)
 }
 
-/// Like [`unblock`], but for whichever of several boxes can be made to fit at the smallest weight;
-/// ties go to the first. The budget is divided equally among the boxes. If the list is empty, there
-/// is no plan.
+/// Does the same as [`unblock`] for several boxes, and makes room for the one that requires the
+/// smallest weight; ties go to the first. The budget is divided equally among the boxes. If the
+/// list of boxes is empty, there is no plan.
 pub fn unblock_any(
     snapshot: &Snapshot,
     shapes: &[Shape],

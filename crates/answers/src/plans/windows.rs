@@ -1,10 +1,12 @@
-//! All places of a box in one pass: the jobs in each place, and their weights.
+//! Computation, in one pass over all places of a box, of the jobs in each place and of their
+//! weights.
 //!
-//! The bases at which a window overlaps a box form a box themselves (on a mesh, with sides window +
-//! box - 1, cut at the border). A job's weight is therefore added to all of them with a difference
-//! array: it is entered at the corners, and then prefix sums are taken along each axis. A job with
-//! several boxes counts once if the window overlaps any of them: the union of their bases is marked
-//! in a bit set, and its maximal runs along x are added.
+//! The bases at which a window overlaps a box form a box themselves (on a mesh, its sides are
+//! window + box - 1, cut at the border). A job's weight is therefore added to all of these bases
+//! with a difference array: the weight is entered at the corners, and prefix sums are computed
+//! along each axis. A job with several boxes counts once if the window overlaps any of them. For
+//! such a job, the union of the bases is marked in a bit set, and the maximal runs along x are
+//! added.
 //!
 //! ```text
 //!   window of 3, job at 4 and 5 of a row of 9     weight 2
@@ -12,10 +14,11 @@
 //!                                                  prefix sum  0 0  2 2 2 2  0
 //! ```
 //!
-//! The bases are visited layer by layer along the last axis with several bases; on a plane, a layer
-//! is a row. Only one layer's differences are stored. Each box is added where it begins and
-//! subtracted where it ends. A layer in which no box begins or ends has the same sums as the
-//! previous layer. A layer in which none ends has no smaller sums than the previous one.
+//! The bases are visited layer by layer, along the last axis that has several bases; on a plane, a
+//! layer is a row. Only the differences of one layer are stored. Each box is added in the layer
+//! where it begins and subtracted where it ends. If no box begins or ends in a layer, the sums are
+//! the same as in the previous layer. If none ends in a layer, no sum is smaller than in the
+//! previous layer.
 //!
 //! Cost: O(jobs + bases in the visited layers) for jobs with one part. A job with several parts
 //! costs O(bases / 64) between its first and its last base.
@@ -33,7 +36,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// Creates the places of a box that fits the grid, unturned.
+    /// Creates the places of a box that fits the grid without being turned.
     pub(crate) fn of(grid: &Grid, sides: Sides) -> Places {
         let starts: Sides = std::array::from_fn(|axis| grid.starts(axis, sides[axis]));
         let wraps: [bool; 3] =
@@ -53,8 +56,8 @@ impl Places {
         Cuboid::new(base, self.sides)
     }
 
-    /// Calls `see` with the bases at which the box overlaps `part`, as disjoint boxes that do not
-    /// wrap.
+    /// Calls `see` with the bases at which the box overlaps `part`, divided into disjoint boxes
+    /// that do not wrap.
     pub(crate) fn meeting(&self, part: &Cuboid, mut see: impl FnMut(Cuboid)) {
         let (mut base, mut sides) = ([0; 3], [1; 3]);
         for axis in 0..3 {
@@ -80,16 +83,16 @@ impl Places {
     }
 }
 
-/// The cost of emptying a place: the number of its unavailable nodes in the high half, and its
-/// jobs' total weight in the low half. Costs therefore compare in this order.
+/// The cost of emptying a place. The high half is the number of unavailable nodes, and the low half
+/// is the total weight of the jobs, so costs compare in this order.
 pub(crate) type Cost = u128;
 
 /// The layers of bases to visit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layers {
-    /// The first layer, and those where a cost may be lower than in the layer before.
+    /// The first layer, and those in which a cost may be lower than in the previous layer.
     Falling,
-    /// The first layer, and those where costs or jobs may differ from the layer before.
+    /// The first layer, and those in which costs or jobs may differ from the previous layer.
     Changed,
 }
 
@@ -100,7 +103,7 @@ struct Piece {
     weight: u64,
 }
 
-/// The costs of emptying each place of a box.
+/// The cost of emptying each place of a box.
 pub(crate) struct Costs {
     bases: Grid,
     /// The axes along a row, across the rows of a layer, and across layers.
@@ -141,7 +144,7 @@ impl Costs {
     pub(crate) fn each(&self, look: Layers, mut see: impl FnMut(Cost, Coordinates)) {
         let [width, rows, layers] = self.axes.map(|axis| usize::from(self.bases.side(axis)));
         let events = Events::of(&self.pieces, self.axes[2], layers);
-        // Each row has one element more than it has bases, so that no corner is outside.
+        // Each row has one more element than bases, so that no corner is outside.
         let stride = width + 1;
         let mut steps: Vec<Cost> = vec![0; stride * rows];
         let mut sums: Vec<Cost> = vec![0; if rows == 1 { 0 } else { width }];
@@ -156,7 +159,7 @@ impl Costs {
             }
             sums.fill(0);
             for (row, steps) in steps.chunks_exact(stride).enumerate() {
-                // In a layer with a single row, the differences are those along the row.
+                // In a layer with a single row, all differences are along the row.
                 let along = if rows == 1 {
                     steps
                 } else {
@@ -175,8 +178,8 @@ impl Costs {
         }
     }
 
-    /// Adds a piece to a layer's differences, or subtracts it. The sums are exact below 2^128,
-    /// because intermediate overflows cancel out.
+    /// Adds a piece to a layer's differences, or subtracts it. Sums below 2^128 are exact, because
+    /// intermediate overflows cancel out.
     fn step(&self, piece: &Piece, ends: bool, stride: usize, steps: &mut [Cost]) {
         let Piece { bases, lost, weight } = piece;
         let value = Cost::from(*lost) << 64 | Cost::from(*weight);
@@ -197,7 +200,7 @@ impl Costs {
     }
 }
 
-/// A piece that begins or ends at a layer.
+/// The beginning or the end of a piece at a layer.
 #[derive(Clone, Copy, Default)]
 struct Event {
     piece: u32,
@@ -206,7 +209,7 @@ struct Event {
 
 /// The events, layer by layer.
 struct Events {
-    /// The start of each layer's events, followed by the end of the last layer's.
+    /// The index of the first event of each layer, followed by the number of events.
     from: Vec<usize>,
     all: Vec<Event>,
 }
@@ -240,7 +243,7 @@ impl Events {
     }
 }
 
-/// A set of bases, used for the union over a job's parts.
+/// A set of bases, which represents the union over the parts of a job.
 pub(crate) struct Union {
     bases: Grid,
     words: Vec<u64>,

@@ -1,11 +1,11 @@
-//! Why a request waits or would be refused. Every interface gives the same answer.
+//! The reason why a request waits or would be refused. Every interface gives the same answer.
 //!
-//! The answer has one time and one place, at which the request is expected to start:
+//! The answer contains one time and one place at which the request is expected to start:
 //!
-//! 1. according to the scheduler's plan, if it is known ([`Question::planned`]);
-//! 2. otherwise at the place that becomes free first, according to the expected ends of jobs
+//! 1. those of the scheduler's plan, if it is known ([`Question::planned`]);
+//! 2. otherwise, the place that becomes free first according to the expected ends of jobs
 //!    ([`earliest`]);
-//! 3. if no end is known, at the place whose jobs hold the fewest nodes ([`blockers`]), without a
+//! 3. if no end is known, the place whose jobs hold the fewest nodes ([`blockers`]), without a
 //!    time.
 //!
 //! The answer also contains the jobs that currently hold this place, and moves that would make room
@@ -30,18 +30,18 @@ use crate::{
 pub use waiting::waiting;
 pub use words::Words;
 
-/// The maximum number of jobs in the way that are named.
+/// The maximum number of jobs in the way that are listed by name.
 pub const NAMED: usize = 5;
 
 /// The nodes that a request needs on a machine, and the strategy's placement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Demand {
-    /// The boxes, any one of which is sufficient. Empty if nodes are granted by count, or if sets
-    /// that are not boxes are allowed.
+    /// The boxes, any one of which is sufficient. The list is empty if nodes are granted by count,
+    /// or if sets that are not boxes are allowed.
     pub boxes: Vec<Shape>,
     /// The number of nodes that must be free.
     pub needed: u64,
-    /// The strategy's current placement. `None` if the request is refused.
+    /// The strategy's current placement, or `None` if the request is refused.
     pub placed: Option<Vec<Cuboid>>,
 }
 
@@ -53,7 +53,8 @@ impl Demand {
         Demand { placed, ..Demand::refused(machine, request) }
     }
 
-    /// Returns the demand of a request that the strategy has refused, without asking it again.
+    /// Returns the demand of a request that the strategy has already refused, so it is not asked
+    /// again.
     pub fn refused(machine: &Machine, request: &Request) -> Demand {
         let by_count = machine.answers(request) == Answers::Count;
         let boxes = if by_count { None } else { Shape::all_for(request, machine, true) };
@@ -61,8 +62,8 @@ impl Demand {
         Demand { boxes, needed: machine.needed(request), placed: None }
     }
 
-    /// Returns the demand for one of several boxes with equal numbers of nodes, without a strategy:
-    /// the placement is the first free box.
+    /// Returns the demand for one of several boxes with equal numbers of nodes, without a strategy.
+    /// The placement is the first free box.
     pub fn boxed(snapshot: &Snapshot, boxes: Vec<Shape>) -> Demand {
         let placed = boxes.iter().find_map(|&shape| fit(snapshot, shape)).map(|at| vec![at]);
         let needed = boxes.first().map_or(0, |shape| volume(shape.sides));
@@ -75,7 +76,8 @@ impl Demand {
 pub enum Queued {
     /// The request starts as soon as it fits on the machine, or is not in a queue.
     First,
-    /// Another job must start first. `None` if the scheduler does not examine this request yet.
+    /// Another job must start first. The job is `None` if the scheduler does not examine this
+    /// request yet.
     Behind(Option<JobId>),
     /// The job would overlap a reservation of another job.
     Reserved {
@@ -86,7 +88,8 @@ pub enum Queued {
         /// The end of the reservation, if known.
         until: Option<Time>,
     },
-    /// The request would overlap an advance reservation, during which no job may use the nodes.
+    /// The request would overlap an advance reservation, during which no job may use the reserved
+    /// nodes.
     Ahead {
         /// The number of the reservation.
         reservation: u64,
@@ -112,7 +115,8 @@ pub enum Cause {
     Strategy,
     /// The machine has no such box, or too few nodes.
     Never,
-    /// The request could be placed, but the queue keeps it waiting. Never [`Queued::First`].
+    /// The request could be placed, but the queue keeps it waiting. The state is never
+    /// [`Queued::First`].
     Queue(Queued),
 }
 
@@ -121,13 +125,13 @@ pub enum Cause {
 pub struct PlannedStart {
     /// The planned start time.
     pub at: Time,
-    /// The planned place. `None` if the scheduler only counts nodes or plans several boxes.
+    /// The planned place, or `None` if the scheduler only counts nodes or plans several boxes.
     pub place: Option<Cuboid>,
 }
 
 impl PlannedStart {
-    /// Returns the scheduler's reservation for a job, if it begins before a given time. Later
-    /// reservations depend on jobs without a known end. O(reservations).
+    /// Returns the scheduler's reservation for a job if it begins before a given time. Later
+    /// reservations depend on jobs without a known end. Takes O(reservations) time.
     pub fn of(standing: Option<&Standing>, job: JobId, before: Time) -> Option<PlannedStart> {
         let mut reserved = standing?.reserved.iter();
         let own = reserved.find(|one| one.job == job && one.from < before)?;
@@ -142,7 +146,7 @@ impl PlannedStart {
     }
 }
 
-/// The jobs and nodes in the way, at the place where a request will start.
+/// The jobs and nodes in the way at the place where a request will start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocked {
     /// The place where the request will start.
@@ -152,17 +156,17 @@ pub struct Blocked {
     pub jobs: Vec<(JobId, u64)>,
     /// The unavailable nodes there.
     pub unavailable: Vec<NodeId>,
-    /// The time at which the request starts there according to its scheduler's plan. Without a
-    /// plan, the time at which this place becomes free, before any other place. `None` if no end is
-    /// known.
+    /// The time at which the request starts there, according to the scheduler's plan. Without a
+    /// plan, this is the time at which this place becomes free, before any other place does. It is
+    /// `None` if no end is known.
     pub until: Option<Time>,
-    /// The cheapest moves that make room for the request sooner, there or elsewhere. `None` if
-    /// there are no such moves within the allowed number of jobs, or if none were requested.
+    /// The cheapest moves that make room for the request sooner, there or elsewhere. `None` means
+    /// that no moves within the allowed number of jobs do so, or that no moves were requested.
     pub moves: Option<MovePlan>,
 }
 
 impl Blocked {
-    /// Returns the jobs to name, and the number of other jobs.
+    /// Returns the jobs to list by name, and the number of other jobs.
     pub fn largest(&self) -> (&[(JobId, u64)], usize) {
         let named = self.jobs.len().min(NAMED);
         (&self.jobs[..named], self.jobs.len() - named)
@@ -181,7 +185,7 @@ pub struct Why {
     /// The time and place that the scheduler plans for the request.
     pub planned: Option<PlannedStart>,
     /// The placement if the request could start now, or the free place that the strategy does not
-    /// use. Otherwise empty.
+    /// use. Otherwise, it is empty.
     pub place: Vec<Cuboid>,
     /// The jobs and nodes in the way, if a box is needed and none is free.
     pub blocked: Option<Blocked>,
@@ -197,10 +201,10 @@ pub struct Question<'a> {
     pub queued: Queued,
     /// The time and place that the scheduler plans for the request, if known.
     pub planned: Option<PlannedStart>,
-    /// Returns the expected end of a running job. `None` if it is unknown, or hidden from the
-    /// person asking.
+    /// Returns the expected end of a running job, or `None` if the end is unknown, or hidden from
+    /// the user who asks.
     pub end: &'a dyn Fn(JobId) -> Option<Time>,
-    /// The limits on moving jobs to make room. If they allow 0 jobs, no moves are searched for.
+    /// The limits on moving jobs to make room. If they allow 0 jobs, there is no search for moves.
     pub limits: SearchLimits,
 }
 
@@ -214,9 +218,9 @@ impl<'a> Question<'a> {
 
 /// Explains why a request does not start now.
 ///
-/// Cost: O(jobs + N) for each box and orientation. Without a planned place, also O(log e) searches
-/// for a box among the nodes free after one of e end times. With moves, also the search of
-/// [`unblock_any`].
+/// Cost: O(jobs + N) for each box and orientation, on N nodes. Without a planned place, also O(log
+/// e) searches for a box among the nodes that are free after one of e end times. With moves, also
+/// the search of [`unblock_any`].
 ///
 /// ```
 /// # mod pavior { pub use pavior_answers as answers;
@@ -251,8 +255,8 @@ pub fn why(snapshot: &Snapshot, question: &Question<'_>) -> Why {
 }
 
 impl Why {
-    /// Creates an answer that contains only the cause. It searches for no place, so it is cheap
-    /// even for many requests.
+    /// Creates an answer that contains only the cause. It does not search for a place, so it is
+    /// cheap even for many requests.
     pub(crate) fn cause_alone(
         cause: Cause,
         needed: u64,
@@ -263,7 +267,8 @@ impl Why {
         Why { cause, needed, free, planned, place, blocked, enough }
     }
 
-    /// Returns the place in the answer: the request's placement, or the place to be emptied.
+    /// Returns the places in the answer: the request's placement, or the place that must become
+    /// free.
     pub fn places(&self) -> Vec<Cuboid> {
         match &self.blocked {
             Some(blocked) => vec![blocked.at],
@@ -320,7 +325,7 @@ fn blocked(snapshot: &Snapshot, question: &Question<'_>) -> Option<Blocked> {
 
 /// Finds the place that becomes free first, with the time and the jobs in it. If no end time is
 /// known, returns the place whose jobs hold the fewest nodes, without a time. Jobs that end later
-/// than those in that place cannot free another one sooner, so they are ignored.
+/// than those in that place cannot free another place sooner, so they are ignored.
 fn free_first(
     snapshot: &Snapshot,
     boxes: &[Shape],

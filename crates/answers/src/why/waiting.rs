@@ -1,4 +1,4 @@
-//! Why a job in the queue of a dispatcher is waiting.
+//! The reason why a job in the queue of a dispatcher is waiting.
 
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
@@ -7,14 +7,14 @@ use pavior_scheduling::{DispatchError, Dispatcher, Scheduler, run_forward};
 use super::{Demand, PlannedStart, Question, Queued, Why, why};
 use crate::{SearchLimits, Snapshot, waits};
 
-/// Explains why a waiting job does not start, and when it is planned to. Returns `None` if the job
-/// is not in the queue.
+/// Explains why a waiting job does not start, and when it is expected to start. Returns `None` if
+/// the job is not in the queue.
 ///
-/// The planned time is taken from the scheduler's reservation for the job. Without a reservation,
-/// it comes from a simulation in which every job runs as long as estimated and no other job
-/// arrives. `scheduler` runs this simulation on a copy, so build it from the same name as the
-/// dispatcher's own scheduler. Call this after the dispatcher's scheduler has chosen no job to
-/// start; before that, the answer cannot include the job's state in the queue.
+/// The planned time is that of the scheduler's reservation for the job. Without a reservation, the
+/// time comes from a simulation in which every job runs as long as estimated and no other job
+/// arrives. The simulation runs `scheduler` on a copy, so `scheduler` must be built from the same
+/// name as the dispatcher's own scheduler. Call this function after the dispatcher's scheduler has
+/// chosen no job to start; before that, the answer cannot include the job's state in the queue.
 ///
 /// Calls [`run_forward`], [`waits`] and [`why`].
 ///

@@ -1,4 +1,4 @@
-//! The wording of an answer.
+//! Sentences about an answer.
 
 use pavior_allocation::explain;
 use pavior_kernel::Time;
@@ -6,18 +6,18 @@ use pavior_mesh::{Cuboid, Grid, JobId};
 
 use super::{Blocked, Cause, PlannedStart, Queued, Why};
 
-/// An interface's wording for jobs, times and settings.
+/// The words of an interface for jobs, times and settings.
 pub struct Words<'a> {
     /// The grid of the machine.
     pub grid: &'a Grid,
     /// Returns the name of a job, such as `job 17`, or a neutral name if the reader may not know
-    /// it. Any text from users must already be escaped.
+    /// the job. Text from users must already be escaped.
     pub job: &'a dyn Fn(JobId) -> String,
-    /// Formats a time in the interface's clock and time zone.
+    /// Formats a time on the interface's clock and in its time zone.
     pub time: &'a dyn Fn(Time) -> String,
     /// The strategy.
     pub strategy: &'a str,
-    /// The scheduler. Empty if there is no scheduler.
+    /// The scheduler, or an empty text if there is no scheduler.
     pub scheduler: &'a str,
 }
 

@@ -1,4 +1,5 @@
-//! A reference implementation that tries everything, with sets of nodes as 32-bit masks.
+//! A reference implementation that tries all possibilities. It represents sets of nodes as 32-bit
+//! masks.
 
 use std::collections::HashSet;
 
@@ -41,13 +42,14 @@ impl State {
         masks(&self.grid, &self.jobs[job])
     }
 
-    /// Returns the healthy nodes that no job holds, except the `moved` jobs.
+    /// Returns the healthy nodes that are free after the `moved` jobs are gone.
     pub(crate) fn free_without(&self, moved: &[usize]) -> u32 {
         let others = (0..self.jobs.len()).filter(|job| !moved.contains(job));
         others.fold(self.healthy, |free, job| free & !self.held(job))
     }
 
-    /// Returns true if `count` boxes and the parts of these jobs fit on usable nodes at once.
+    /// Returns true if `count` boxes and the parts of these jobs fit on usable nodes at the same
+    /// time.
     pub(crate) fn packs(&self, shape: Sides, count: usize, moved: &[usize], usable: u32) -> bool {
         let mut lists: Vec<Vec<u32>> = Vec::new();
         let list = |sides, turn| places(&self.grid, sides, turn).iter().map(|at| at.1).collect();
@@ -70,7 +72,7 @@ impl State {
         packs(free, &lists, 0)
     }
 
-    /// Returns the minimum weight of at most `most` jobs, including `required`, that must move.
+    /// Returns the minimum weight of at most `most` jobs, including `required`, that have to move.
     pub(crate) fn least(
         &self,
         shape: Sides,
@@ -92,8 +94,8 @@ impl State {
     }
 
     /// Returns true if single moves of these jobs, each to free and usable nodes, lead to a state
-    /// that `good` accepts. `good` is given the jobs' places and the free nodes. Each job has one
-    /// part.
+    /// that `good` accepts. `good` receives the places of the jobs and the free nodes. Each job has
+    /// one part.
     pub(crate) fn reachable(
         &self,
         moved: &[usize],
@@ -127,7 +129,7 @@ impl State {
     }
 }
 
-/// Packs one place from each list. Equal lists are adjacent; of two interchangeable boxes, the
+/// Packs one place from each list. Equal lists are adjacent, and of two interchangeable boxes, the
 /// later one has the later place.
 fn packs(free: u32, lists: &[Vec<u32>], from: usize) -> bool {
     let Some((first, rest)) = lists.split_first() else { return true };

@@ -1,4 +1,4 @@
-//! Room by a time, compared with a search of all sets of requeued and moved jobs.
+//! Plans to make room by a time, compared with a search of all sets of requeued and moved jobs.
 
 use pavior_answers::{Prospect, Room, RoomPlan, SearchLimits, Shape, room_by};
 use pavior_kernel::{Stream, Time};
@@ -10,7 +10,7 @@ use crate::unblocks::carry_out;
 
 const BY: Time = Time(10);
 
-/// Returns the example's row: job a until 8, job b until 20.
+/// Returns the row of the example: job a runs until 8, and job b until 20.
 fn row(failed: &[NodeId]) -> (pavior_answers::Snapshot, impl Fn(JobId) -> Prospect) {
     let part = |x| vec![Cuboid::new([x, 0, 0], [2, 1, 1])];
     let snapshot = states::snapshot(Grid::mesh(&[6]).unwrap(), &[part(0), part(2)], failed);
@@ -31,10 +31,10 @@ fn who_ends_in_time_need_not_move() {
     let plan = ask(&[], 9, 1).plan.unwrap();
     assert_eq!((plan.lost, plan.moves.jobs), (0, vec![JobId(1)]));
     assert_eq!((plan.ready, plan.awaited), (vec![Time(0)], vec![JobId(0)]));
-    // A node has failed, so b finds no place next to the box.
+    // A node has failed, so there is no place for b next to the box.
     let plan = ask(&[NodeId(5)], 9, 1).plan.unwrap();
     assert_eq!((plan.requeued, plan.lost, plan.moves.jobs), (vec![JobId(1)], 30, Vec::new()));
-    // By 7 both jobs are in the way. Without b, four nodes are free in a row.
+    // By 7, both jobs are in the way. Without b, four nodes in a row are free.
     let plan = ask(&[], 7, 1).plan;
     assert_eq!(plan.map(|plan| (plan.requeued, plan.lost)), Some((vec![JobId(1)], 30)));
     assert_eq!(ask(&[], 20, 1).plan.unwrap().awaited, [JobId(0), JobId(1)]);
@@ -119,7 +119,7 @@ fn check(
     carry_out(&then, &plan.moves, shape.unwrap_or([1; 3]), !drained);
     let lost = plan.requeued.iter().map(|job| prospects[job.0 as usize].loss.unwrap());
     assert_eq!(plan.lost, lost.sum::<u64>());
-    // When its time comes, each move only needs nodes whose jobs have ended.
+    // When the time of a move comes, it needs only nodes whose jobs have ended.
     for (step, ready) in plan.moves.moves.iter().zip(&plan.ready) {
         for job in (0..state.jobs.len()).filter(|&job| ends(job)) {
             if prospects[job].end.unwrap() > *ready {

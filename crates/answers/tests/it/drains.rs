@@ -1,4 +1,4 @@
-//! Drain and defragment, compared with the reference implementation.
+//! Draining and defragmentation, compared with the reference implementation.
 
 use pavior_answers::{SearchLimits, Shape, Snapshot, Weights, defragment, drain};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Sides};
@@ -28,8 +28,7 @@ pub(crate) fn judge_drain(state: &State, snapshot: &Snapshot, nodes: u32, more: 
     if cost == least {
         return;
     }
-    // A cheaper set fits, but its moves block each other in any order and with any temporary
-    // places.
+    // A cheaper set fits, but its moves block each other in any order, even with temporary places.
     assert!(cost.is_none_or(|cost| least.is_some_and(|least| least < cost)));
     for set in brute::subsets(state.jobs.len(), most) {
         let weight: u64 = set.iter().map(|&job| weights[job]).sum();
@@ -42,8 +41,8 @@ pub(crate) fn judge_drain(state: &State, snapshot: &Snapshot, nodes: u32, more: 
     }
 }
 
-/// Frees as many boxes as possible with at most `most` moves. Returns false if the reference cannot
-/// decide, because many small boxes have too many packings.
+/// Frees as many boxes as possible with at most `most` moves. Returns false if the reference
+/// implementation cannot decide, because there are too many packings of small boxes.
 pub(crate) fn judge_defragment(
     state: &State,
     snapshot: &Snapshot,
@@ -57,8 +56,8 @@ pub(crate) fn judge_defragment(
         (0..state.jobs.len()).map(|job| u64::from(state.held(job).count_ones())).collect();
     let least = |count, most| state.least(shape, count, (&[], most), u32::MAX, &weights);
     let count = slots.plan.boxes.len();
-    // The bound holds with any budget. The reference also counts packings of two jobs whose moves
-    // wait for each other; it cannot tell them apart if the budget is 0.
+    // The bound is valid with any budget. The reference implementation also counts packings of two
+    // jobs whose moves wait for each other, and cannot recognize these packings if the budget is 0.
     for budget in [0, 200, 2_000, limits.budget] {
         let hasty = SearchLimits { budget, ..limits };
         let hasty = defragment(snapshot, Shape::new(shape), &Weights::nodes(snapshot), &hasty);

@@ -1,4 +1,5 @@
-//! Forecasts through the public interface: their inputs, their independence and their calibration.
+//! Forecasts through the public interface: their inputs, their independence of the future, and
+//! their calibration.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -95,9 +96,9 @@ fn the_number_of_threads_changes_nothing() {
     assert_eq!(judged(&jobs, "easy", effort(1)), judged(&jobs, "easy", effort(3)));
 }
 
-/// Checks that forecasts do not use the future: with no more ends or arrivals after a job's
-/// submission, its forecast must be the same. Under `fcfs`, decisions read no estimates, so the
-/// state is also the same.
+/// Checks that forecasts do not use the future. If nothing ends or arrives after a job's
+/// submission, its forecast must be the same. Under `fcfs`, decisions do not depend on estimates,
+/// so the state is also the same.
 #[test]
 fn nothing_is_read_of_what_is_not_over() {
     let jobs = stream(4, 400);
@@ -209,7 +210,8 @@ fn jobs_may_have_any_numbers() {
     }
 }
 
-/// Checks that numbers of past jobs may be reused: earlier promises to those numbers are over.
+/// Checks that the numbers of past jobs may be used again. Earlier promises to jobs with these
+/// numbers no longer count.
 #[test]
 fn a_queue_is_told_with_what_the_past_taught() {
     let jobs = stream(5, 400);
@@ -242,8 +244,8 @@ fn a_queue_is_told_with_what_the_past_taught() {
     assert!(forecast.experience.calibrated && forecast.experience.runs == 400);
 }
 
-/// Checks a machine without jobs in which each 3x3 box has an unavailable node: there is no time,
-/// regardless of what has been learned. Under `fcfs`, the jobs behind do not start either, for
+/// Checks a machine without jobs on which each 3x3 box has an unavailable node. There is no time,
+/// whatever the forecaster has learned. Under `fcfs`, the jobs behind do not start either, but for
 /// another reason.
 #[test]
 fn what_cannot_start_has_no_time_but_a_reason() {
@@ -313,8 +315,8 @@ fn a_number_of_nodes_lacks_no_place() {
     assert_eq!(request(&mut forecaster, &state, (all, kind)).times(), [Some(Time::ZERO); 4]);
 }
 
-/// Checks that a job without a time gets no promise: when it starts after the repair of the node,
-/// no promise is broken.
+/// Checks that there is no promise for a job without a time. When the job starts after the node has
+/// been repaired, no promise is broken.
 #[test]
 fn where_there_is_no_time_nothing_is_promised() {
     let mut state = dispatcher("easy");

@@ -1,4 +1,4 @@
-//! Fit, nearest, blockers and earliest, compared with their definitions.
+//! Free places, nearest boxes, blockers and earliest places, compared with their definitions.
 
 use pavior_answers::{Blockers, Shape, Snapshot, Weights, blockers, earliest, fit, nearest};
 use pavior_kernel::Time;

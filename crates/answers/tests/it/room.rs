@@ -1,4 +1,4 @@
-//! Room on a dispatcher: the plan, and the jobs it delays.
+//! Plans to make room on a dispatcher, and the jobs that they delay.
 
 use pavior_allocation::{Machine, Placement};
 use pavior_answers::{DelayedJob, Room, RoomQuestion, SearchLimits, Shape};
@@ -43,10 +43,10 @@ fn a_requeued_job_waits_again_and_what_is_reserved_delays_others() {
     assert_eq!(question(&shapes, false).plan(&dispatcher, NOW).plan, None);
     let question = question(&shapes, true);
     let plan = question.plan(&dispatcher, NOW).plan.expect("the job may be requeued");
-    // Two nodes for five ticks.
+    // The job loses two nodes for five ticks.
     assert_eq!((&plan.requeued[..], plan.lost), (&[JobId(1)][..], 10));
-    // Without the plan, job 2 starts when job 1 ends, at 100. With it, job 2 starts at 160, once
-    // the room is no longer needed.
+    // Without the plan, job 2 starts when job 1 ends, at 100. With the plan, job 2 starts at 160,
+    // when the room is no longer needed.
     let late = question.delayed(&plan, &dispatcher, NOW, scheduler).unwrap();
     let delayed = |job, before, planned| DelayedJob {
         job: JobId(job),

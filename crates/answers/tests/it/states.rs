@@ -1,4 +1,4 @@
-//! Every state of small machines, and random states of larger ones.
+//! All states of small machines, and random states of larger ones.
 
 use pavior_allocation::{Machine, Placement, Selection};
 use pavior_answers::Snapshot;
@@ -21,7 +21,7 @@ pub(crate) fn snapshot(grid: Grid, jobs: &[Vec<Cuboid>], failed: &[NodeId]) -> S
     Snapshot::of(&machine)
 }
 
-/// Returns every box on a grid, each set of nodes once.
+/// Returns every box on a grid. Each set of nodes occurs once.
 pub(crate) fn boxes(grid: Grid) -> Vec<Cuboid> {
     let [a, b, c] = grid.sides();
     let mut all = Vec::new();
@@ -34,7 +34,8 @@ pub(crate) fn boxes(grid: Grid) -> Vec<Cuboid> {
     all
 }
 
-/// Calls `look` with every way to cover some nodes with disjoint boxes and to fail some others.
+/// Calls `look` with every possible way to cover some nodes with disjoint boxes and to let some
+/// others fail.
 pub(crate) fn every(grid: Grid, failures: bool, look: &mut dyn FnMut(&[Cuboid], &[NodeId])) {
     let all = boxes(grid);
     let mut open = Occupancy::all_free(grid);
@@ -67,7 +68,7 @@ fn walk(
         open.give(&Cuboid::node(grid.point(id))).unwrap();
     }
     for part in all {
-        // `id` is the box's first node: the other nodes are covered from a lower one.
+        // `id` is the first node of the box. If a box has a lower first node, it was tried there.
         if part.nodes(&grid).min() == Some(id) && open.is_free(part) {
             open.take(part).unwrap();
             held.push(*part);

@@ -1,4 +1,5 @@
-//! Unblock: plans are carried out step by step and compared with the reference implementation.
+//! Plans that unblock a request. They are carried out step by step, and compared with the reference
+//! implementation.
 
 use pavior_answers::{MovePlan, Planned, SearchLimits, Shape, Snapshot, Weights, unblock};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Sides};
@@ -47,7 +48,7 @@ fn sides(part: &Cuboid, turn: bool) -> Sides {
     sides
 }
 
-/// Checks one answer. Returns the number of sets that were cheaper but cannot be carried out.
+/// Checks one answer. Returns the number of sets that are cheaper but cannot be carried out.
 pub(crate) fn judge(
     state: &State,
     snapshot: &Snapshot,
@@ -71,8 +72,7 @@ pub(crate) fn judge(
     if cost == least {
         return 0;
     }
-    // A cheaper set fits, but its moves block each other in any order and with any temporary
-    // places.
+    // A cheaper set fits, but its moves block each other in any order, even with temporary places.
     assert!(cost.is_none_or(|cost| least.is_some_and(|least| least < cost)));
     for set in brute::subsets(state.jobs.len(), most) {
         let weight: u64 = set.iter().map(|&job| weights[job]).sum();
@@ -140,7 +140,7 @@ fn limits_are_said() {
     assert_eq!((answer.plan, answer.proven), (None, false));
     let answer = unblock(&snapshot, shape, &weights, &SearchLimits::jobs(1));
     assert_eq!((answer.plan, answer.proven), (None, true), "one move is certainly not enough");
-    // It needs more nodes than are free, so the answer is immediate.
+    // The box has more nodes than are free, so the answer is immediate.
     let answer = unblock(&snapshot, Shape::new([16, 9, 1]), &weights, &spent);
     assert_eq!((answer.plan, answer.proven), (None, true));
     assert!(Weights::new(&snapshot, |_| u64::MAX / 4).is_err());

@@ -1,4 +1,4 @@
-//! Random queues under every scheduler: the reasons for waiting are compared with the machine and
+//! Random queues under every scheduler. The reasons for waiting are compared with the machine and
 //! the queue.
 
 use pavior_allocation::Machine;
@@ -25,7 +25,7 @@ const SCHEDULERS: [&str; 14] = [
     "conservative:count:depth=3",
 ];
 const STRATEGIES: [&str; 4] = ["tff", "gabl", "paging", "mbs"];
-/// The assumed estimate of a job without one.
+/// The estimate that is assumed for a job without one.
 const FOREVER: Time = Time(1 << 50);
 const ENDLESS: Time = Time(1 << 49);
 
@@ -121,7 +121,7 @@ fn holds(dispatcher: &mut Dispatcher, now: Time, name: &str, of: (&Job, &Why)) -
     counts && kind
 }
 
-/// Counts the jobs in a state whose reasons are wrong.
+/// Counts the jobs in a state for which the reasons are wrong.
 fn wrong(dispatcher: &mut Dispatcher, now: Time, name: &str, tried: &mut usize) -> usize {
     let found = reasons(dispatcher, now);
     *tried += found.len();
@@ -148,7 +148,7 @@ fn every_waiting_job_has_a_true_reason() {
                 step(&mut numbers, &mut dispatcher, now, id);
                 failed += wrong(&mut dispatcher, now, name, &mut tried);
             }
-            // A copy's scheduler has not been asked, so it gives no reasons.
+            // The scheduler of a copy has not been asked, so it gives no reasons.
             let mut again = dispatcher.fork(scheduler(name), |job| job.estimate);
             failed += wrong(&mut again, now, name, &mut tried);
         }
@@ -156,7 +156,8 @@ fn every_waiting_job_has_a_true_reason() {
     pavior_trials::attacked("pages", "what waiting requests wait for", tried, failed);
 }
 
-/// Checks that a queue of 10,000 different requests causes a bounded number of questions.
+/// Checks that a queue of 10,000 different requests leads to a bounded number of questions to the
+/// strategy.
 #[test]
 fn a_long_queue_is_answered_within_bounds() {
     let mut dispatcher = fresh("gabl", "conservative:depth=100");

@@ -1,4 +1,5 @@
-//! Why: a single place for jobs in the way, times and moves, and the wording.
+//! Reasons why a request is waiting: all parts refer to the same place, and the sentences are
+//! correct.
 
 use pavior_allocation::{Machine, Placement, Selection};
 use pavior_answers::{
@@ -164,7 +165,7 @@ fn of_many_blockers_the_largest_are_named() {
         "In the way on 16 at 0: job 1 (2 nodes), job 3 (2 nodes), job 5 (2 nodes), job 7 (2 \
          nodes), job 0 (1 node), and 3 more."
     );
-    // A caller who knows only some ends gets no time that depends on the others.
+    // If the caller knows only some ends, no reported time depends on the others.
     let some = |job: JobId| end(job).filter(|_| job.0 != 3);
     let answer = why(&snapshot, &Question::new(&demand, &some));
     assert_eq!(answer.blocked.unwrap().until, None);

@@ -1,17 +1,18 @@
 //! A daemon whose ledger is a folder of JSON files: `cargo run -p pavior-cluster --example folder
 //! -- FOLDER ADDRESS`.
 //!
-//! `machine.json` describes the machine. Each file in `jobs` is a job. Users create and delete
-//! these files; the daemon adds the boxes of jobs, and the reasons why the others are waiting:
+//! `machine.json` describes the machine, and each file in `jobs` describes a job. Users create and
+//! delete these files. The daemon adds the boxes of the jobs that run, and the reasons why the
+//! others are waiting:
 //!
 //! ```text
 //! machine.json    { "grid": "torus:4x4", "strategy": "tff", "scheduler": "easy", "down": [7] }
 //! jobs/a.json     { "shape": "2x2", "seconds": 60, "submitted": 1795311390 }
 //! ```
 //!
-//! Each turn reads the folder into a [`World`], a pure function plans [`Action`]s for it, and the
-//! actions are carried out. An action fails if its file has changed since it was read, so several
-//! daemons may run at once, and each may be stopped at any time.
+//! In each turn, the daemon reads the folder into a [`World`], plans [`Action`]s for it with a pure
+//! function, and carries them out. An action fails if its file has changed since it was read.
+//! Therefore, several daemons may run at the same time, and any of them may be stopped at any time.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -45,7 +46,7 @@ struct Record {
     shape: String,
     seconds: u64,
     submitted: u64,
-    /// The box: its base and its sides. `None` while the job is waiting.
+    /// The base and the sides of the box, or `None` while the job is waiting.
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<[[u16; 3]; 2]>,
     /// The job's start, in seconds since 1970.
@@ -56,14 +57,15 @@ struct Record {
     why: Option<String>,
 }
 
-/// A job, with the text that was read.
+/// A job, with the text of its file.
 struct Job {
     name: String,
     text: String,
     record: Record,
 }
 
-/// The folder at one time. A job's number is its index: the oldest comes first.
+/// The contents of the folder at one time. The number of a job is its index; the oldest job comes
+/// first.
 struct World {
     grid: Grid,
     strategy: strategies::Selection,
@@ -72,8 +74,8 @@ struct World {
     jobs: Vec<Job>,
 }
 
-/// A change to a job's file, made only if the file still has the text `seen`. Without a new text,
-/// the file is deleted.
+/// A change to a job's file, made only if the file still contains the text `seen`. Without a new
+/// text, the file is deleted.
 struct Action {
     name: String,
     seen: String,
@@ -88,7 +90,7 @@ fn fault(path: &Path, error: &dyn std::fmt::Display) -> String {
 /// Reads a folder.
 ///
 /// # Errors
-/// Returns an error if a file cannot be read, because its job may hold nodes.
+/// Returns an error if a file cannot be read, because the file may describe a job that holds nodes.
 fn read(folder: &Path) -> Result<World, String> {
     let path = folder.join("machine.json");
     let text = fs::read(&path).map_err(|error| fault(&path, &error))?;
@@ -162,7 +164,8 @@ fn request(job: &Job, planner: &mut Planner) -> Option<Request> {
     planner.dispatcher.could_ever_fit(&request).is_ok().then_some(request)
 }
 
-/// Plans for a world: jobs that have ended are deleted, and the scheduler chooses jobs to start.
+/// Plans actions for a world. Jobs that have ended are deleted, and the scheduler chooses jobs to
+/// start.
 ///
 /// # Errors
 /// Returns an error if the strategy or the scheduler does not work on the machine.
@@ -182,7 +185,7 @@ fn plan(world: &World, now: u64) -> Result<(Vec<Action>, View), String> {
             continue;
         };
         if job.end() <= now {
-            // The job's nodes become free once it is gone.
+            // The job's nodes become free when its file is deleted.
             actions.push(Action { name: job.name.clone(), seen: job.text.clone(), text: None });
         }
         let (start, end) = (job.record.start.unwrap_or(now), job.end().max(now + 1));
@@ -247,7 +250,7 @@ fn explain(
     }
 }
 
-/// Carries out an action. Returns false, and changes nothing, if its file has changed.
+/// Carries out an action. If its file has changed, returns false and changes nothing.
 ///
 /// # Errors
 /// Returns an error if the file cannot be written.

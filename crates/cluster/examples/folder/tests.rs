@@ -1,4 +1,4 @@
-//! Turns over a folder.
+//! Tests of turns over a folder.
 
 use super::*;
 

@@ -1,4 +1,5 @@
-//! Charts, schedules and machines with numbers of every magnitude, including infinities and NaN.
+//! Tests of charts, schedules and machines with numbers of every magnitude, including infinities
+//! and NaN.
 
 use pavior_draw::*;
 use pavior_mesh::{Cuboid, Grid};
@@ -135,9 +136,9 @@ fn equal_lines_are_said_and_drawn_apart() {
     let drawn = chart(vec![series("ff", 2.0), series("<tff>", 2.0), series("tbl", 1.0)]);
     let picture = svg(&drawn);
     let said = "ff and &lt;tff&gt; are equal: their lines alternate.";
-    // In the drawing, and in its description.
+    // The sentence is in the drawing and in its description.
     assert_eq!(picture.matches(said).count(), 2, "{picture}");
-    // The second line. In the legend, each line's sample begins with its own dash.
+    // This counts the second line. In the legend, each line's sample begins with its own dash.
     let count = |offset: &str| picture.matches(&format!("stroke-dashoffset=\"{offset}\"")).count();
     assert_eq!([count("-8"), count("0")], [1, 3], "{picture}");
     assert!(vega(&drawn).to_string().contains("ff and <tff> are equal."));
@@ -159,7 +160,7 @@ fn bars_differ_without_colours() {
         stated: Vec::new(),
         note: String::new(),
     };
-    // The second bar and its legend entry.
+    // These are the second bar and its legend entry.
     assert_eq!(svg(&chart).matches("fill=\"url(#h1-").count(), 2, "{}", svg(&chart));
     // On a logarithmic axis, bars become points of different shapes.
     let axis = ChartAxis { logarithmic: true, ..chart.y.clone() };
@@ -226,7 +227,7 @@ fn points_with_long_names_are_in_rows_with_their_whole_names() {
     };
     let svg = svg(&chart);
     let x = |circle: &str| -> f64 { circle.split('"').next().unwrap().parse().unwrap() };
-    // The first circle is the legend's.
+    // The first circle belongs to the legend.
     let places: Vec<f64> = svg.split("cx=\"").skip(2).map(x).collect();
     assert!(names.iter().all(|name| svg.contains(&format!(">{name}<"))), "{svg}");
     assert_eq!(places.len(), 3, "{svg}");

@@ -1,4 +1,4 @@
-//! Names and titles that would break XML or HTML if they were not escaped.
+//! Tests of names and titles that would break XML or HTML if they were not escaped.
 
 use pavior_draw::*;
 use pavior_mesh::{Cuboid, Grid};
@@ -28,7 +28,7 @@ fn no_name_breaks_a_drawing() {
                 y: axis(),
                 categories: if marks == Marks::Bars { vec![name.clone()] } else { Vec::new() },
                 marks,
-                // Two equal series, which a sentence mentions.
+                // There are two equal series, which a sentence mentions.
                 series: vec![Series { name: name.clone(), points: points.clone() }; 2],
                 stated: points.clone(),
                 note: name.clone(),
@@ -49,7 +49,7 @@ fn no_text_breaks_a_page() {
         let name = name.to_string();
         let table = SectionTable {
             header: vec![name.clone(), name.clone()],
-            // Rows that are shorter and longer than the header.
+            // The rows are shorter and longer than the header.
             rows: vec![vec![name.clone()], vec![name.clone(), "1".into(), name.clone()]],
             words: 1,
         };

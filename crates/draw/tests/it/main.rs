@@ -1,4 +1,5 @@
-//! Drawings of all kinds, with any data: they are well-formed, and no value in them is NaN.
+//! Tests of drawings of all kinds, with any data. The drawings are well-formed, and no value in
+//! them is NaN.
 
 mod charts;
 mod hostile;

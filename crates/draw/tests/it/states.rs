@@ -1,4 +1,4 @@
-//! Explanations and channel loads in random states.
+//! Tests of explanations and channel loads in random states.
 
 use pavior_allocation::conformance::Counterexample;
 use pavior_allocation::explain::{State, answer};

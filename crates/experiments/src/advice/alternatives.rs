@@ -7,11 +7,11 @@ use crate::{Point, Setting};
 /// The topic of an alternative, in the order of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Topic {
-    /// Strategy, scheduler and freedom, which require no purchase.
+    /// The strategy, scheduler and freedom, which require no purchase.
     Settings,
     /// Another machine.
     Machine,
-    /// Failing nodes, and spares.
+    /// Failing nodes and spares.
     Failures,
 }
 
@@ -29,18 +29,19 @@ impl Topic {
     }
 }
 
-/// A change to the current configuration, which may turn out not to apply.
+/// A change to the current configuration, which may not apply to it.
 pub(super) struct Change {
     pub(super) topic: Topic,
     /// A short name.
     pub(super) name: String,
-    /// A description of the change that can follow "with".
+    /// A description of the change, phrased so that it can follow "with".
     pub(super) words: String,
-    /// Settings that replace the current ones; a setting without a value is removed.
+    /// Settings that replace the current ones. A setting without a value is removed.
     pub(super) settings: Vec<(&'static str, Option<String>)>,
 }
 
-/// Contiguous placement without and with turning, the tightest place, and boxes that may be split.
+/// Contiguous placement without and with turning, placement at the tightest place, and boxes that
+/// may be split.
 const STRATEGIES: [(&str, &str); 4] =
     [("ff", ""), ("tff", ""), ("bf:turn=all", ""), ("gabl", " (several boxes per job)")];
 const SCHEDULERS: [(&str, &str); 3] = [("fcfs", ""), ("easy", ""), ("conservative", "")];
@@ -51,12 +52,12 @@ const FREEDOMS: [(&str, &str); 4] = [
     ("any", " (any nodes)"),
 ];
 
-/// The assumption if the current configuration has no failures, in seconds: a node fails once in
-/// five years of 365 days and is repaired within a day.
+/// The failures that are assumed if the current configuration has none, in seconds. A node fails
+/// once in five years of 365 days, and is repaired within a day.
 const FAILING: [(&str, &str); 2] = [("mttf", "157680000"), ("mttr", "86400")];
 const AN_HOUR: &str = "3600";
 
-/// Returns all changes to try. The first one uses the places in the log, if the log names nodes.
+/// Returns all changes to try. If the log names nodes, the first change uses the places in the log.
 pub(super) fn changes(present: &Point, placed: Option<&Setting>) -> Vec<Change> {
     let grid = present.settings().machine;
     let own = placed.map(|names| Change {
@@ -90,13 +91,14 @@ pub(super) fn changes(present: &Point, placed: Option<&Setting>) -> Vec<Change> 
     all
 }
 
-/// Returns the machine with or without wrap-around links, enlarged by a pod, and doubled.
+/// Returns three changes of the machine: with or without wrap-around links, enlarged by a pod, and
+/// doubled.
 fn machines(grid: &Grid) -> Vec<Change> {
     let axes = grid.axes();
     let sides = &grid.sides()[..axes];
     let wraps: Vec<bool> = (0..axes).map(|axis| grid.wraps(axis)).collect();
     let longest = (0..axes).rev().max_by_key(|&axis| sides[axis]).unwrap_or(0);
-    // A pod of cubes grows by one cube, any other machine by a quarter.
+    // A pod of cubes grows by one cube, and any other machine by a quarter.
     let step = if Cubes::of(grid).is_some() { 4 } else { sides[longest].div_ceil(4) };
     let grown = |by: u16| {
         let mut sides = sides.to_vec();
@@ -119,8 +121,9 @@ fn machines(grid: &Grid) -> Vec<Change> {
     tried.into_iter().filter_map(change).collect()
 }
 
-/// Returns the changes that concern failures. Without failures, nodes are made to fail, with and
-/// without a spare cube. With failures, they are removed, or a spare cube or checkpoints are added.
+/// Returns the changes that concern failures. If there are no failures, nodes are made to fail,
+/// with and without a spare cube. If there are, they are removed, or a spare cube or checkpoints
+/// are added.
 fn failures(present: &Point, grid: &Grid) -> Vec<Change> {
     let given = |settings: &[(&'static str, &str)]| -> Vec<(&'static str, Option<String>)> {
         settings.iter().map(|(key, value)| (*key, Some((*value).to_string()))).collect()

@@ -4,7 +4,7 @@ use super::Measure;
 use crate::Setting;
 use crate::parameters::{self, ValueType};
 
-/// Returns the `pavior simulate` command with these settings and these metrics.
+/// Returns the `pavior simulate` command with these settings and metrics.
 pub(super) fn simulate(settings: &[Setting], measures: &[Measure]) -> String {
     let mut command = "pavior simulate".to_string();
     for Setting { key, values } in settings {

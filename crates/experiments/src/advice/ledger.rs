@@ -7,13 +7,13 @@ use pavior_workload::TimeUnit;
 
 use crate::batches::{BATCHES, Batch};
 
-/// The rule that combines the values of pieces into one value for the whole run.
+/// The rule that combines the values of the pieces into one value for the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Whole {
     /// The mean, weighted by the duration of each piece.
     Average,
-    /// The sum of the contributions of all jobs, made when the jobs end or are interrupted. A
-    /// contribution counts in the piece in which the job arrived, as its wait does.
+    /// The sum of the contributions of all jobs, which are made when jobs end or are interrupted. A
+    /// contribution counts in the piece in which the job arrived, as does the job's wait.
     Sum,
     /// The mean of the values seen at arrivals.
     Mean,
@@ -28,12 +28,12 @@ struct Pieces {
 
 /// An observer that divides a run into pieces at the arrivals of certain jobs.
 ///
-/// All runs of the same jobs are divided at the same instants, unless jobs follow others: then they
-/// are divided after the same numbers of arrivals. Averages end at the last arrival.
+/// All runs of the same jobs are divided at the same instants. If jobs follow others, the runs are
+/// instead divided after the same numbers of arrivals. Averages end at the last arrival.
 pub(super) struct Ledger {
     time: TimeUnit,
     jobs: u64,
-    /// The wait of each job, by its index in the log; `None` if the job did not depart.
+    /// The wait of each job, by its index in the log. It is `None` if the job did not depart.
     pub(super) waits: Vec<Option<f64>>,
     pieces: Vec<Pieces>,
     /// The number of finished pieces.
@@ -65,12 +65,12 @@ impl Ledger {
         }
     }
 
-    /// Returns a job's piece, given its position in order of arrival.
+    /// Returns the piece to which a job belongs, given the job's position in order of arrival.
     pub(super) fn piece(job: u64, jobs: u64) -> usize {
         (u128::from(job) * BATCHES as u128 / u128::from(jobs.max(1))) as usize
     }
 
-    /// Returns the waits of all jobs, and each metric's pieces in the order of `Ledger::new`.
+    /// Returns the waits of all jobs, and the pieces of each metric in the order of `Ledger::new`.
     pub(super) fn into_parts(self) -> (Vec<Option<f64>>, Vec<Vec<Batch>>) {
         let full = |mut batches: Vec<Batch>| {
             batches.resize(BATCHES, Batch::default());
@@ -107,13 +107,13 @@ impl Ledger {
                 batches[piece].sum += value;
                 batches[piece].of += if wanted == Whole::Mean { 1.0 } else { 0.0 };
             }
-            // Each fact is measured separately: adding to a growing sum would round the
+            // Each fact is measured separately, because adding to a growing sum would round the
             // contributions.
             metric.see(now, &Fact::CountingStarts);
         }
     }
 
-    /// Passes a fact to averages and means. Sums only see the facts that they add.
+    /// Passes a fact to averages and means. Sums see only the facts that they add.
     fn tell(&mut self, now: Time, fact: &Fact<'_>) {
         let told = self.pieces.iter_mut().filter(|pieces| pieces.whole != Whole::Sum);
         told.for_each(|pieces| pieces.metric.see(now, fact));

@@ -1,11 +1,12 @@
-//! Advice: a log's jobs, rerun under alternatives to the current configuration.
+//! Advice, which is based on running the jobs of a log again under alternatives to the current
+//! configuration.
 //!
-//! The current configuration is one point: a machine, a strategy, a scheduler and a log's jobs.
-//! Each alternative changes a single setting and runs the same jobs with the same [`Scenario`].
-//! Every quantity is reported as a paired difference from the current configuration, with an
-//! interval computed from pieces of the run ([`Change`]). The intervals for one quantity are all
-//! correct at the same time with probability 95 %, because each has the level 1 - 0.05/alternatives
-//! (Bonferroni's inequality). Recommendations follow from these intervals alone.
+//! The current configuration is one point: a machine, a strategy, a scheduler and the jobs of a
+//! log. Each alternative changes a single setting, and runs the same jobs with the same
+//! [`Scenario`]. Every quantity is reported as a paired difference from the current configuration,
+//! with an interval computed from pieces of the run ([`Change`]). The intervals for one quantity
+//! are all correct at the same time with probability 95 %, because each has the level 1 -
+//! 0.05/alternatives (Bonferroni's inequality). Recommendations are based on these intervals alone.
 //!
 //! Cost: one observed simulation run per alternative, and memory for all waits in each run.
 
@@ -53,9 +54,9 @@ pub enum AdviceError {
 /// A quantity by which alternatives are compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure {
-    /// The simulation metric: its name and option.
+    /// The metric of the simulation: its name and option.
     pub metric: String,
-    /// The size range, in nodes, of the jobs to include; `None` for all jobs.
+    /// The range of sizes, in nodes, of the jobs that count, or `None` for all jobs.
     pub nodes: Option<[u32; 2]>,
     /// The displayed title.
     pub title: String,
@@ -70,7 +71,7 @@ pub struct Measure {
 pub struct Run {
     /// The command that reproduces the run's numbers.
     pub command: String,
-    /// The value of each measure, in its metric's unit; `None` if the measure does not apply.
+    /// The value of each measure, in its metric's unit, or `None` if the measure does not apply.
     pub values: Vec<Option<f64>>,
     /// The number of jobs that were rejected because they can never fit.
     pub rejected: u64,
@@ -85,16 +86,16 @@ pub struct Alternative {
     pub topic: Topic,
     /// A short name.
     pub name: String,
-    /// A description of the change that can follow "with".
+    /// A description of the change, phrased so that it can follow "with".
     pub words: String,
     /// The result of the run with this change.
     pub run: Run,
-    /// For each measure, the difference from the current configuration over the jobs that both runs
-    /// completed, in the unit of the metric.
+    /// For each measure, the difference from the current configuration. It covers the jobs that
+    /// both runs completed, and is in the unit of the metric.
     pub changes: Vec<Option<Change>>,
 }
 
-/// The current configuration, all alternatives, and their differences.
+/// The current configuration, all alternatives, and the differences between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Advice {
     /// The path of the log, as given.
@@ -122,7 +123,7 @@ pub struct Advice {
     pub level: f64,
 }
 
-/// The accepted probability that any interval of a measure is wrong.
+/// The accepted probability that at least one interval of a measure is wrong.
 const MISSES: f64 = 0.05;
 
 /// Returns the default shape of the boxes to count: half of the machine along each axis.
@@ -148,7 +149,7 @@ pub fn advise(
     advise_among(present, slots, None, environment)
 }
 
-/// Like [`advise`], but with only some of the alternatives: `(names, most)` selects the first
+/// Does the same as [`advise`] for only some of the alternatives: `(names, most)` selects the first
 /// `most` of these names that apply. Names are those in the result, such as `scheduler easy`.
 ///
 /// # Errors
@@ -218,8 +219,8 @@ pub fn advise_among(
     })
 }
 
-/// Returns the point that the settings describe, or `None` if they describe several. With `placed`,
-/// returns the point in which jobs run at their places in the log.
+/// Returns the point that the settings describe, or `None` if they describe several points. If
+/// `placed` is set, jobs run at their places in the log.
 fn point_of(settings: &[Setting]) -> Result<Option<Point>, SettingError> {
     let mut specification = Specification::from_settings(settings, "advise", Keys::Options)?;
     let count = 1 + usize::from(settings.iter().any(|setting| setting.key == "placed"));
@@ -270,14 +271,15 @@ fn tried(
     (tried, left_out)
 }
 
-/// The measures, and the way each is computed.
+/// The measures, and how each of them is computed.
 struct Measures {
     list: Vec<Measure>,
-    /// The metrics that are computed piece by piece; measures of waits precede them in the list.
+    /// The metrics that are computed piece by piece. In the list of measures, they come after the
+    /// waits.
     pieces: Vec<(&'static MetricSpec, Whole)>,
 }
 
-/// A run with everything needed to compare it.
+/// A run, with all data needed to compare it with others.
 struct Raw {
     run: Run,
     waits: Vec<Option<f64>>,
@@ -297,7 +299,7 @@ impl Measures {
         }));
         let of_slots = format!("slots_arriving:{slots}");
         let all = [
-            // Like the metric, the measure ends its pieces at the last arrival.
+            // Like the metric itself, this measure ends its pieces at the last arrival.
             ("utilization_arriving", "utilization", Whole::Average, "utilization", "%", 0.01),
             (&of_slots, &of_slots, Whole::Mean, &format!("slots {slots}"), "", 1.0),
             ("node_time_lost", "node_time_lost", Whole::Sum, "lost", "node-h", HOUR),
@@ -371,7 +373,7 @@ impl Measures {
     }
 }
 
-/// Returns the waits of the completed jobs of certain sizes, each with the job's place.
+/// Returns the waits of the completed jobs in a range of sizes, each with the position of the job.
 fn of_sizes<'t>(
     trace: &'t Trace,
     waits: &'t [Option<f64>],
@@ -399,8 +401,8 @@ fn paired(trace: &Trace, [a, b]: [&[Option<f64>]; 2], nodes: Option<[u32; 2]>) -
     pieces
 }
 
-/// Splits the jobs into thirds by size and returns the smallest and largest number of nodes of each
-/// third. Jobs of equal size stay together, so there may be fewer than three groups.
+/// Divides the jobs into thirds by size. Returns the smallest and the largest number of nodes in
+/// each third. Jobs of equal size are in the same third, so there may be fewer than three.
 fn thirds(trace: &Trace) -> Vec<[u32; 2]> {
     let mut nodes: Vec<u32> = trace.records.iter().map(|record| record.nodes).collect();
     nodes.sort_unstable();

@@ -1,11 +1,13 @@
-//! Advice as an HTML page: recommendations, then amounts, then commands to reproduce them.
+//! Advice as an HTML page. It contains recommendations, then numbers, then commands that reproduce
+//! the numbers.
 
 use pavior_draw::{DifferenceRow, Differences, Drawing, Page, Section, SectionTable};
 
 use super::words::MESSAGES;
 use super::{Advice, Alternative, BATCHES, Measure, Topic, cell, notes, recommendations, value};
 
-/// Builds the page. `provenance` describes the program that generated the page, line by line.
+/// Builds the page. `provenance` contains lines that describe the program and the command that
+/// generated the page.
 pub fn page(advice: &Advice, provenance: &[String]) -> Page {
     let Advice { log, machine, strategy, scheduler, jobs, span, .. } = advice;
     let days = span / 86_400.0;

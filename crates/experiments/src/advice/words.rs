@@ -1,4 +1,4 @@
-//! Sentences about the results, and numbers in readable form.
+//! Sentences about the results, and formatting of numbers for readers.
 
 use super::{Advice, Alternative, Change, Measure, Shown, Topic};
 use crate::batches::FEWEST_JOBS;
@@ -6,7 +6,7 @@ use crate::batches::FEWEST_JOBS;
 /// The index of the measure for the waits of all jobs.
 const WAITING: usize = 0;
 
-/// Returns recommendations: for each alternative, only what its intervals show.
+/// Returns recommendations. Each claims only what the intervals of an alternative show.
 pub fn recommendations(advice: &Advice) -> Vec<String> {
     if advice.jobs < FEWEST_JOBS as u64 {
         return vec![format!(
@@ -28,7 +28,7 @@ pub fn recommendations(advice: &Advice) -> Vec<String> {
     all
 }
 
-/// Describes other settings, with the most certain gain first.
+/// Describes alternative settings. The one with the most certain gain comes first.
 fn of_settings(advice: &Advice) -> Vec<String> {
     let own = || advice.alternatives.iter().filter(|one| one.topic == Topic::Settings);
     let mut gains: Vec<&Alternative> = own().filter(|one| shown(one) == Shown::Less).collect();
@@ -66,7 +66,7 @@ fn of_settings(advice: &Advice) -> Vec<String> {
     all
 }
 
-/// Returns a sentence about jobs of certain sizes, for use when there is no significant difference
+/// Returns a sentence about jobs of certain sizes. It is used if there is no significant difference
 /// over all jobs.
 fn of_sizes(advice: &Advice, one: &Alternative) -> Option<String> {
     if shown(one) != Shown::Nothing {
@@ -144,7 +144,7 @@ fn undecided<'a>(advice: &Advice, all: impl Iterator<Item = &'a Alternative>) ->
     Some(format!("Wait times do not change significantly with {list}."))
 }
 
-/// Formats a range of positive times, in the unit that suits the longer one.
+/// Formats a range of positive times, in a unit that suits the longer time.
 fn times(low: f64, high: f64) -> String {
     let (unit, word) = match high {
         high if high < 120.0 => (1.0, "s"),
@@ -160,7 +160,8 @@ fn times(low: f64, high: f64) -> String {
     format!("{low:.decimals$} to {high:.decimals$} {word}")
 }
 
-/// Formats a measure's value in readable form, in its unit; `-` if the measure does not apply.
+/// Formats the value of a measure for readers, in the unit of the measure. Returns `-` if the
+/// measure does not apply.
 pub fn value(measure: &Measure, value: Option<f64>) -> String {
     value.map_or("-".to_string(), |value| {
         let value = value / measure.scale;
@@ -168,8 +169,8 @@ pub fn value(measure: &Measure, value: Option<f64>) -> String {
     })
 }
 
-/// Formats a difference in readable form, in the measure's unit, with its half-width. If the
-/// interval contains zero, so that the difference is not significant, the text begins with `~`.
+/// Formats a difference for readers, in the unit of the measure, with its half-width. The text
+/// begins with `~` if the interval contains zero, that is, if the difference is not significant.
 pub fn cell(measure: &Measure, change: Option<Change>) -> String {
     let Some(change) = change.map(|change| change.times(1.0 / measure.scale)) else {
         return "-".to_string();
@@ -199,7 +200,7 @@ fn decimals(value: f64) -> usize {
     }
 }
 
-/// A note on an effect that none of the numbers include.
+/// A note about an effect that none of the numbers include.
 pub(super) const MESSAGES: &str = "These numbers ignore that messages take longer when a job's \
                                    nodes are farther apart.";
 

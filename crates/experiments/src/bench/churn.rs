@@ -1,10 +1,10 @@
-//! A recorded churn near saturation: the requests and releases in order, with the answers.
+//! A recorded churn near saturation: requests and releases in order, with the answers.
 //!
-//! Requests come from one stream, the same for every strategy. If a request is refused, the oldest
-//! job departs and the request is repeated until it is granted, so that the machine stays as full
-//! as the strategy can make it. If a fill is set, the oldest jobs also depart beforehand, so that
-//! no more than this fraction of the nodes is in use. A request that the strategy would never grant
-//! is skipped, as in simulations.
+//! Requests come from one stream, which is the same for every strategy. If a request is refused,
+//! the oldest job departs and the request is repeated until it is granted. This keeps the machine
+//! as full as the strategy can make it. If a fill is set, the oldest jobs also depart before each
+//! request, so that no more than this fraction of the nodes is in use. A request that the strategy
+//! would never grant is skipped, as in simulations.
 
 use std::collections::VecDeque;
 
@@ -18,8 +18,8 @@ pub(super) struct Demand<'a> {
     /// The stream of requests, which restarts when it ends.
     pub(super) requests: &'a [Request],
     pub(super) attempts: usize,
-    /// The number of warm-up attempts, which are not recorded. `None` warms up until the first
-    /// departure, and then until every job present at that time has departed.
+    /// The number of warm-up attempts, which are not recorded. If it is `None`, the warm-up lasts
+    /// until every job that was present at the first departure has departed.
     pub(super) warmup: Option<u64>,
     pub(super) fill: Option<f64>,
     pub(super) seed: u64,
@@ -28,7 +28,7 @@ pub(super) struct Demand<'a> {
 /// A single action on the machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
-    /// An attempt and its answer.
+    /// An attempt, with its answer.
     Ask {
         job: JobId,
         request: Request,
@@ -37,7 +37,7 @@ pub(super) enum Step {
     Release(JobId),
 }
 
-/// A strategy's recorded churn, ready to be replayed.
+/// A strategy's recorded churn, which can be replayed.
 pub(super) struct Churn {
     /// The machine after the warm-up. It has already determined which requests can never fit.
     pub(super) start: Machine,
@@ -45,9 +45,10 @@ pub(super) struct Churn {
     pub(super) warmup: u64,
     /// The number of requests skipped after the warm-up.
     pub(super) rejected: u64,
-    /// The number of parts in use, summed over the attempts.
+    /// The number of parts in use, added up over the attempts.
     pub(super) parts: u64,
-    /// The work of `find` for attempts that were granted, and for those that were refused.
+    /// The work of `find` for attempts that were granted. The next field has that for attempts that
+    /// were refused.
     pub(super) granted: Work,
     pub(super) refused: Work,
     /// The work done for grants and releases.
@@ -55,7 +56,8 @@ pub(super) struct Churn {
 }
 
 impl Churn {
-    /// Records a strategy's churn; `None` if the strategy would never grant any of the requests.
+    /// Records a strategy's churn. Returns `None` if the strategy would never grant any of the
+    /// requests.
     pub(super) fn record(
         demand: &Demand<'_>,
         selection: &Selection,
@@ -78,7 +80,8 @@ impl Churn {
         let upkeep = (play.machine.work() - before).upkeep;
         for step in &play.steps {
             if let Step::Ask { request, .. } = step {
-                // The machine caches the answer. Simulations ask when a job arrives.
+                // The machine caches the answer, because simulations ask this question whenever a
+                // job arrives.
                 let _ = start.could_ever_fit(request);
             }
         }
@@ -99,7 +102,7 @@ impl Churn {
 struct Play<'a> {
     demand: &'a Demand<'a>,
     machine: Machine,
-    /// Running jobs in the order granted, each with its number of parts.
+    /// Running jobs in the order in which they were granted, each with its number of parts.
     running: VecDeque<(JobId, u64)>,
     parts: u64,
     /// The position of the next request in the stream.
@@ -107,7 +110,7 @@ struct Play<'a> {
     /// The current request and its job.
     pending: Option<(JobId, Request)>,
     jobs: u64,
-    /// Steps after the warm-up, which is not recorded.
+    /// The steps after the warm-up, which are recorded.
     steps: Vec<Step>,
     recorded: bool,
     attempts: u64,
@@ -171,7 +174,7 @@ impl<'a> Play<'a> {
         false
     }
 
-    /// Makes one attempt and carries out its consequences.
+    /// Makes one attempt and processes its result.
     fn attempt(&mut self) {
         if self.pending.is_none() {
             let found = self.choose();
@@ -199,7 +202,7 @@ impl<'a> Play<'a> {
         } else {
             self.refused += work;
             if !self.depart() {
-                // Even the empty machine refuses the request, contrary to its own answer.
+                // Even the empty machine refuses the request, which contradicts its own answer.
                 self.pending = None;
             }
         }

@@ -1,15 +1,16 @@
-//! Benchmarks of allocation: the time per attempt of several strategies, for the same requests.
+//! Benchmarks of allocation: the time per attempt of several strategies for the same requests.
 //!
-//! The churn of each strategy is recorded first and then replayed in rounds. Every round runs all
-//! strategies, so that other load on the computer affects them equally. A round replays twice:
+//! The churn of each strategy is recorded first, and then replayed in rounds. Every round runs all
+//! strategies, so that other load on the computer affects them equally. A round replays each churn
+//! twice:
 //!
 //! - with a clock reading around every attempt, minus the overhead of the clock. An attempt is only
 //!   the question, as in the `allocation_ns` metric. For each attempt, the middle readings of all
 //!   rounds are averaged, which removes interruptions and smooths the ticks of a coarse clock.
 //!   Medians and percentiles are computed over attempts;
 //! - with a clock reading around every [`BATCH`] attempts with their grants and releases, so that
-//!   the clock's overhead is negligible. This is the total work of an allocator, including list
-//!   maintenance.
+//!   the clock's overhead is negligible. This measures the total work of an allocator, including
+//!   the maintenance of lists.
 //!
 //! Everything except the times depends only on the arguments.
 
@@ -37,10 +38,11 @@ pub struct Bench {
     pub requests: Vec<Request>,
     /// The number of attempts per strategy; must be positive.
     pub attempts: usize,
-    /// The number of warm-up attempts. `None` warms up until the first job departs, and then until
-    /// all jobs that were present at that time have departed.
+    /// The number of warm-up attempts. If it is `None`, the warm-up lasts until every job that was
+    /// present at the first departure has departed.
     pub warmup: Option<u64>,
-    /// The maximum fraction of the nodes in use; `None` to let the strategy fill as many as it can.
+    /// The maximum fraction of the nodes in use. `None` lets the strategy fill as many nodes as it
+    /// can.
     pub fill: Option<f64>,
     /// The number of replays of the attempts; must be positive.
     pub rounds: usize,
@@ -51,7 +53,7 @@ pub struct Bench {
 /// The results of a benchmark.
 #[derive(Clone)]
 pub struct BenchResults {
-    /// The time taken by a clock reading itself, in nanoseconds, which has been subtracted.
+    /// The duration of a clock reading itself, in nanoseconds, which has been subtracted.
     pub clock_overhead_ns: f64,
     /// One row per strategy, in the order given.
     pub rows: Vec<BenchRow>,
@@ -74,14 +76,15 @@ pub struct BenchRow {
     pub rejected: u64,
     /// The mean number of parts in use at an attempt: m in the TBL paper.
     pub busy_submeshes: f64,
-    /// The number of units tested on grants and releases, per attempt.
+    /// The number of units tested for grants and releases, per attempt.
     pub upkeep: f64,
-    /// The mean time of an attempt, including its share of the grants and releases, in nanoseconds.
+    /// The mean time of an attempt, including its share of grants and releases, in nanoseconds.
     pub whole_mean_ns: f64,
-    /// The mean time of an attempt relative to the first strategy: the median ratio over the
-    /// rounds.
+    /// The mean time of an attempt relative to the first strategy, computed as the median ratio
+    /// over the rounds.
     pub ratio: f64,
-    /// The half-width of its 95 % confidence interval; `None` for the first strategy or one round.
+    /// The half-width of the 95 % confidence interval for the ratio, or `None` for the first
+    /// strategy, or if there is only one round.
     pub ratio_ci95: Option<f64>,
 }
 
@@ -92,7 +95,7 @@ pub struct Answers {
     pub count: usize,
     /// The strategy's total work for these attempts.
     pub work: Work,
-    /// The times of these attempts; `None` if there are none.
+    /// The times of these attempts, or `None` if there are none.
     pub times: Option<Times>,
 }
 

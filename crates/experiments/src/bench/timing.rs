@@ -6,11 +6,12 @@ use pavior_simulation::Stopwatch;
 
 use super::churn::{Churn, Step};
 
-/// The number of attempts between two clock readings when grants and releases are also measured.
+/// The number of attempts between two clock readings if grants and releases are also measured.
 pub const BATCH: usize = 64;
 
-/// The excess over twice the expected length at which a reading counts as interrupted. Cold caches
-/// and mispredicted branches cost less than this, and the operating system costs more.
+/// The time by which a reading must exceed twice its expected length to count as interrupted. Cold
+/// caches and mispredicted branches cost less than this, and interruptions by the operating system
+/// cost more.
 const INTERRUPTION_NS: f64 = 1000.0;
 
 /// Times of attempts, in nanoseconds.
@@ -25,15 +26,16 @@ pub struct Times {
 }
 
 impl Times {
-    /// Summarizes the times of some attempts; `None` if there are no attempts.
+    /// Summarizes the times of some attempts. Returns `None` if there are no attempts.
     pub(super) fn of(times: &[f64]) -> Option<Times> {
         if times.is_empty() {
             return None;
         }
         let mut sorted = times.to_vec();
         sorted.sort_by(f64::total_cmp);
-        // The smallest time that is not exceeded in at least `percent` percent of all attempts. A
-        // time below the clock's resolution can be negative after the subtraction.
+        // The percentile is the smallest time that at least `percent` percent of all attempts do
+        // not exceed. If a time is below the clock's resolution, subtracting the overhead can make
+        // it negative.
         let percentile =
             |percent: usize| sorted[(sorted.len() * percent).div_ceil(100) - 1].max(0.0);
         let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
@@ -106,8 +108,8 @@ impl Replays {
     }
 }
 
-/// Sums a round's readings. A reading that is far longer than the combined time over all rounds was
-/// interrupted, and is replaced by that time.
+/// Adds up the readings of a round. A reading that is far longer than the combined time over all
+/// rounds was interrupted, so the combined time replaces it.
 fn uninterrupted(round: &[f32], settled: &[f64]) -> f64 {
     let each = round.iter().zip(settled).map(|(reading, settled)| {
         let reading = f64::from(*reading);
@@ -165,7 +167,7 @@ fn in_batches(churn: &Churn, watch: &mut Stopwatch, readings: &mut Vec<f32>) {
                     watch.begin();
                 }
                 asked += 1;
-                // The answer has been compared before.
+                // The answer has already been compared.
                 let _ = black_box(machine.allocate(*job, black_box(request)));
             }
             Step::Release(job) => {
@@ -182,14 +184,14 @@ mod tests {
 
     #[test]
     fn interruptions_drop_out() {
-        // Two items in three rounds, one of which was interrupted.
+        // There are two items in three rounds, and one reading was interrupted.
         assert_eq!(settle(&[10.0, 1.0, 12.0, 900.0, 11.0, 3.0], 3), [11.0, 3.0]);
         assert_eq!(settle(&[10.0, 20.0], 1), [10.0, 20.0]);
         assert_eq!(settle(&[10.0, 20.0], 2), [15.0]);
-        // The sum of a round, without interruptions.
+        // This is the sum of a round without interruptions.
         let sum = uninterrupted(&[12.0, 900.0, 1e6], &[11.0, 10.0, 3.0]);
         assert!((sum - (12.0 + 900.0 + 3.0)).abs() < 1e-9);
-        // The middle three of seven.
+        // Of the seven readings, the middle three count.
         assert_eq!(settle(&[9.0, 10.0, 20.0, 30.0, 31.0, 99.0, 99.0], 7), [27.0]);
     }
 

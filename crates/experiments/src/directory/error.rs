@@ -1,4 +1,4 @@
-//! Directory errors, with messages for the user.
+//! Errors of directories, with messages for users.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub enum DirectoryError {
     Taken {
         /// The displayed name of the directory.
         path: String,
-        /// The reason, phrased as the rest of the sentence.
+        /// The reason, which completes the sentence.
         reason: &'static str,
     },
     /// A line does not match the checksum that was written with it.

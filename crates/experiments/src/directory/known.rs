@@ -1,7 +1,7 @@
 //! The replications in a directory. Each line and each file is checked against its checksum.
 //!
 //! Invariant: nothing with a wrong checksum is returned. It either causes an error, or is omitted
-//! and counted. In a directory without a note, times have no checksum.
+//! and counted. If a directory has no note, its times have no checksum.
 
 use std::io;
 use std::path::Path;
@@ -15,14 +15,14 @@ use crate::{JournalEntry, Specification};
 /// The replications in a directory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Known {
-    /// The entries in the journal and in the finished files.
+    /// The entries of the journal and of the finished files.
     pub entries: Vec<JournalEntry>,
     /// The number of damaged lines that were omitted.
     pub discarded: u64,
 }
 
 impl Known {
-    /// Adds other entries, dropping any that are not part of the experiment.
+    /// Adds other entries. Entries that do not belong to the experiment are dropped.
     pub(super) fn add(&mut self, other: Known, specification: &Specification) {
         self.entries.extend(other.entries);
         self.discarded += other.discarded;
@@ -31,7 +31,8 @@ impl Known {
     }
 }
 
-/// Returns all replications in a directory, finished or not; empty if there is no run.
+/// Returns all replications in a directory, whether the run is finished or not. Returns none if the
+/// directory contains no run.
 ///
 /// # Errors
 /// Returns an error if a line or a file is damaged.
@@ -47,8 +48,8 @@ pub fn known(
 }
 
 /// Reads the replications in a directory's journal. An incomplete last line does not count as
-/// damaged: the process was killed while writing it. Lines that were changed or belong to another
-/// run cause an error unless `discard_damaged` is set.
+/// damaged: it shows that the process was killed while writing it. If a line was changed or belongs
+/// to another run, this is an error unless `discard_damaged` is set.
 pub(super) fn in_journal(
     directory: &Path,
     key: &str,
@@ -81,7 +82,8 @@ pub(super) fn in_files(
         Ok(read_if_there(path, Limits::LINES)?.filter(|text| !text.is_empty()))
     };
     let Some(text) = whole(&path)? else { return Ok(Known::default()) };
-    // Times that were changed are worthless, and measuring again gives different times in any case.
+    // Times that were changed are worthless, and a second measurement would give different times in
+    // any case.
     let timings = match note.map_or(Ok(()), |note| verify(directory, note, &[TIMINGS])) {
         Err(_) if discard_damaged => None,
         verified => verified.and_then(|()| Ok(whole(&directory.join(TIMINGS))?))?,
@@ -97,12 +99,12 @@ pub(super) fn in_files(
     }
 }
 
-/// Compares finished files with their checksums in `run.json`, if they are listed there.
+/// Compares finished files with their checksums, if `run.json` contains them.
 ///
 /// # Errors
-/// Returns an error if a file is missing or any of its bytes were changed.
+/// Returns an error if a file is missing or was changed in any byte.
 pub fn verify(directory: &Path, note: &Note, names: &[&str]) -> Result<(), DirectoryError> {
-    /// An experiment's results may be of any length, because they are not kept in memory.
+    /// The results of an experiment may have any length, because they are not stored in memory.
     const ANY: Limits = Limits { line: u64::MAX, total: u64::MAX };
     for name in names {
         let Some(expected) = note.files.get(*name) else { continue };

@@ -1,9 +1,9 @@
-//! The directory of an experiment, with a lock, a journal that survives crashes, and files that are
-//! always complete.
+//! The directory of an experiment. It has a lock, a journal that survives crashes, and files that
+//! are always complete.
 //!
-//! During a run, finished replications are lines in `journal`. When the run is done, they are in
+//! During a run, finished replications are stored as lines in `journal`. After the run, they are in
 //! `replications.csv` and `timings.csv`, and the journal is removed. `run.json` describes the
-//! contents from the beginning, and in the end contains every file's checksum.
+//! contents from the beginning. At the end, it also contains the checksum of every file.
 
 mod error;
 mod known;
@@ -42,11 +42,11 @@ pub struct Directory {
 pub struct Resume {
     /// True to continue a run in the directory.
     pub resume: bool,
-    /// True to omit damaged replications and run them again, instead of stopping at them.
+    /// True to omit damaged replications and run them again, instead of failing.
     pub discard_damaged: bool,
 }
 
-/// A run in progress in its directory, and the store of its replications.
+/// A run in progress in its directory, which stores its replications there.
 pub struct OpenRun {
     directory: Directory,
     run: Run,
@@ -55,8 +55,8 @@ pub struct OpenRun {
 }
 
 impl Directory {
-    /// Creates a directory if necessary, and locks it. A directory that contains other files but no
-    /// run is rejected.
+    /// Creates a directory if necessary, and locks it. Rejects a directory that contains files but
+    /// no run.
     ///
     /// # Errors
     /// Returns an error if another process is using the directory, if the directory contains
@@ -73,12 +73,13 @@ impl Directory {
         Ok(Directory { path: path.to_path_buf(), _lock: lock, clock: Clock::start() })
     }
 
-    /// Begins a new run in an empty directory, or resumes the same run. `text` is its description.
+    /// Begins a new run in an empty directory, or resumes the same run. `text` is the text of the
+    /// experiment.
     ///
     /// # Errors
-    /// Returns an error if the directory contains a run and `resume` is not set, if it contains
-    /// another run, if a line is damaged and `discard_damaged` is not set, or if a file cannot be
-    /// read or written.
+    /// Returns an error if the directory contains a run and `resume` is not set, or if it contains
+    /// a different run. Also returns an error if a line is damaged and `discard_damaged` is not
+    /// set, or if a file cannot be read or written.
     pub fn begin(
         self,
         run: &Run,
@@ -107,7 +108,7 @@ impl Directory {
         let lines: String = known.entries.iter().map(sealed).collect();
         let finished = known::in_files(path, note.as_ref(), specification, how.discard_damaged)?;
         known.add(finished, specification);
-        // A finished directory's note remains unless something is run again.
+        // The note of a finished run remains unless something is run again.
         if !note.is_some_and(|note| note.finished) {
             let checksum = Checksum::of(text.as_bytes()).to_string();
             self.write_note(run, false, [(EXPERIMENT.to_string(), checksum)])?;
@@ -134,7 +135,7 @@ impl Directory {
 }
 
 impl OpenRun {
-    /// Writes the files of a finished run and removes the journal once they are safe.
+    /// Writes the files of a finished run, and removes the journal when they are safely stored.
     ///
     /// # Errors
     /// Returns an error if a file cannot be written. In that case, the journal remains.
@@ -158,13 +159,13 @@ impl OpenRun {
 }
 
 impl Store for OpenRun {
-    /// Adds a line in a single write. Once this returns, the line survives the end of the process.
+    /// Adds a line with a single write. After that, the line survives the end of the process.
     fn keep(&mut self, entry: &JournalEntry) -> io::Result<()> {
         self.journal.write_all((entry.line(&self.run.fingerprint) + "\n").as_bytes())
     }
 }
 
-/// Reads a directory's note; `None` if the directory contains no run.
+/// Reads a directory's note. Returns `None` if the directory contains no run.
 ///
 /// # Errors
 /// Returns an error if `run.json` cannot be read or has changed since it was written.

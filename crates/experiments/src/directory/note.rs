@@ -1,4 +1,5 @@
-//! `run.json`: the contents of a directory, their origin and times, and the checksums of its files.
+//! `run.json`: the contents of a directory, their origin, the times of the run, and the checksums
+//! of the files.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +11,8 @@ use serde_json::{Map, Value, json};
 
 use super::DirectoryError;
 
-/// The identity of a run. Results from two directories may be mixed only if their runs match.
+/// The identity of a run. Results from two directories may be mixed only if their runs have the
+/// same identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The name of the experiment.
@@ -30,7 +32,7 @@ pub struct Run {
 pub struct Reproduced {
     /// The name of the paper.
     pub paper: String,
-    /// True for the quick reproduction.
+    /// True for a quick reproduction.
     pub quick: bool,
 }
 
@@ -49,7 +51,7 @@ pub struct Note {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     began: SystemTime,
-    /// A date would not be sufficient, because the system clock may be set back during the run.
+    /// A date would not be enough, because the system clock may be set back during the run.
     since: std::time::Instant,
 }
 
@@ -62,10 +64,10 @@ impl Clock {
 const CHECKSUM: &str = "checksum";
 
 impl Note {
-    /// Reads a note; `None` if the file does not exist.
+    /// Reads a note. Returns `None` if the file does not exist.
     ///
     /// # Errors
-    /// Returns an error if the note cannot be read, or any of its bytes were changed.
+    /// Returns an error if the note cannot be read or was changed in any byte.
     pub(crate) fn read(path: &Path) -> Result<Option<Note>, DirectoryError> {
         let Some(text) = read_if_there(path, Limits::DOCUMENT)? else { return Ok(None) };
         Note::parse(&text).map(Some).ok_or_else(|| DirectoryError::damaged_file(path))
@@ -126,7 +128,7 @@ impl Note {
     }
 }
 
-/// Returns the text of an object whose last member is the object's own checksum.
+/// Returns the text of an object whose last member is a checksum of the rest.
 fn sealed(mut value: Map<String, Value>) -> String {
     value.insert(CHECKSUM.to_string(), json!(own_checksum(&value)));
     pretty(value)

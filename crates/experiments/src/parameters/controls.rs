@@ -1,4 +1,4 @@
-//! Keys that apply to an experiment as a whole: replications, bounds and metrics.
+//! Keys that apply to a whole experiment: replications, bounds and metrics.
 
 use super::Heading;
 
@@ -10,9 +10,10 @@ pub struct Control {
     pub meaning: &'static str,
     /// The kind of values that the control takes.
     pub kind: ControlKind,
-    /// The default value; empty if omitting the key has its own meaning.
+    /// The default value, or an empty text if the absence of the key has its own meaning.
     pub default: &'static str,
-    /// The heading under which `simulate` lists the key; `None` if it is only for experiment files.
+    /// The heading under which `simulate` lists the key, or `None` if the key may occur only in
+    /// experiment files.
     pub heading: Option<Heading>,
 }
 
@@ -31,7 +32,7 @@ pub enum ControlKind {
     Share,
     /// Names of metrics.
     Metrics,
-    /// Formulas by strategy.
+    /// Formulas of strategies.
     Formulas,
 }
 

@@ -1,5 +1,6 @@
-//! The parameters as Python keywords: the signature and help of `pavior.simulate`, its declaration
-//! for type checkers, and the keywords of `pavior.Experiment` with their types and help.
+//! The parameters as keywords in Python: the signature and help of `pavior.simulate`, its
+//! declaration for type checkers, and the keywords of `pavior.Experiment` with their types and
+//! help.
 
 use pavior_kernel::Family;
 use pavior_network::PatternKind;
@@ -20,7 +21,7 @@ an unknown name. Times are in seconds for a log, and otherwise in units of time;
 `datetime.timedelta` is a number of seconds. Ctrl-C ends a run within half a second.
 ";
 
-/// The start of the module that declares the keywords of an experiment; the rest is generated.
+/// The beginning of the module that declares the keywords of an experiment. The rest is generated.
 const EXPERIMENT: &str = "\
 \"\"\"The keywords of `Experiment`: generated from the list of parameters.\"\"\"
 
@@ -47,7 +48,7 @@ it. It takes a value, a sequence of values or, for numbers, a range such as `{'f
 2, 'steps': 4}`. Every combination is a point. None is the same as leaving it out.
 ";
 
-/// Experiment file keys whose values are tables.
+/// Keys of experiment files whose values are tables.
 const TABLES: [(&str, &str, Heading); 2] = [
     ("figure", "the figures of the report, each a dict; docs/experiments.md", Heading::Results),
     (
@@ -69,10 +70,10 @@ struct Keyword {
     heading: Heading,
 }
 
-/// Name, type, type in words, default, meaning, heading.
+/// The name, type, type in words, default, meaning and heading of a keyword.
 type OfPython = (&'static str, &'static str, &'static str, &'static str, &'static str, Heading);
 
-/// Keywords that are not parameters, or accept more in Python than in a file.
+/// Keywords that are not parameters, or that accept more in Python than in a file.
 const OF_PYTHON: [OfPython; 6] = [
     (
         "machine",
@@ -136,7 +137,7 @@ fn keywords() -> Vec<Keyword> {
         heading,
     });
     let is_own = |name: &str| of_python(name).is_some();
-    // `placed` adds a second run, which only an experiment has.
+    // `placed` adds a second run, which only an experiment can have.
     let is_one_run = |one: &&Parameter| one.applies != Applies::Snapshot && one.name != "placed";
     let ours = ALL.iter().filter(is_one_run);
     let ours = ours.filter(|parameter| !is_own(parameter.name)).map(parameter);
@@ -151,8 +152,8 @@ fn of_python(name: &str) -> Option<&'static OfPython> {
     OF_PYTHON.iter().find(|own| own.0 == name)
 }
 
-/// Returns an experiment's keywords: every parameter, also under its alias, and every control
-/// except the name, which is a separate argument.
+/// Returns the keywords of an experiment. These are all parameters, also under their aliases, and
+/// all controls except the name, which is a separate argument.
 fn of_experiment() -> Vec<Keyword> {
     let ours = ALL.iter().flat_map(|one| {
         let mut keyword = parameter(one);
@@ -184,7 +185,7 @@ fn of_experiment() -> Vec<Keyword> {
     ours.chain(controls).chain(tables).collect()
 }
 
-/// Turns the type of a single value into the type of one or several values.
+/// Converts the type of a single value to the type of one or several values.
 fn several(declared: &str, kind: ValueType) -> String {
     let one = declared.trim_end_matches(" | None");
     let ranges = matches!(kind, ValueType::Number | ValueType::Count);
@@ -228,7 +229,8 @@ fn parameter(parameter: &Parameter) -> Keyword {
     }
 }
 
-/// Returns the names that a parameter accepts, with or without options, if there are few.
+/// Returns the names that a parameter accepts, with or without options. Returns `None` if there are
+/// many.
 fn names(parameter: &str) -> Option<Vec<String>> {
     fn all<F: Family>() -> Vec<String> {
         F::builtin().iter().map(|entry| format!("'{}'", entry.name)).collect()
@@ -269,11 +271,11 @@ fn control(control: &Control) -> Keyword {
     }
 }
 
-/// Returns the signature and help of `pavior.simulate` in the text form that CPython reads.
+/// Returns the signature and help of `pavior.simulate` in the text format that CPython parses.
 pub fn help() -> String {
     let named = |keyword: &Keyword| format!("{}={}", keyword.name, keyword.default);
     let mut all: Vec<String> = keywords().iter().map(named).collect();
-    // The machine, strategy and scheduler may be given positionally.
+    // The machine, strategy and scheduler may be positional arguments.
     all.insert(3, "*".to_string());
     let mut text = String::new();
     wrapped(&mut text, &format!("simulate({})", all.join(", ")), "", "    ");
@@ -314,7 +316,7 @@ pub fn experiment() -> String {
     text
 }
 
-/// Adds a keyword's declaration, broken into several lines if it is too long for one.
+/// Adds the declaration of a keyword, which is broken into several lines if it is too long.
 fn declare(text: &mut String, name: &str, declared: &str, rest: &str) {
     let line = format!("    {name}: {declared}{rest}");
     if line.len() > WIDE
@@ -340,7 +342,7 @@ fn document(text: &mut String, described: &str) {
     *text += "\n    \"\"\"\n";
 }
 
-/// Describes a call and each keyword under its heading.
+/// Describes a call, and lists each keyword under its heading.
 fn described(introduction: &str, keywords: &[Keyword]) -> String {
     let mut text = String::new();
     for paragraph in introduction.trim_end().split('\n') {
@@ -359,7 +361,7 @@ fn described(introduction: &str, keywords: &[Keyword]) -> String {
     text
 }
 
-/// Adds a paragraph, broken into lines short enough to be indented.
+/// Adds a paragraph, broken into lines that are short enough to be indented.
 fn wrapped(text: &mut String, paragraph: &str, first: &str, others: &str) {
     let mut line = first.to_string();
     let mut is_empty = true;

@@ -13,14 +13,14 @@ use crate::Given;
 const MESSAGE: Parameter =
     Parameter { heading: Heading::Messages, applies: Applies::Messages, ..COMMON };
 
-/// Parameters for logs whose jobs send messages.
+/// The common fields of parameters that also apply to logs whose jobs send messages.
 const SHARED: Parameter =
     Parameter { heading: Heading::Messages, applies: Applies::Communication, ..COMMON };
 
 /// The maximum number of cycles or flits in a network setting.
 const MOST: u64 = u32::MAX as u64;
 
-/// The fraction of each job's run time that is communication, for jobs from a log.
+/// The fraction of each job's run time that is spent on communication, for jobs from a log.
 pub const COMMUNICATION: Parameter = Parameter {
     name: "communication",
     meaning: "the share of a logged job's run time that is communication, 0 to 1; the network \

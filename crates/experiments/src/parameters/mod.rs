@@ -1,9 +1,9 @@
-//! The list of parameters: everything that can vary between runs.
+//! The list of parameters, which contains everything that can vary between runs.
 //!
-//! An entry in [`ALL`] defines an option of `pavior simulate`, except for parameters of
+//! Each entry in [`ALL`] defines an option of `pavior simulate`, except for the parameters of
 //! [snapshots](Applies::Snapshot), in which nothing is simulated. It also defines a key in
-//! experiment files, in their schema, in figures and in result tables, and a row in the
-//! documentation. Its text is parsed once, into a field of [`Given`].
+//! experiment files, in their schema, in figures and in tables of results, and a row in the
+//! documentation. The text of a value is parsed once, into a field of [`Given`].
 //! [`RunSettings`](crate::RunSettings) defines the meaning of the value.
 
 mod controls;
@@ -36,7 +36,7 @@ pub use runs::{MACHINE, SCHEDULER, STRATEGY};
 pub use snapshot::REQUEST;
 pub use synthetic::{LOAD, SERVICE};
 
-/// A parameter as data.
+/// A parameter, described as data.
 pub struct Parameter {
     /// The name, in kebab-case.
     pub name: &'static str,
@@ -44,15 +44,15 @@ pub struct Parameter {
     pub alias: Option<&'static str>,
     /// The meaning, as a clause.
     pub meaning: &'static str,
-    /// The type of its values.
+    /// The type of the parameter's values.
     pub kind: ValueType,
-    /// The unit of a number; empty if the number has no unit.
+    /// The unit of a number, or an empty text if there is no unit.
     pub unit: &'static str,
     /// The heading in help and documentation.
     pub heading: Heading,
     /// The workloads that the parameter applies to.
     pub applies: Applies,
-    /// The default values; empty if omitting the parameter has its own meaning.
+    /// The default values. There are none if the absence of the parameter has its own meaning.
     pub default: &'static [&'static str],
     /// Parses a value. Names, for example of strategies, are looked up in the catalogue.
     read: fn(&str, &Catalogue) -> Result<Reading, BadName>,
@@ -61,13 +61,14 @@ pub struct Parameter {
 /// A parsed value.
 #[derive(Clone)]
 pub struct Reading {
-    /// The canonical text: equal values have equal texts.
+    /// The canonical text. Equal values have equal texts.
     pub text: Arc<str>,
     put: Arc<dyn Fn(&mut Given) + Send + Sync>,
 }
 
 impl Reading {
-    /// Creates a reading from a value, its canonical text, and the field that it sets.
+    /// Creates a reading from a value, its canonical text, and the field of [`Given`] that holds
+    /// the value.
     fn new<T: Clone + Send + Sync + 'static>(
         text: impl Into<Arc<str>>,
         value: T,
@@ -105,15 +106,15 @@ pub enum Applies {
     Always,
     /// Runs of jobs, synthetic or from logs.
     Runs,
-    /// Only synthetic jobs.
+    /// Synthetic jobs only.
     Synthetic,
     /// Jobs that send messages: synthetic jobs, or jobs from a log with `communication`.
     Messages,
-    /// Only jobs in a log that send messages.
+    /// Jobs in a log that send messages.
     Communication,
-    /// Only logs.
+    /// Logs only.
     Log,
-    /// A single request in a state where no time passes.
+    /// A single request in a state in which no time passes.
     Snapshot,
 }
 
@@ -134,7 +135,7 @@ pub enum Heading {
     Replications,
     /// The metrics to observe.
     Results,
-    /// A single request in a state where no time passes.
+    /// A single request in a state in which no time passes.
     Snapshot,
 }
 
@@ -174,7 +175,7 @@ impl Parameter {
         ALL.iter().take_while(|parameter| parameter.name != self.name).count()
     }
 
-    /// Returns true if `key` names this parameter; an underscore is read as a dash.
+    /// Returns true if `key` is the name of this parameter. Underscores count as dashes.
     pub fn is_called(&self, key: &str) -> bool {
         let key = key.replace('_', "-");
         self.name == key || self.alias == Some(key.as_str())
@@ -188,7 +189,7 @@ impl Parameter {
     /// Parses a value.
     ///
     /// # Errors
-    /// Returns an error, with the location of the fault, if the value is not valid.
+    /// Returns an error with the position of the fault if the value is invalid.
     pub fn reading(&self, text: &str, catalogue: &Catalogue) -> Result<Reading, BadName> {
         (self.read)(text, catalogue)
     }
@@ -202,7 +203,7 @@ impl Parameter {
     }
 }
 
-/// Common defaults of parameters. The constants in the list set only the fields that differ.
+/// Common defaults of the parameters. The constants in the list set only the fields that differ.
 const COMMON: Parameter = Parameter {
     name: "",
     alias: None,
@@ -216,8 +217,9 @@ const COMMON: Parameter = Parameter {
     read: |text, _| Ok(Reading { text: text.into(), put: Arc::new(|_| ()) }),
 };
 
-/// All parameters, in the order used for tables and for numbering points: the last one varies
-/// fastest. Message parameters follow `service`, which decides whether there are any messages.
+/// All parameters, in the order that is used in tables and to number points; the last one varies
+/// fastest. The parameters for messages come after `service`, which determines whether there are
+/// any messages.
 pub static ALL: &[Parameter] = &[
     runs::MACHINE,
     log::TRACE,
@@ -281,7 +283,7 @@ pub static ALL: &[Parameter] = &[
     runs::STRATEGY,
 ];
 
-/// Parses a value whose type has a textual form.
+/// Parses a value of a type that can be parsed from text.
 fn parsed<T>(text: &str, field: fn(&mut Given) -> &mut Option<T>) -> Result<Reading, BadName>
 where
     T: FromStr<Err = BadName> + Display + Clone + Send + Sync + 'static,
@@ -300,7 +302,7 @@ where
     selection.map(|value| Reading::new(value.to_string(), value, field))
 }
 
-/// Parses a word of a [`ValueType::Choice`] into its value.
+/// Parses a word of a [`ValueType::Choice`], and returns its value.
 fn chosen<T: Clone + Send + Sync + 'static, const N: usize>(
     text: &str,
     words: [(&str, T); N],
@@ -313,7 +315,7 @@ fn chosen<T: Clone + Send + Sync + 'static, const N: usize>(
     }
 }
 
-/// Takes text without changing it.
+/// Accepts any text without changing it.
 fn verbatim(text: &str, field: fn(&mut Given) -> &mut Option<String>) -> Reading {
     Reading::new(text, text.to_string(), field)
 }
@@ -339,7 +341,7 @@ fn number(
     }
 }
 
-/// Parses a whole number, whose type must be able to hold the range.
+/// Parses a whole number. The type must be able to represent the whole range.
 fn count<T>(
     text: &str,
     range: RangeInclusive<u64>,

@@ -1,4 +1,4 @@
-//! The documentation page on parameters, generated from the lists.
+//! The documentation page about parameters, which is generated from the lists.
 
 use std::fmt::Write;
 
@@ -18,7 +18,7 @@ This page is generated from the list in `crates/experiments/src/parameters`;
 keywords of `pavior.simulate` in Python.
 ";
 
-/// The maximum length of a meaning that a table shows in full.
+/// The maximum length of a description that a table shows in full.
 const IN_A_CELL: usize = 80;
 
 /// Returns the page as Markdown.
@@ -35,7 +35,7 @@ pub fn page() -> String {
     page
 }
 
-/// A table row, and the part of its meaning that is too long for the table.
+/// A row of a table, and the part of the description that is too long for the table.
 struct Row {
     line: String,
     /// A list item with its line break; may be empty.
@@ -54,7 +54,7 @@ fn table(page: &mut String, title: &str, rows: &[Row]) {
     );
 }
 
-/// Splits a long meaning at its first colon or semicolon; a short one remains whole.
+/// Splits a long description at its first colon or semicolon. A short description is not split.
 fn parted(meaning: &str) -> (&str, Option<&str>) {
     let cut = [": ", "; "].iter().filter_map(|mark| meaning.find(mark)).min();
     match cut {

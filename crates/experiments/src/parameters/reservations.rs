@@ -1,4 +1,4 @@
-//! The advance reservation parameter.
+//! The parameter for advance reservations.
 
 use super::{Applies, COMMON, Parameter, verbatim};
 

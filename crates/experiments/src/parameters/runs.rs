@@ -1,13 +1,13 @@
-//! Parameters for every run.
+//! Parameters that apply to every run.
 
 use pavior_mesh::Grid;
 
 use super::{Applies, COMMON, Heading, Parameter, ValueType, count, number, parsed, selected};
 
-/// The maximum number of completions in a run; more would take a day.
+/// The maximum number of completions in a run. A run with more would take more than a day.
 pub(super) const MOST_JOBS: u64 = 1_000_000_000;
 
-/// The maximum number of waiting jobs, which take about a gigabyte.
+/// The maximum number of waiting jobs. This many jobs need about a gigabyte of memory.
 const MOST_WAITING: u64 = 10_000_000;
 
 /// The machine.

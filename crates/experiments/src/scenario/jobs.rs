@@ -1,4 +1,4 @@
-//! Runs of synthetic jobs or of a log's jobs, on a machine whose nodes may fail.
+//! Runs of synthetic jobs, or of the jobs in a log, on a machine whose nodes may fail.
 
 use std::sync::Arc;
 
@@ -27,33 +27,33 @@ pub(super) struct Jobs {
     setup: Setup,
     context: Context,
     workload: Workload,
-    /// The fraction of each job's run time that is communication, for jobs from a log.
+    /// The fraction of each job's run time that is spent on communication, for jobs from a log.
     communication: Option<f64>,
     /// The rule that determines the freedom of jobs.
     freedom: Option<FreedomRule>,
     migration: Option<MigrationSettings>,
     failures: Option<FailureEvents>,
     reserved: Vec<AdvanceReservation>,
-    /// The links between jobs that are submitted after others.
+    /// The links between jobs and those that are submitted after them.
     links: Option<Arc<[Link]>>,
     restart: Restart,
     spares: Spares,
     bounds: Bounds,
-    /// The places that jobs had in the log, used instead of the scheduler's.
+    /// The places that jobs had in the log. If set, they replace the scheduler's decisions.
     places: Option<Places>,
 }
 
 /// The source of jobs.
 enum Workload {
-    /// Synthetic jobs; a run ends after a number of completions.
+    /// Synthetic jobs. A run ends after a given number of completions.
     Drawn(Synthetic),
-    /// A log's jobs; a run ends at the last departure.
+    /// The jobs of a log. A run ends at the last departure.
     Replayed { trace: Arc<Trace>, rule: Selection<ShapeRule>, replay: Replay },
 }
 
 /// The failures in a run.
 enum FailureEvents {
-    /// Failures drawn at random.
+    /// Random failures.
     Drawn(FailureClasses),
     /// A list of failures.
     Listed(Arc<Vec<FailureEvent>>),
@@ -133,12 +133,12 @@ impl Jobs {
         self.places.as_ref()
     }
 
-    /// Returns the facts about a run that metrics need.
+    /// Returns the properties of a run that metrics need.
     pub(super) fn context(&self) -> Context {
         self.context
     }
 
-    /// Returns the setup of a replication.
+    /// Creates the setup of a replication.
     fn setup(&self, replication: u64) -> Setup {
         let migration = self.migration.clone().map(|MigrationSettings { price, movable }| {
             let trace = match &self.workload {
@@ -148,7 +148,7 @@ impl Jobs {
             let seed = self.setup.seed;
             let may_move = move |job: &Job| {
                 let tags = trace.as_ref().map(|trace| &trace.records[job.index as usize].tags);
-                // Each job has its own stream, so that the order of starts does not matter.
+                // Each job has its own stream, so the order of starts does not matter.
                 let mut draw = Stream::new(seed, replication, &format!("movable-{}", job.index));
                 movable.as_ref().is_none_or(|rule| {
                     rule.holds(job.request.nodes, tags.unwrap_or(&Tags::UNKNOWN), &mut draw)
@@ -159,7 +159,7 @@ impl Jobs {
         self.setup.clone().with_replication(replication).with_migration(migration)
     }
 
-    /// Runs one replication, with `others` as additional observers.
+    /// Runs one replication, with additional observers.
     pub(super) fn replicate(
         &self,
         replication: u64,
@@ -204,7 +204,7 @@ impl Jobs {
         stop: &Stop,
     ) -> Result<(Sample, RunRecord), RunError> {
         let mut recorder = Recorder::default();
-        // Runs of logs are long; recording each message would require simulating each of them.
+        // Runs of logs are long, and recording messages would require simulating each of them.
         let network = self.setup.network.as_ref().filter(|_| self.communication.is_none());
         let mut channels = network.map(|network| {
             ChannelRecorder::new(Channels::new(self.setup.grid, network.settings.virtual_channels))
@@ -217,7 +217,7 @@ impl Jobs {
         Ok((sample, RunRecord { jobs: recorder.into_records(), channels }))
     }
 
-    /// Creates one replication with its first `most` jobs, for a caller that steps it.
+    /// Creates one replication with its first `most` jobs, for a caller that runs it step by step.
     pub(super) fn stepped(
         &self,
         replication: u64,
@@ -237,8 +237,8 @@ impl Jobs {
         self.links.as_deref()
     }
 
-    /// Returns a replication's jobs in order of arrival. The same argument gives the same jobs.
-    /// Jobs that follow others have the submission times in the log.
+    /// Returns the jobs of a replication in order of arrival. The same argument gives the same
+    /// jobs. Jobs that follow others have their submission times from the log.
     pub(super) fn jobs(&self, replication: u64) -> Box<dyn Iterator<Item = Job> + Send + '_> {
         let Setup { grid, seed, .. } = &self.setup;
         let jobs: Box<dyn Iterator<Item = Job> + Send + '_> = match &self.workload {
@@ -327,7 +327,7 @@ fn ticks(unit: TimeUnit, time: Time) -> Time {
     if unit == TimeUnit::SECOND { time } else { unit.time(TimeUnit::SECOND.units(time)) }
 }
 
-/// Converts a log's job to one that spends a share of its run time on communication.
+/// Converts a job from a log to one that spends a share of its run time on communication.
 fn communicating(unit: TimeUnit, job: Job, share: f64) -> Job {
     let Service::Run(run) = job.service else { return job };
     Job {

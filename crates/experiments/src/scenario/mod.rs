@@ -1,4 +1,4 @@
-//! Runs of points.
+//! Execution of runs.
 
 mod jobs;
 mod places;
@@ -23,18 +23,19 @@ enum Kind {
     Snapshot(Snapshot),
 }
 
-/// The events of one replication, in addition to its metrics.
+/// The events of one replication, in more detail than its metrics.
 #[derive(Clone, Debug, Default)]
 pub struct RunRecord {
     /// The jobs, in order of arrival.
     pub jobs: Vec<JobRecord>,
-    /// The load on every channel and the cycles over which it was carried, if there is a network.
+    /// The load on every channel, and the number of cycles over which it was measured, if there is
+    /// a network.
     pub channels: Option<(ChannelLoad, u64)>,
 }
 
 impl Scenario {
-    /// Creates a scenario from settings. The scenario uses and extends the results in `histories`
-    /// for jobs that are alone on the network.
+    /// Creates a scenario from settings. `histories` contains the results for jobs that are alone
+    /// on the network; the scenario uses and extends it.
     ///
     /// # Errors
     /// Returns an error if an input file (a log, failures or reservations) cannot be read.
@@ -52,8 +53,8 @@ impl Scenario {
         }))
     }
 
-    /// Returns a replication's jobs in order of arrival: infinitely many synthetic jobs, all jobs
-    /// in a log, or none for a snapshot.
+    /// Returns the jobs of a replication in order of arrival. Synthetic jobs never end, a log has
+    /// all of its jobs, and a snapshot has none.
     pub fn jobs(&self, replication: u64) -> Box<dyn Iterator<Item = Job> + Send + '_> {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.jobs(replication),
@@ -61,7 +62,7 @@ impl Scenario {
         }
     }
 
-    /// Returns how many jobs can run on their nodes from the log, if that was requested.
+    /// Returns how many jobs can run on the nodes that they had in the log, if this was requested.
     pub fn placed(&self) -> Option<PlacedCounts> {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.places().map(|places| places.counts),
@@ -69,8 +70,8 @@ impl Scenario {
         }
     }
 
-    /// Returns the links between a log's jobs, by their indices, if some are submitted after others
-    /// have ended.
+    /// Returns the links between the jobs of a log, by their indices, if some jobs are submitted
+    /// after others have ended.
     pub fn links(&self) -> Option<&[Link]> {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.links(),
@@ -78,7 +79,7 @@ impl Scenario {
         }
     }
 
-    /// Returns the number of links to jobs that are rejected in the scenario's runs because their
+    /// Returns the number of links to jobs that every run of the scenario rejects, because their
     /// boxes can never fit.
     ///
     /// # Errors
@@ -109,7 +110,7 @@ impl Scenario {
         }
     }
 
-    /// Returns the facts about the runs that metrics need; `None` for a snapshot.
+    /// Returns the properties of the runs that metrics need, or `None` for a snapshot.
     pub(crate) fn context(&self) -> Option<Context> {
         match &self.0 {
             Kind::Jobs(jobs) => Some(jobs.context()),
@@ -117,7 +118,7 @@ impl Scenario {
         }
     }
 
-    /// Runs one replication with `observer` as the only observer; a snapshot has no events.
+    /// Runs one replication with `observer` as the only observer. A snapshot has no events.
     ///
     /// # Errors
     /// Returns the errors of [`Scenario::replicate`].
@@ -133,8 +134,8 @@ impl Scenario {
         }
     }
 
-    /// Creates one replication with its first `most` jobs, for a caller that steps it. The run ends
-    /// when these have departed. Returns `None` for a snapshot.
+    /// Creates one replication with its first `most` jobs, for a caller that runs it step by step.
+    /// The run ends when these jobs have departed. Returns `None` for a snapshot.
     ///
     /// # Errors
     /// Returns an error if the strategy, machine and network are incompatible, or if a scheduler
@@ -150,8 +151,7 @@ impl Scenario {
         }
     }
 
-    /// Returns the number of completed jobs that finishes a run: all jobs for a log, 1 for a
-    /// snapshot.
+    /// Returns the number of completed jobs that ends a run: all jobs for a log, 1 for a snapshot.
     pub fn length(&self) -> u64 {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.length(),

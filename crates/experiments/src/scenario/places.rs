@@ -1,4 +1,4 @@
-//! The places that a log's jobs had, by the names of their nodes.
+//! The places that the jobs of a log had, according to the names of their nodes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,7 +13,7 @@ use pavior_workload::traces::{Record, Trace};
 
 use crate::InputError;
 
-/// The maximum number of nodes used by all jobs in a log.
+/// The maximum number of nodes that all jobs of a log use together.
 const MOST_NODES: usize = 100_000_000;
 
 /// The places of all jobs, in order of submission.
@@ -22,22 +22,22 @@ pub(super) struct Places {
     pub(super) counts: PlacedCounts,
 }
 
-/// The numbers of jobs that can and cannot take the places that they had in the log.
+/// The numbers of jobs that can and cannot run at the places that they had in the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlacedCounts {
-    /// The number of jobs at their own places.
+    /// The number of jobs that run at their own places.
     pub placed: u64,
     /// The number of jobs without node names, or without a start.
     pub unknown: u64,
     /// The number of jobs on nodes that the machine does not have.
     pub elsewhere: u64,
-    /// The number of jobs that start on a node of another running job.
+    /// The number of jobs that start on a node that another running job uses.
     pub overlapping: u64,
-    /// The number of other jobs that start on a router whose other nodes are used by a running job.
+    /// The number of other jobs that start on a router whose other nodes a running job uses.
     pub sharing: u64,
 }
 
-/// A job's start, its end and its node numbers, in ascending order.
+/// The start of a job, its end, and the numbers of its nodes in ascending order.
 struct Stay {
     start: Time,
     end: Time,
@@ -89,18 +89,18 @@ impl Places {
     }
 }
 
-/// Returns a job's start and the names of its nodes, if the log has both.
+/// Returns the start of a job and the names of its nodes, if the log contains both.
 fn known(trace: &Trace, record: &Record) -> Option<(Time, Vec<String>)> {
     let names = expand(trace.hosts(record)?).filter(|names| !names.is_empty())?;
     Some((record.submit.saturating_add(record.wait?), names))
 }
 
-/// Returns the maximal runs along x of nodes in ascending order.
+/// Returns the maximal runs along x of some nodes, which must be in ascending order.
 fn placement(grid: &Grid, found: &[(u32, NodeId)]) -> Placement {
     let mut runs: Vec<(NodeId, u16)> = Vec::new();
     for &(_, node) in found {
         match runs.last_mut() {
-            // Two nodes in the log that share a router.
+            // Two nodes of the log may share a router.
             Some((first, length)) if first.0 + u32::from(*length) == node.0 + 1 => {}
             Some((first, length))
                 if first.0 + u32::from(*length) == node.0 && grid.point(node)[0] > 0 =>
@@ -117,7 +117,7 @@ fn placement(grid: &Grid, found: &[(u32, NodeId)]) -> Placement {
     runs.into_iter().map(part).collect::<Vec<_>>().into()
 }
 
-/// Counts the jobs that start on nodes or routers of others. At equal times, ends come first.
+/// Counts the jobs that start on nodes or routers that others use. At equal times, ends come first.
 fn count_shared(counts: &mut PlacedCounts, mut stays: Vec<Stay>, hosts: usize, grid: &Grid) {
     let each = hosts / grid.nodes() as usize;
     let mut on_host = vec![0_u32; hosts];

@@ -16,7 +16,7 @@ use crate::keys::Keys;
 pub struct FailureSettings {
     /// The source of failures.
     pub source: FailureSource,
-    /// The point from which interrupted jobs restart.
+    /// The point of its run from which an interrupted job restarts.
     pub restart: Restart,
     /// The spare cubes and switches.
     pub spares: Spares,
@@ -25,7 +25,7 @@ pub struct FailureSettings {
 /// The source of failures.
 #[derive(Clone, Debug)]
 pub enum FailureSource {
-    /// Failures drawn at random.
+    /// Random failures.
     Drawn(FailureClasses),
     /// Failures listed in a file.
     Listed(ListRequest),
@@ -69,7 +69,7 @@ impl FailureSettings {
 }
 
 impl FailureSource {
-    /// Returns the single source that was given, if any.
+    /// Returns the source of failures that was given, if any. At most one may be given.
     fn new(
         given: &Given,
         machine: Grid,
@@ -113,7 +113,7 @@ impl FailureSource {
     }
 }
 
-/// Rejects settings that make sense only with failures.
+/// Rejects settings that make sense only if there are failures.
 fn without_failures(given: &Given, keys: Keys) -> Result<(), Fault> {
     let said = [
         ("checkpoint", given.checkpoint.is_some()),
@@ -127,7 +127,8 @@ fn without_failures(given: &Given, keys: Keys) -> Result<(), Fault> {
     Err((name, format!("{name_here} applies only to failures; give {mttf}, {classes} or {list}")))
 }
 
-/// Checks that switches can fail if there are spare switches, and that some switches are in use.
+/// Checks that switches can fail if there are spare switches, and that the machine uses some
+/// switches.
 fn check_switches(classes: &FailureClasses, spare: u32) -> Result<(), Fault> {
     let fail = classes.iter().any(|class| class.kind == ComponentKind::Switch);
     if !fail && spare > 0 {
@@ -140,7 +141,7 @@ fn check_switches(classes: &FailureClasses, spare: u32) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns the request to watch, if any.
+/// Returns the request whose availability is watched, if any.
 pub(super) fn slice(given: &Given, machine: Grid) -> Result<Option<Request>, Fault> {
     let reason = match (given.slice, cubes(&machine)) {
         (None, _) => return Ok(None),

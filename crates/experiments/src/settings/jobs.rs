@@ -18,7 +18,7 @@ use crate::inputs::{InputRequest, ListRequest, LogRequest};
 use crate::keys::Keys;
 use crate::{Catalogue, Given};
 
-/// The default bound for the bounded slowdown: for logs, in seconds; for synthetic jobs, in units.
+/// The default bound of the bounded slowdown: in seconds for logs, and in units for synthetic jobs.
 const USUAL_SLOWDOWN_BOUNDS: [f64; 2] = [10.0, 1.0];
 
 /// Jobs, their starting order, and the events that affect them.
@@ -32,19 +32,20 @@ pub struct JobSettings {
     pub source: JobSource,
     /// The messages of jobs and the network that carries them.
     pub network: Option<NetworkSettings>,
-    /// The energy used by messages.
+    /// The energy that messages use.
     pub energy: Energy,
     /// The rule that determines the freedom of jobs.
     pub freedom: Option<FreedomRule>,
-    /// The moves of running jobs, and their price.
+    /// The moves of running jobs, and their cost.
     pub migration: Option<MigrationSettings>,
     /// The failures.
     pub failures: Option<FailureSettings>,
     /// The advance reservations.
     pub reservations: Option<ListRequest>,
-    /// A request to watch: could it be placed alongside the running jobs?
+    /// A request to watch, in order to measure how often it could be placed in addition to the
+    /// running jobs.
     pub slice: Option<Request>,
-    /// The number of completions to drop before averaging starts.
+    /// The number of completions that are dropped before averaging starts.
     pub warmup: u64,
     /// The minimum run time in the bounded slowdown, in units.
     pub slowdown_bound: f64,
@@ -52,21 +53,21 @@ pub struct JobSettings {
     max_waiting: Option<u64>,
     /// The time limit of a run.
     max_time: Option<Time>,
-    /// The maximum number of times that a job may lose a node.
+    /// The maximum number of times that one job may lose a node.
     max_interruptions: Option<u64>,
 }
 
 /// The source of jobs.
 #[derive(Clone, Debug)]
 pub enum JobSource {
-    /// Synthetic jobs; a run ends after a number of completions.
+    /// Synthetic jobs. A run ends after a given number of completions.
     Drawn {
         /// The distributions of the jobs.
         workload: Synthetic,
         /// The number of completions that ends a run.
         completions: u64,
     },
-    /// A log's jobs; a run ends at the last departure.
+    /// The jobs of a log. A run ends at the last departure.
     Log(LogSettings),
 }
 
@@ -79,18 +80,18 @@ pub struct LogSettings {
     pub rule: Selection<ShapeRule>,
     /// The treatment of arrival times, kills and estimates.
     pub replay: Replay,
-    /// The fraction of each job's run time that is communication.
+    /// The fraction of each job's run time that is spent on communication.
     pub communication: Option<f64>,
-    /// The names of the nodes, if the jobs take the places that they had in the log.
+    /// The names of the nodes, if jobs run at the places that they had in the log.
     pub placed: Option<Arc<Hosts>>,
 }
 
 /// Moves of running jobs that make room for the oldest waiting job.
 #[derive(Clone, Debug)]
 pub struct MigrationSettings {
-    /// A job's extra run time for each of its nodes that moves.
+    /// The additional run time of a job for each of its nodes that moves.
     pub price: Time,
-    /// The jobs that may be moved; `None` for all.
+    /// The jobs that may be moved, or `None` for all jobs.
     pub movable: Option<JobRule>,
 }
 
@@ -149,7 +150,7 @@ impl JobSettings {
         })
     }
 
-    /// Returns the bounds for a run that begins at an instant and might otherwise never end.
+    /// Returns the bounds for a run that begins at a given instant and might otherwise never end.
     pub(crate) fn bounds(&self, begin: Time) -> Bounds {
         let usual = Bounds::default();
         Bounds {
@@ -174,7 +175,7 @@ impl JobSettings {
         }
     }
 
-    /// Returns true if random numbers are drawn.
+    /// Returns true if the jobs depend on random numbers.
     pub(super) fn draws(&self) -> bool {
         let drawn = |failures: &FailureSettings| matches!(failures.source, FailureSource::Drawn(_));
         self.log().is_none_or(|log| log.rule.entry.does.draws)
@@ -209,7 +210,7 @@ impl JobSource {
         Ok(JobSource::Drawn { workload, completions: needed(given.jobs, "jobs")? })
     }
 
-    /// Returns the unit of time, which is a cycle for a log's jobs that send messages.
+    /// Returns the unit of time. For jobs of a log that send messages, this is a cycle.
     fn unit(&self, given: &Given) -> TimeUnit {
         match self {
             JobSource::Drawn { workload, .. } => workload.service.entry.does.unit,

@@ -1,8 +1,8 @@
-//! Typed settings of a run, in valid combinations.
+//! The typed settings of a run. Only valid combinations can be expressed.
 //!
-//! The list of parameters parses texts into [`Given`], and [`RunSettings`] is made from it once.
-//! Its types cannot express incompatible settings, for example a mean time to failure without a
-//! mean time to repair.
+//! The list of parameters parses texts into [`Given`], from which [`RunSettings`] is made once. The
+//! types cannot express incompatible settings, such as a mean time to failure without a mean time
+//! to repair.
 
 mod failures;
 mod jobs;
@@ -21,7 +21,7 @@ pub use jobs::{JobSettings, JobSource, LogSettings, MigrationSettings};
 pub use network::{NetworkParameters, NetworkSettings};
 pub use snapshot::{BusyBoxes, SnapshotSettings};
 
-/// The name of a parameter at fault, and the reason.
+/// The name of the parameter at fault, and the reason.
 pub(crate) type Fault = (&'static str, String);
 
 /// A machine, a strategy, and the strategy's task.
@@ -40,14 +40,14 @@ pub struct RunSettings {
 /// The task given to a strategy.
 #[derive(Clone, Debug)]
 pub enum Asked {
-    /// To place jobs over time.
+    /// Placing jobs over time.
     Jobs(Box<JobSettings>),
-    /// To place one request in a state where no time passes.
+    /// Placing one request in a state in which no time passes.
     Snapshot(SnapshotSettings),
 }
 
 impl RunSettings {
-    /// Creates the settings from the given values. No file is read.
+    /// Creates the settings from the given values. Reads no files.
     ///
     /// # Errors
     /// Returns the parameter at fault, and the reason, if settings are incompatible.
@@ -68,7 +68,7 @@ impl RunSettings {
         Ok(RunSettings { machine, strategy, seed, asked })
     }
 
-    /// Returns the settings for a run of jobs; `None` for a snapshot.
+    /// Returns the settings for a run of jobs, or `None` for a snapshot.
     pub fn jobs(&self) -> Option<&JobSettings> {
         match &self.asked {
             Asked::Jobs(jobs) => Some(jobs),
@@ -93,7 +93,7 @@ impl RunSettings {
     }
 }
 
-/// Returns a value that must be given, or have a default in the list of parameters.
+/// Returns a value that must either be given or have a default in the list of parameters.
 fn needed<T>(value: Option<T>, name: &'static str) -> Result<T, Fault> {
     value.ok_or_else(|| (name, "a value is needed".to_string()))
 }

@@ -10,7 +10,7 @@ use super::Fault;
 use crate::keys::Keys;
 use crate::{Catalogue, Given};
 
-/// The network itself: the engine, its settings, and the default message length.
+/// The network without its traffic: the engine, its settings, and the default message length.
 #[derive(Clone, Copy, Debug)]
 pub struct NetworkParameters {
     /// The engine that simulates the network.
@@ -25,7 +25,8 @@ pub struct NetworkParameters {
 const USUAL_FLITS: u32 = 8;
 
 impl NetworkParameters {
-    /// Uses the given values, and the settings from the papers for everything else.
+    /// Creates the parameters from the given values. Values that are not given are those used in
+    /// the papers.
     pub fn new(given: &Given) -> NetworkParameters {
         let usual = Settings::default();
         NetworkParameters {
@@ -50,7 +51,7 @@ pub struct NetworkSettings {
     pub settings: Settings,
     /// The messages that jobs send.
     pub plan: TrafficPlan,
-    /// The numbering of the ranks of jobs.
+    /// The order in which the ranks of jobs are numbered.
     pub ranks: RankOrder,
     /// The treatment of jobs that share links.
     pub contention: Contention,
@@ -83,8 +84,8 @@ impl NetworkSettings {
         }))
     }
 
-    /// Returns the network for a run, which uses and extends `histories`, the results for jobs that
-    /// are alone.
+    /// Creates the network for a run. `histories` contains the results for jobs that are alone; the
+    /// run uses and extends it.
     pub(crate) fn setup(&self, histories: &Histories) -> NetworkSetup {
         NetworkSetup {
             engine: self.engine,
@@ -97,7 +98,8 @@ impl NetworkSettings {
     }
 }
 
-/// Returns the pattern for jobs that send messages; `order` sets the option with that name.
+/// Returns the pattern of jobs that send messages. `order` sets the pattern's option of the same
+/// name.
 fn pattern(
     given: &Given,
     keys: Keys,

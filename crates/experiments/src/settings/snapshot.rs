@@ -7,12 +7,12 @@ use pavior_mesh::{Cuboid, Grid, JobId, Sides, volume};
 use super::Fault;
 use crate::Given;
 
-/// The sides of random boxes, used in turn.
+/// The sides of random boxes, which are used in turn.
 const DRAWN: [Sides; 4] = [[4, 3, 1], [2, 2, 1], [2, 2, 1], [3, 1, 1]];
-/// The maximum number of attempts to place a box; after that, the machine is considered too full.
+/// The maximum number of attempts to place a box. After that, the machine is considered too full.
 const MOST_DRAWS: u32 = 10_000;
 
-/// A single request, and the state of the machine when it is made.
+/// A single request, and the state of the machine in which it is made.
 #[derive(Clone, Debug)]
 pub struct SnapshotSettings {
     /// The sides of the request.
@@ -26,7 +26,7 @@ pub struct SnapshotSettings {
 pub enum BusyBoxes {
     /// Boxes given by the user.
     Given(Vec<Cuboid>),
-    /// A number of boxes, drawn again for each replication.
+    /// A number of random boxes, which differ between replications.
     Drawn(u64),
 }
 
@@ -57,10 +57,10 @@ impl SnapshotSettings {
 }
 
 impl BusyBoxes {
-    /// Returns a replication's state, which is the same for every strategy.
+    /// Returns the state of a replication, which is the same for every strategy.
     ///
     /// # Errors
-    /// Returns an error if there is not enough space for the boxes, or if given boxes overlap or
+    /// Returns an error if there is not enough room for random boxes, or if given boxes overlap or
     /// extend beyond the machine.
     pub fn state(&self, grid: Grid, seed: u64, replication: u64) -> Result<State, String> {
         let mut state = State::new(grid);

@@ -1,19 +1,20 @@
-//! Faults in an experiment, with their locations.
+//! Faults in an experiment, with their positions.
 
 use std::ops::Range;
 
 use pavior_kernel::BadName;
 use thiserror::Error;
 
-/// An error in settings, with the location of the fault.
+/// An error in settings, with the position of the fault.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{reason}")]
 pub struct SettingError {
     /// The fault and a remedy.
     pub reason: String,
-    /// The index of the setting at fault; `None` if the item at fault was not given.
+    /// The index of the setting at fault, or `None` if the fault is that something was not given.
     pub setting: Option<usize>,
-    /// The index of the value at fault, and the bytes in it; `None` if the key is at fault.
+    /// The index of the value at fault, and the range of bytes in it. They are `None` if the key is
+    /// at fault.
     pub value: Option<(usize, Range<usize>)>,
 }
 
@@ -26,11 +27,11 @@ pub(super) enum Place {
     Key(usize),
     /// A range of bytes in a value: the indices of the setting and of the value, and the range.
     Value(usize, usize, Range<usize>),
-    /// No location, because the item was not given.
+    /// No position, because the item was not given.
     Nowhere,
 }
 
-/// A fault and its location.
+/// A fault and its position.
 #[derive(Clone, Debug)]
 pub(super) struct Fault {
     pub(super) reason: String,
@@ -63,8 +64,8 @@ impl From<Fault> for SettingError {
     }
 }
 
-/// Returns the location of a fault inside a string in a file. The location is exact if the string
-/// is written without escapes; otherwise it is the whole string.
+/// Returns the position of a fault inside a string in a file. The position is exact if the string
+/// is written without escapes. Otherwise, it is the whole string.
 pub(super) fn inside(source: &str, string: &str, span: &Range<usize>, bad: &BadName) -> Place {
     let start = span.start + 1;
     let plain = source.get(start..).is_some_and(|rest| rest.starts_with(string));

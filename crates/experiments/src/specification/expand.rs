@@ -14,10 +14,10 @@ use crate::point::Point;
 use crate::settings::RunSettings;
 use crate::{Catalogue, Given};
 
-/// The maximum number of points in an experiment; more are considered a mistake.
+/// The maximum number of points in an experiment. More are assumed to be a mistake.
 const MOST_POINTS: usize = 1_000_000;
 
-/// The values of every parameter in a block; `None` if a parameter is not given.
+/// The values of every parameter in a block. They are `None` if the parameter is not given.
 #[derive(Clone)]
 struct BlockValues(Vec<Option<Vec<Value>>>);
 
@@ -32,7 +32,8 @@ pub(super) fn parameter(entry: &Entry<'_>) -> Option<&'static Parameter> {
     parameters::ALL.iter().find(|parameter| parameter.is_called(entry.key))
 }
 
-/// The one sweep key that is not a parameter: the maximum number of replications of its points.
+/// The only key of a sweep that is not a parameter: the maximum number of replications of its
+/// points.
 const CAP: &str = "max-replications";
 
 /// Returns the first entry in a sweep that limits the number of replications.
@@ -45,9 +46,9 @@ pub(super) fn first_cap<'a>(entries: &[Entry<'a>]) -> Result<Option<Entry<'a>>, 
     Ok(None)
 }
 
-/// Returns all points, without duplicates: either those of the top level only, or those of each
-/// block in turn. Each point also has the maximum number of replications that its block sets, if
-/// any. Combinations that do not apply are noted in `skipping`.
+/// Returns all points, without duplicates. They are either those of the top level or, if there are
+/// blocks, those of each block in turn. With each point, returns the maximum number of replications
+/// that its block sets, if any. Combinations that do not apply are recorded in `skipping`.
 pub(super) fn points(
     top: &[Entry<'_>],
     blocks: &[Node<'_>],
@@ -93,7 +94,7 @@ pub(super) fn points(
     Ok((all, caps))
 }
 
-/// Returns the values of entries, with inherited values for the other parameters.
+/// Returns the values in the entries; parameters without an entry inherit their values.
 fn settings(
     entries: &[Entry<'_>],
     inherited: &BlockValues,
@@ -169,7 +170,7 @@ fn refuse_what_does_not_apply(
     Ok(())
 }
 
-/// Features of a workload that parameters may apply to.
+/// The features of a workload that determine which parameters apply to it.
 #[derive(Clone, Copy)]
 struct Reach {
     snapshot: bool,
@@ -178,7 +179,7 @@ struct Reach {
 }
 
 impl Reach {
-    /// Returns the features of a block; at this point `messages` is unknown and set to false.
+    /// Returns the features of a block. At this point, `messages` is unknown and therefore false.
     fn new(settings: &BlockValues) -> Reach {
         let snapshot = settings.of(&parameters::REQUEST).is_some();
         Reach {
@@ -209,7 +210,7 @@ fn sends(service: &Value) -> bool {
 }
 
 /// Returns every combination that applies; the last parameter varies fastest. `others` is true if
-/// there are combinations in other blocks.
+/// other blocks have combinations as well.
 fn expand(
     settings: &BlockValues,
     block: &Place,
@@ -249,7 +250,7 @@ fn expand(
     Ok(points)
 }
 
-/// An action on a combination.
+/// A function that is called for a combination.
 type Show<'s, 'v> = dyn FnMut(&[Option<&'v Value>]) -> Result<(), Fault> + 's;
 
 /// Calls `show` for every combination that begins with the given values.
@@ -279,7 +280,8 @@ fn combine<'v>(
     Ok(())
 }
 
-/// Returns the point if its values are compatible, otherwise the value at fault and its location.
+/// Returns the point if its values are compatible. Otherwise, returns the value at fault and its
+/// position.
 fn checked(
     values: &[Option<&Value>],
     keys: Keys,

@@ -13,7 +13,8 @@ use crate::chart::heading;
 use crate::parameters::{self, Parameter, ValueType};
 use crate::{Catalogue, Point};
 
-/// A figure: a line (or bars, if x is not a number) for each combination of its series' values.
+/// A figure with one line for each combination of its series' values. If x is not a number, the
+/// figure has bars instead of lines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// The name, used for the figure's files.
@@ -26,33 +27,34 @@ pub struct Figure {
     pub y: String,
     /// The parameters whose values define the series.
     pub series: Vec<usize>,
-    /// The condition on points: each of these parameters has one of these values.
+    /// The condition for points to be drawn: each of these parameters has one of these values.
     pub fixed: Vec<(usize, Vec<String>)>,
     /// The horizontal axis.
     pub x_axis: Axis,
     /// The vertical axis.
     pub y_axis: Axis,
-    /// Names for values in the legend.
+    /// Names of values in the legend.
     pub labels: Vec<(String, String)>,
     /// Numbers that a paper states.
     pub stated: Vec<StatedMark>,
 }
 
-/// A number that a paper states in words, at a position in its figure.
+/// A number that the text of a paper states, at a position in the paper's figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatedMark {
     /// The value of the parameter along x.
     pub x: String,
     /// The stated number.
     pub y: f64,
-    /// The series, by its name in the legend, if the number is a multiple of that series' value.
+    /// The name of a series in the legend, if the stated number is a multiple of that series'
+    /// value.
     pub of: Option<String>,
 }
 
 /// An axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Axis {
-    /// The label; `None` to use the parameter or the metric.
+    /// The label, or `None` to use the parameter or the metric.
     pub label: Option<String>,
     /// True if the axis is logarithmic.
     pub logarithmic: bool,
@@ -140,15 +142,16 @@ pub(super) fn read(node: Node<'_>, specification: &Specification) -> Result<Figu
     Ok(figure)
 }
 
-/// Returns the figures for an experiment that declares none. They show turnaround and utilization,
-/// or a snapshot's index, against the load or another number that varies, or else by strategy.
+/// Returns the figures of an experiment that declares none. They show the turnaround and the
+/// utilization, or the index in snapshots, as a function of the load or of another number that
+/// varies, or else by strategy.
 pub(super) fn usual(specification: &Specification) -> Vec<Figure> {
     let mut varying = crate::point::varying(&specification.points);
     let numeric = |index: &usize| {
         matches!(parameters::ALL[*index].kind, ValueType::Number | ValueType::Count)
             && specification.points.iter().all(|point| point.at(*index).is_some())
     };
-    // The load is the last of the numeric parameters, and the first choice.
+    // The load is the last numeric parameter, and the first choice.
     let number = varying.iter().copied().rfind(numeric);
     let x = number.unwrap_or(parameters::STRATEGY.index());
     varying.retain(|index| *index != x);
@@ -175,7 +178,7 @@ pub(super) fn usual(specification: &Specification) -> Vec<Figure> {
 }
 
 /// Sets the series: the parameters in `named`, or every parameter that varies among the points
-/// drawn. With `named`, no two points may share a position in the figure.
+/// drawn. If `named` is given, no two points may have the same position in the figure.
 fn series(
     node: Node<'_>,
     named: Option<&Entry<'_>>,
@@ -198,7 +201,7 @@ fn series(
     let varying = crate::point::varying(&drawn);
     let varying = varying.into_iter().filter(|&index| index != figure.x);
     let Some(entry) = named else {
-        // The usual order in speech: strategy first.
+        // In speech, the strategy usually comes first.
         figure.series = varying.rev().collect();
         return Ok(());
     };

@@ -1,4 +1,4 @@
-//! Combinations that do not apply and are left out on request.
+//! Combinations that do not apply, which are left out on request.
 
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ pub struct LeftOut {
     pub parameter: &'static str,
     /// The value that was left out.
     pub value: String,
-    /// The machine that the value does not apply to; it may apply to others.
+    /// The machine to which the value does not apply. It may apply to others.
     pub machine: String,
     /// The reason why the value does not apply.
     pub reason: String,
@@ -51,10 +51,10 @@ impl Skipping {
         Skipping { is_on, keys, left_out: Vec::new(), first: None }
     }
 
-    /// Notes that a combination does not apply.
+    /// Records that a combination does not apply.
     ///
     /// # Errors
-    /// Returns an error if the combination may not be left out. `several` means that others would
+    /// Returns an error if the combination may not be left out. `several` is true if others would
     /// remain.
     pub(super) fn note(
         &mut self,
@@ -85,7 +85,7 @@ impl Skipping {
         }
     }
 
-    /// Returns the error for the case in which nothing remains.
+    /// Returns the error for an experiment in which no combinations remain.
     pub(super) fn nothing_left(self) -> Fault {
         let all: Vec<String> = self.left_out.iter().map(LeftOut::words).collect();
         let reason = format!("nothing is left to compare: {}", all.join("; "));

@@ -1,9 +1,9 @@
-//! An experiment as data: the parameters that vary, the replications, and the figures.
+//! Experiments as data: the parameters that vary, the replications, and the figures.
 //!
 //! An experiment file is TOML. Every parameter is a key whose value is a single value, a list or a
-//! range; every combination is a point. A command line or a program can set the same keys
-//! individually as [`Setting`]s. Each `[[sweep]]` table replaces some top-level values, and the
-//! points of all sweeps are combined. `[[figure]]` tables declare figures.
+//! range, and every combination is a point. Command lines and programs can set the same keys
+//! individually as [`Setting`]s. Each `[[sweep]]` table replaces some of the top-level values, and
+//! the experiment consists of the points of all sweeps. `[[figure]]` tables declare figures.
 
 mod error;
 mod expand;
@@ -38,7 +38,7 @@ pub use settings::Setting;
 /// An experiment.
 #[derive(Clone)]
 pub struct Specification {
-    /// The name, a word used for files and footers.
+    /// The name, which is one word and is used for files and footers.
     pub name: String,
     /// The heading of the report.
     pub title: String,
@@ -58,7 +58,7 @@ pub struct Specification {
     pub caps: Vec<Option<u64>>,
     /// The metrics that must be precise, as indices into `metrics`.
     pub targets: Vec<usize>,
-    /// The strategy that others are compared with.
+    /// The strategy with which others are compared.
     pub baseline: Option<String>,
     /// Orders of growth per strategy, for snapshots.
     pub orders: Orders,
@@ -68,14 +68,14 @@ pub struct Specification {
     pub catalogue: Catalogue,
 }
 
-/// The maximum total number of replications; more are considered a mistake.
+/// The maximum total number of replications. More are assumed to be a mistake.
 const MOST_RUNS: u64 = 10_000_000;
 
 impl Specification {
     /// Parses an experiment file. `name` is used if the file does not specify a name.
     ///
     /// # Errors
-    /// Returns an error, with its location, if the file is not TOML or anything in it is invalid.
+    /// Returns an error with its position if the file is not TOML, or if anything in it is invalid.
     ///
     /// ```
     /// # mod pavior { pub use pavior_experiments as experiments; pub use pavior_kernel::*; }
@@ -93,7 +93,8 @@ impl Specification {
         Specification::parse_with(text, name, &Catalogue::default())
     }
 
-    /// Like [`Specification::parse`], but with entries that the caller has added to a catalogue.
+    /// Does the same as [`Specification::parse`] with the entries that the caller has added to a
+    /// catalogue.
     ///
     /// # Errors
     /// Returns the errors of [`Specification::parse`].
@@ -108,7 +109,7 @@ impl Specification {
     }
 
     /// Returns the value of `skip-unsupported` in an experiment file, which leaves out values that
-    /// do not apply; `None` if the file does not contain this key.
+    /// do not apply. Returns `None` if the file does not contain this key.
     ///
     /// # Errors
     /// Returns an error if the file is not TOML, or if the value is neither true nor false.
@@ -171,7 +172,8 @@ impl Specification {
         Ok(specification)
     }
 
-    /// Adds a last point for the places that jobs had in their log, if requested.
+    /// Adds a point in which jobs run at the places that they had in their log, if requested. It
+    /// comes last.
     fn add_placed(&mut self) {
         let (mut placed, mut caps): (Vec<Point>, Vec<_>) = Default::default();
         for (point, cap) in self.points.iter_mut().zip(&self.caps) {
@@ -291,12 +293,13 @@ impl Specification {
         Ok(())
     }
 
-    /// Returns true if any point's workload draws random numbers; if not, one run suffices.
+    /// Returns true if the workload of any point depends on random numbers. If not, one run is
+    /// enough.
     pub fn draws(&self) -> bool {
         self.points.iter().any(|point| point.settings().draws())
     }
 
-    /// Describes the values that were left out; `None` if there are none.
+    /// Describes the values that were left out. Returns `None` if there are none.
     pub fn left_out_in_words(&self) -> Option<String> {
         let all: Vec<String> = self.left_out.iter().map(LeftOut::words).collect();
         (!all.is_empty()).then(|| format!("Left out: {}.", all.join("; ")))
@@ -327,7 +330,7 @@ impl Specification {
         )
     }
 
-    /// Sets the strategy that others are compared with: the given one, or else the first.
+    /// Sets the strategy with which others are compared: the given one, or else the first.
     fn compare(&mut self, entries: &[Entry<'_>]) -> Result<(), Fault> {
         let mut strategies: Vec<&str> = Vec::new();
         for strategy in self.points.iter().filter_map(|point| point.get("strategy")) {
@@ -401,7 +404,7 @@ fn word(node: Node<'_>) -> Result<String, Fault> {
 }
 
 /// Reads the metrics, in the order of the list. If any is written as `+NAME`, the default metrics
-/// are included.
+/// are included as well.
 fn observed(node: Node<'_>) -> Result<(Vec<&'static MetricSpec>, bool), Fault> {
     let all = || metrics::ALL.iter().chain(snapshot::METRICS).copied();
     let (mut chosen, mut adds, mut timing) = (Vec::new(), false, false);

@@ -1,4 +1,4 @@
-//! Typed values from a TOML document or from single settings, with spans.
+//! Typed values from a TOML document or from individual settings, with their positions.
 
 use pavior_kernel::{BadName, unknown_name};
 use toml::Spanned;
@@ -32,7 +32,7 @@ pub(super) enum Node<'a> {
     },
 }
 
-/// A table entry: its key, the location of the key, and its value.
+/// An entry in a table: its key, the position of the key, and its value.
 pub(super) struct Entry<'a> {
     pub(super) key: &'a str,
     pub(super) key_place: Place,
@@ -42,7 +42,7 @@ pub(super) struct Entry<'a> {
 impl Entry<'_> {
     /// Returns the error for an unknown key.
     pub(super) fn unknown(&self, known: &[&str]) -> Fault {
-        // The suggested names have underscores if the key has one.
+        // The suggested names contain underscores if the key contains one.
         let between = if self.key.contains('_') { "_" } else { "-" };
         let known: Vec<String> = known.iter().map(|name| name.replace('-', between)).collect();
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
@@ -50,7 +50,7 @@ impl Entry<'_> {
         Fault::new(bad.reason, self.key_place.clone())
     }
 
-    /// Returns true if the key is `name`; an underscore is read as a dash.
+    /// Returns true if the key is `name`. Underscores count as dashes.
     pub(super) fn is(&self, name: &str) -> bool {
         self.key.replace('_', "-") == name
     }
@@ -66,7 +66,7 @@ pub(super) fn entries<'a>(source: &'a str, table: &'a DeTable<'a>) -> Vec<Entry<
             node: Node::File { source, value },
         })
         .collect();
-    // The table is ordered by key.
+    // The table is ordered by key, so this restores the order in the file.
     entries.sort_by_key(|entry| match &entry.key_place {
         Place::File(span) => span.start,
         _ => 0,
@@ -176,7 +176,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Returns the members of a list; a single value is treated as a list of one.
+    /// Returns the members of a list. A single value counts as a list with one member.
     pub(super) fn list(self) -> Vec<Node<'a>> {
         match self {
             Node::File { source, value } => match value.get_ref() {

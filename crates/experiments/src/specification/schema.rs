@@ -68,7 +68,7 @@ fn controls() -> Map<String, Value> {
 fn metric() -> Value {
     let all = metrics::ALL.iter().chain(crate::snapshot::METRICS);
     let names = all.map(|spec| spec.name).chain([ALLOCATION_NS]);
-    // Names with an option are covered by a pattern.
+    // A pattern covers names with an option.
     let names: Vec<String> = names
         .filter(|name| *name != "slots")
         .flat_map(|name| [name.to_string(), format!("+{name}")])
@@ -89,7 +89,7 @@ fn parameters() -> Map<String, Value> {
             ValueType::Count => json!({ "type": "integer", "minimum": 0 }),
             ValueType::Switch => json!({ "type": "boolean" }),
             ValueType::Choice(words) => {
-                // A word may be a number: `lanes = 2`.
+                // A word may be written as a number: `lanes = 2`.
                 let words = words.iter().flat_map(|(word, _)| {
                     [word.parse::<u64>().ok().map(|number| json!(number)), Some(json!(word))]
                 });

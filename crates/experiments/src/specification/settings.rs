@@ -1,4 +1,4 @@
-//! Experiments from individual settings: the options of a command, or values from a program.
+//! Experiments from individual settings, such as the options of a command or values from a program.
 
 use super::Specification;
 use super::error::{Place, SettingError};
@@ -11,7 +11,7 @@ use crate::keys::Keys;
 pub struct Setting {
     /// The name of a parameter or control.
     pub key: String,
-    /// One value, or several values to be combined with those of other keys.
+    /// One value, or several values that are combined with those of other keys.
     pub values: Vec<String>,
 }
 
@@ -23,11 +23,11 @@ impl Setting {
 }
 
 impl Specification {
-    /// Reads an experiment from settings. It has the same points as a file whose top level has
-    /// these keys, but no figures.
+    /// Creates an experiment from settings. It has the same points as a file with these keys at the
+    /// top level, but no figures.
     ///
     /// # Errors
-    /// Returns an error, with its location, if a key or a value is invalid.
+    /// Returns an error with its position if a key or a value is invalid.
     ///
     /// ```
     /// # mod pavior { pub use pavior_experiments as experiments; }
@@ -51,8 +51,8 @@ impl Specification {
         Specification::from_settings_with(settings, name, keys, &Catalogue::default())
     }
 
-    /// Like [`Specification::from_settings`], but with entries that the caller has added to a
-    /// catalogue.
+    /// Does the same as [`Specification::from_settings`] with the entries that the caller has added
+    /// to a catalogue.
     ///
     /// # Errors
     /// Returns the errors of [`Specification::from_settings`].

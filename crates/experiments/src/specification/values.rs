@@ -5,10 +5,10 @@ use super::read::Node;
 use crate::Catalogue;
 use crate::parameters::{Parameter, Reading, ValueType};
 
-/// The maximum number of values in a range; more are considered a mistake.
+/// The maximum number of values in a range. More are assumed to be a mistake.
 const MOST_STEPS: u64 = 10_000;
 
-/// A value and its location.
+/// A value and its position.
 #[derive(Clone)]
 pub(super) struct Value {
     pub(super) reading: Reading,
@@ -48,7 +48,7 @@ pub(super) fn scalar(
     let reading = match (node, parameter.kind) {
         (Node::Value { text, .. }, _) => read(text)?,
         (_, ValueType::Text) => read(node.text()?)?,
-        // A word may be a number: `lanes = 2`.
+        // A word may be written as a number: `lanes = 2`.
         (_, ValueType::Choice(_)) => match node.count() {
             Ok(number) => read(&number.to_string())?,
             Err(_) => read(node.text()?)?,
@@ -60,7 +60,7 @@ pub(super) fn scalar(
     Ok(Value { reading, place: node.place() })
 }
 
-/// Reads `{ from, to, steps, scale }`: `steps` values, both ends included.
+/// Reads `{ from, to, steps, scale }`, which stands for `steps` values, including both ends.
 fn range(
     parameter: &Parameter,
     node: Node<'_>,
@@ -104,7 +104,7 @@ fn range(
         let reading = parameter
             .reading(&value.to_string(), catalogue)
             .map_err(|bad| Fault::new(bad.reason, node.place()))?;
-        // Rounding to whole numbers can make neighbors equal.
+        // Rounding to whole numbers may make adjacent values equal.
         if all.last().is_none_or(|last| last.reading.text != reading.text) {
             all.push(Value { reading, place: node.place() });
         }

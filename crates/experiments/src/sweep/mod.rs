@@ -1,9 +1,9 @@
-//! Runs of all points in an experiment, until its targets are met.
+//! Execution of all points of an experiment until its precision targets are met.
 //!
-//! Workers take the next wanted replication of the first unfinished point, so that points finish
-//! one at a time. The number of replications of a point depends on its first ones in order, never
-//! on which of them finished first. The results therefore depend neither on the number of threads
-//! nor on how often the sweep was stopped and resumed.
+//! Workers take the next wanted replication of the first unfinished point, so points finish one
+//! after another. The number of replications of a point depends on the results of its first
+//! replications in order, and never on which of them finished first. Therefore, the results depend
+//! neither on the number of threads nor on how often the sweep was stopped and resumed.
 
 mod plan;
 mod queue;
@@ -42,16 +42,16 @@ impl Shard {
     }
 }
 
-/// A sweep's environment, apart from its points and its store.
+/// The environment of a sweep, apart from its points and its store.
 #[derive(Clone, Copy)]
 pub struct Environment<'e> {
     /// The source of files.
     pub files: &'e dyn InputFiles,
     /// The receiver of progress reports.
     pub progress: &'e dyn Progress,
-    /// A place for records of replication 0 of every point, if requested.
+    /// The recording of replication 0 of every point, if requested.
     pub recording: Option<&'e Recording>,
-    /// A flag that, when set from outside, ends the sweep and its running replications.
+    /// A flag that ends the sweep and its running replications when it is set from outside.
     pub stop: Option<&'e Stop>,
 }
 
@@ -117,18 +117,18 @@ pub enum SweepError {
     Stopped,
 }
 
-/// Each point's samples, by replication; empty for a point that was not run.
+/// The samples of each point, by replication. A point that was not run has none.
 pub type Samples = Vec<Vec<Sample>>;
 
 impl Specification {
     /// Runs the points of a shard on the threads of the current pool. Replications known from an
-    /// earlier run are not run again; each finished one is passed to the store immediately.
+    /// earlier run are not run again. Each finished replication is passed to the store immediately.
     ///
     /// # Errors
     /// Returns an error if an input cannot be read, a run cannot continue, the store fails, or the
-    /// sweep is stopped. Replications stored before the error remain valid. If several runs cannot
-    /// continue, the first one in order of point and replication is reported, regardless of the
-    /// number of threads.
+    /// sweep is stopped. Replications that were stored before the error remain valid. If several
+    /// runs cannot continue, the error is that of the first one in order of point and replication,
+    /// whatever the number of threads.
     ///
     /// # Panics
     /// Panics if a run panics, on any thread.
@@ -149,7 +149,7 @@ impl Specification {
     }
 
     /// Runs one replication of a point with its scenario, exactly as [`Specification::run`] does.
-    /// Intended for engines that call [`Specification::wanted`] themselves.
+    /// It is meant for engines that call [`Specification::wanted`] themselves.
     ///
     /// # Errors
     /// Returns an error if the run cannot continue, or is stopped.
@@ -165,7 +165,7 @@ impl Specification {
         Ok(sample)
     }
 
-    /// Adds the order of a point's strategy to its sample, if the order is one of the metrics.
+    /// Adds the order of a point's strategy to the sample, if the order is one of the metrics.
     fn add_order(&self, point: usize, sample: &mut Sample) {
         let index = self.metrics.iter().position(|spec| spec.name == snapshot::PRINTED_ORDER.name);
         if let Some(index) = index {
@@ -173,13 +173,13 @@ impl Specification {
         }
     }
 
-    /// Returns the replications that points need next. The result depends only on each point's
-    /// known first replications, and is empty if all targets are met.
+    /// Returns the replications that points need next. The result depends only on the first known
+    /// replications of each point, and is empty if all targets are met.
     pub fn wanted(&self, known: Vec<JournalEntry>) -> Vec<Span> {
         Plan::new(self, known, |_| true).wanted()
     }
 
-    /// Returns the samples of a finished sweep from its entries.
+    /// Returns the samples of a finished sweep, given all of its entries.
     ///
     /// # Errors
     /// Returns the replications to run next if any are missing.
@@ -189,7 +189,7 @@ impl Specification {
         if wanted.is_empty() { Ok(plan.into_samples()) } else { Err(wanted) }
     }
 
-    /// Checks, before anything is run, that the inputs of all points to run can be read.
+    /// Checks that the inputs of all points can be read, before anything is run.
     fn check_inputs(&self, plan: &Plan<'_>, files: &dyn InputFiles) -> Result<(), SweepError> {
         let mut seen: HashSet<(String, u64)> = HashSet::new();
         for (_, point) in self.points.iter().enumerate().filter(|(index, _)| plan.is_open(*index)) {

@@ -33,7 +33,7 @@ pub(super) struct Plan<'s> {
 struct PointState {
     /// The samples by replication.
     samples: Vec<Option<Sample>>,
-    /// The number of replications decided on so far, and how many of these are unknown.
+    /// The number of replications decided on so far, and the number of these that are unknown.
     goal: u64,
     missing: u64,
     /// The planned replications that are neither known nor in progress.
@@ -42,7 +42,8 @@ struct PointState {
 }
 
 impl<'s> Plan<'s> {
-    /// Creates a plan from known entries, and decides what chosen and partly known points need.
+    /// Creates a plan from known entries. Decides which replications are needed at the chosen
+    /// points and at those that are partly known.
     pub(super) fn new(
         specification: &'s Specification,
         known: Vec<JournalEntry>,
@@ -63,13 +64,13 @@ impl<'s> Plan<'s> {
         plan
     }
 
-    /// Adds a sample and returns how many more replications its point needs.
+    /// Adds a sample. Returns how many more replications its point needs.
     pub(super) fn keep(&mut self, point: usize, replication: u64, sample: Sample) -> u64 {
         self.points[point].keep(replication, sample);
         self.advance(point)
     }
 
-    /// Decides whether a point needs more replications, and returns how many.
+    /// Decides whether a point needs more replications. Returns how many.
     fn advance(&mut self, point: usize) -> u64 {
         let Specification { targets, .. } = self.specification;
         let policy = self.specification.policy_at(point);
@@ -96,7 +97,8 @@ impl<'s> Plan<'s> {
         self.points.iter().map(|state| state.wanted.len() as u64).sum()
     }
 
-    /// Returns these replications, with adjacent ones merged into one span.
+    /// Returns the replications that are neither known nor in progress. Adjacent ones are merged
+    /// into one span.
     pub(super) fn wanted(&self) -> Vec<Span> {
         let mut spans: Vec<Span> = Vec::new();
         for (point, state) in self.points.iter().enumerate() {
@@ -122,7 +124,7 @@ impl<'s> Plan<'s> {
         self.points[point].wanted.front().copied()
     }
 
-    /// Returns true if a point has anything to run, now or after its running replications.
+    /// Returns true if a point has more to run, now or possibly after its running replications.
     pub(super) fn is_open(&self, point: usize) -> bool {
         let state = &self.points[point];
         state.goal > 0 && !state.finished
@@ -132,7 +134,7 @@ impl<'s> Plan<'s> {
         self.points.len()
     }
 
-    /// Returns the final samples of each point, in order; empty for an unfinished point.
+    /// Returns the final samples of each point, in order. An unfinished point has none.
     pub(super) fn into_samples(self) -> Samples {
         let of = |state: PointState| {
             let goal = if state.finished { state.goal } else { 0 };
@@ -143,7 +145,7 @@ impl<'s> Plan<'s> {
 }
 
 impl PointState {
-    /// Stores a sample, replacing an earlier one of the same replication.
+    /// Stores a sample, which replaces an earlier one of the same replication.
     fn keep(&mut self, replication: u64, sample: Sample) {
         let index = replication as usize;
         if self.samples.len() <= index {

@@ -1,4 +1,4 @@
-//! The queue from which a sweep's workers take replications one at a time, and their errors.
+//! The queue from which the workers of a sweep take replications one at a time, and its errors.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 
@@ -31,7 +31,7 @@ struct State<'s, 'l> {
     /// The first point that may still want replications.
     first_open: usize,
     in_flight: usize,
-    /// The error of the first run, in order of point and replication, that cannot continue.
+    /// The error of the first run that cannot continue, in order of point and replication.
     fault: Option<(Place, SweepError)>,
     /// An error that ends everything immediately.
     end: Option<SweepError>,
@@ -77,7 +77,7 @@ impl<'s, 'l> WorkQueue<'s, 'l> {
         self.state.lock().expect("no worker panics while it holds the queue")
     }
 
-    /// Works on the queue until it is empty; every worker calls this.
+    /// Takes replications from the queue until it is empty. Every worker calls this function.
     pub(super) fn work(&self) {
         let mut state = self.lock();
         loop {
@@ -91,7 +91,7 @@ impl<'s, 'l> WorkQueue<'s, 'l> {
                 if state.in_flight == 0 {
                     return;
                 }
-                // The running replications may show that more are needed.
+                // The results of running replications may show that more are needed.
                 state =
                     self.changed.wait(state).expect("no worker panics while it holds the queue");
                 continue;
@@ -170,8 +170,8 @@ impl<'s, 'l> WorkQueue<'s, 'l> {
 }
 
 impl State<'_, '_> {
-    /// Takes the next replication to run. After a run that cannot continue, earlier ones are still
-    /// run, because the first run that cannot continue may be among them.
+    /// Takes the next replication to run. After the failure of a run, earlier replications are
+    /// still run, because one of them may be the first that fails.
     fn take(&mut self) -> Option<Task> {
         for point in self.first_open..self.plan.len() {
             if point == self.first_open && !self.plan.is_open(point) {
@@ -199,7 +199,8 @@ impl State<'_, '_> {
     }
 }
 
-/// A guard for a running replication. If the run panics, other workers stop waiting for it.
+/// A guard for a running replication. If the run panics, the guard makes other workers stop waiting
+/// for it.
 struct Flight<'b, 's, 'l> {
     queue: &'b WorkQueue<'s, 'l>,
 }

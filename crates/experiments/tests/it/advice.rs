@@ -1,4 +1,4 @@
-//! Tests of advice: its sentences follow from its intervals, and no name breaks its page.
+//! Tests of advice. Its sentences agree with its intervals, and no name breaks its page.
 
 use std::io::Write;
 
@@ -10,7 +10,8 @@ use pavior_experiments::{
 };
 use pavior_files::Limits;
 
-/// Writes a log of 600 jobs that keep a machine of 64 nodes busy: three sizes, in random order.
+/// Writes a log of 600 jobs that keep a machine of 64 nodes busy. The jobs have three sizes, in
+/// random order.
 fn log(folder: &std::path::Path, name: &str) -> String {
     let mut draw = pavior_kernel::Stream::new(5, 0, "advice");
     let path = folder.join(name);
@@ -64,7 +65,7 @@ fn values_are_those_of_a_simulation() {
             assert!((simulated - value).abs() <= 1e-9 * simulated.abs().max(1.0), "{metric}");
         }
     }
-    // If both ran the same jobs, the differences equal those between the values.
+    // If both runs have the same jobs, the differences equal those between the values.
     for one in advice.alternatives.iter().filter(|one| one.run.rejected == 0) {
         for (place, change) in one.changes.iter().enumerate() {
             let difference = one.run.values[place].unwrap() - advice.present.values[place].unwrap();
@@ -74,7 +75,7 @@ fn values_are_those_of_a_simulation() {
         }
     }
     let sizes: Vec<_> = advice.measures.iter().filter_map(|measure| measure.nodes).collect();
-    // Two thirds end within the 12-node jobs, which stay together.
+    // Two of the thirds would end within the 12-node jobs, which stay together.
     assert_eq!(sizes, [[3, 12], [40, 40]]);
 }
 
@@ -115,7 +116,7 @@ fn each_alternative_changes_one_thing_and_sentences_follow_from_intervals() {
                     let named = line.contains(&one.name) || line.contains(&one.words);
                     line.starts_with("Wait times do not change") && named
                 };
-                // Or the difference is significant for jobs of some sizes.
+                // Otherwise, the difference is significant for jobs of some sizes.
                 let of_sizes = format!("With {}, jobs of ", one.words);
                 let of_sizes = |line: &str| {
                     line.starts_with(&of_sizes)
@@ -133,7 +134,7 @@ fn each_alternative_changes_one_thing_and_sentences_follow_from_intervals() {
             Shown::More => assert!(sentence.unwrap().ends_with("longer."), "{said}"),
         }
     }
-    // With twice the nodes, jobs clearly wait less.
+    // With twice as many nodes, jobs clearly wait less.
     let twice = advice.alternatives.iter().find(|one| one.name == "torus:16x8").unwrap();
     assert_eq!(twice.changes[0].unwrap().shown(), Shown::Less);
     let longest = said.lines().map(|line| line.split(' ').count()).max().unwrap();

@@ -1,4 +1,4 @@
-//! Tests of entries that a caller adds, in experiments.
+//! Tests of experiments with entries that a caller adds.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +19,7 @@ use pavior_workload::ShapeRule;
 
 use crate::whole;
 
-/// Creates an entry that differs from a built-in one in its name and in how it is built.
+/// Creates an entry that differs from a built-in one only in its name and in how it is built.
 fn renamed(
     name: &'static str,
     build: impl Fn(&Grid) -> Result<Box<dyn Strategy>, CallerError> + Send + Sync + 'static,
@@ -35,8 +35,8 @@ fn scheduler(name: &'static str, build: BuildScheduler) -> pavior_scheduling::En
     pavior_scheduling::Entry::new(name, SchedulerKind { build })
 }
 
-/// Returns First Fit, FCFS and `ring` under other names, built by closures that have captured
-/// something, and an additional shape rule.
+/// Returns a catalogue with First Fit, FCFS and `ring` under other names, built by closures that
+/// capture something, and with an additional shape rule.
 fn catalogue() -> Catalogue {
     let mut catalogue = Catalogue::default();
     let first_fit: Selection = "ff".parse().unwrap();
@@ -103,7 +103,7 @@ fn an_added_shape_rule_is_read_where_a_log_is() {
     assert!(!read.draws());
 }
 
-/// A strategy that fails at its fifth question.
+/// A strategy that fails when it is asked for the fifth time.
 struct Failing {
     questions: Arc<AtomicU64>,
     proposes: Option<Cuboid>,
@@ -140,7 +140,7 @@ impl Strategy for Failing {
     }
 }
 
-/// Returns the error from a run with a catalogue's scheduler and strategy.
+/// Returns the error of a run with a scheduler and a strategy from a catalogue.
 fn error_of(catalogue: &Catalogue, scheduler: &str, strategy: &str) -> CallerError {
     let text = format!(
         "machine = 'mesh:6x6'\nstrategy = '{strategy}'\nscheduler = '{scheduler}'\nload = 3\n\

@@ -1,4 +1,4 @@
-//! A log's jobs that are submitted after others, in runs, forecasts and advice.
+//! Tests of logs whose jobs are submitted after others, in runs, forecasts and advice.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ use pavior_simulation::{Histories, JobRecord, Stop};
 use pavior_workload::TimeUnit;
 use tempfile::TempDir;
 
-/// Writes a log in which most jobs follow an earlier one; `late` changes the size and run time of
+/// Writes a log in which most jobs follow an earlier one. `late` changes the size and run time of
 /// the last fifth of the jobs.
 fn log(seed: u64, jobs: u64, late: u64) -> (TempDir, Folder) {
     let mut draw = Stream::new(seed, 0, "linked-log");

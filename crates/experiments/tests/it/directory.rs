@@ -44,7 +44,7 @@ fn begin(path: &Path, fingerprint: &str, how: Resume) -> Result<(OpenRun, Known)
     Directory::open(path)?.begin(&run(fingerprint), TEXT, &experiment(), how)
 }
 
-/// Creates a directory whose process was killed after these lines.
+/// Creates the directory of a process that was killed after it had written these lines.
 fn unfinished(path: &Path, entries: &[JournalEntry]) {
     let (mut run, _) = begin(path, "a", Resume::default()).unwrap();
     for entry in entries {
@@ -110,7 +110,7 @@ fn every_byte_of_a_journal_counts_but_a_cut_last_line() {
         bytes[index] ^= 0x01;
         fs::write(&path, &bytes).unwrap();
         if index + 1 == whole.len() {
-            // A last line without its end was cut off, so its replication is run again.
+            // The last line has no line break, so it was cut off, and its replication runs again.
             assert_eq!(known(folder.path()).unwrap(), all[..2]);
             continue;
         }
@@ -128,7 +128,7 @@ fn every_byte_of_a_journal_counts_but_a_cut_last_line() {
         let cut = known(folder.path()).unwrap();
         assert_eq!(cut, all[..cut.len()]);
     }
-    // The journal of another run.
+    // The journal belongs to another run.
     let other = tempfile::tempdir().unwrap();
     drop(begin(other.path(), "b", Resume::default()).unwrap());
     fs::write(other.path().join("journal"), &whole).unwrap();

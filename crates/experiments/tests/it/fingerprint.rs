@@ -1,4 +1,5 @@
-//! Tests that anything that can change a result, in specification or inputs, changes fingerprints.
+//! Tests that a change to the specification or the inputs changes the fingerprint, if it can change
+//! a result.
 
 #[path = "../../build/sources.rs"]
 mod sources;
@@ -12,7 +13,7 @@ use pavior_experiments::{InputError, InputFiles, ListRequest, LogRequest, Specif
 use pavior_workload::traces::{Format, Trace};
 use pavior_workload::{FailureEvent, ReservedNodes, read_failures, read_reservations};
 
-/// Files by name.
+/// Input files, by name.
 struct Files(Vec<(&'static str, String)>);
 
 impl Files {
@@ -51,7 +52,8 @@ const EVENT: &str = "{\"op\":\"fail\",\"node\":[1,1],\"at\":60}\n";
 fn every_field_of_a_log_counts() {
     let text = "trace = 'a.swf'\nmachine = 'mesh:8x8'\nstrategy = 'ff'\n";
     let whole = of(text, &Files(vec![("a.swf", LOG.to_string())]));
-    // Number, submit, run, size, estimate, status, user, group, application, queue, partition.
+    // The fields are number, submit, run, size, estimate, status, user, group, application, queue
+    // and partition.
     for field in [0, 1, 3, 4, 8, 10, 11, 12, 13, 14, 15] {
         let mut words: Vec<String> = LOG.split(' ').map(String::from).collect();
         words[field] = (words[field].parse::<u64>().unwrap() + 1).to_string();
@@ -107,7 +109,7 @@ fn reservations_count() {
     assert_ne!(of_line(&line.repeat(2)), of_line(line));
 }
 
-/// Returns the sources that the build digests, starting with this crate.
+/// Returns the sources of which the build computes a digest, starting with this crate.
 fn digested() -> sources::Sources {
     sources::Sources::of(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
@@ -147,7 +149,7 @@ fn a_change_in_any_crate_changes_the_digest() {
     let copy = std::env::temp_dir().join(format!("pavior-sources-{}", std::process::id()));
     for name in sources.crates.keys().cloned().collect::<Vec<_>>() {
         let folder = sources.crates[&name].clone();
-        // This crate with one more character in its library, and no other change.
+        // The copy differs from this crate only in one more character in its library.
         let _ = std::fs::remove_dir_all(&copy);
         copied(&folder.join("src"), &copy.join("src"));
         std::fs::copy(folder.join("Cargo.toml"), copy.join("Cargo.toml")).unwrap();

@@ -14,9 +14,9 @@ use tempfile::TempDir;
 
 use crate::read;
 
-/// Writes a log of `jobs` jobs from five users, for a rather full machine of 64 nodes. Every fifth
-/// job has no estimate, some outrun theirs, some need more nodes than there are, and many arrive at
-/// the same instant.
+/// Writes a log of `jobs` jobs by five users, for a rather full machine of 64 nodes. Every fifth
+/// job has no estimate, some run longer than their estimates, some need more nodes than there are,
+/// and many arrive at the same instant.
 fn log(seed: u64, jobs: u64) -> (TempDir, Folder) {
     let mut draw = Stream::new(seed, 0, "test-log");
     let (mut text, mut now) = (String::new(), 0);
@@ -52,7 +52,7 @@ fn judged(experiment: &Specification, files: &Folder, effort: Effort) -> (Vec<Ju
     (judged, rejected)
 }
 
-/// Compares the starts in a replay with those in a simulation, under schedulers of every kind.
+/// Compares the starts in a replay with those in a simulation, under schedulers of all kinds.
 #[test]
 fn jobs_start_when_they_start_in_a_simulation() {
     for (seed, scheduler) in

@@ -3,7 +3,8 @@
 
 use pavior_experiments::parameters;
 
-/// Asserts that a repository file is up to date; with `PAVIOR_UPDATE` set, writes it.
+/// Asserts that a file in the repository is up to date. If `PAVIOR_UPDATE` is set, writes it
+/// instead.
 fn assert_fresh(path: &str, made: impl FnOnce(&str) -> String) {
     let file = format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&file).unwrap();
@@ -33,7 +34,7 @@ fn the_keywords_of_experiment_are_made_from_the_list() {
     assert_fresh("apps/python/python/pavior/_parameters.py", |_| parameters::experiment());
 }
 
-/// The lines that enclose the declaration in the file of declarations.
+/// The lines before and after the declaration in the file of declarations.
 const MARKS: [&str; 2] = [
     "# The declaration of `simulate` is generated from the list of parameters.\n",
     "# End of the generated declaration.\n",

@@ -1,4 +1,4 @@
-//! Jobs that take the places that they had in their log.
+//! Tests of jobs that run at the places that they had in their log.
 
 use pavior_experiments::advice::advise;
 use pavior_experiments::{
@@ -7,8 +7,8 @@ use pavior_experiments::{
 use pavior_files::Limits;
 use pavior_simulation::{Histories, Stop};
 
-/// Nodes 0 to 3 form a row. Job 2 starts on a node of job 1, and job 3 once that node is free. Job
-/// 4 ran on an unknown node, job 5 on no node, and job 6 ends immediately.
+/// A log in which nodes 0 to 3 form a row. Job 2 starts on a node of job 1, and job 3 starts when
+/// that node is free. Job 4 ran on an unknown node, job 5 on no node, and job 6 ends immediately.
 const LOG: &str = "JobID|Submit|Start|End|NNodes|State|NodeList
 1|2026-01-02T00:00:00|2026-01-02T00:00:00|2026-01-02T00:00:40|2|COMPLETED|n[0,2]
 2|2026-01-02T00:00:00|2026-01-02T00:00:10|2026-01-02T00:00:20|2|COMPLETED|n[2-3]
@@ -74,7 +74,7 @@ fn jobs_have_the_times_and_nodes_of_the_log() {
     );
     let environment = Environment { files: &files, ..Environment::PLAIN };
     let samples = specification.run(Vec::new(), Shard::WHOLE, environment, &mut NoStore).unwrap();
-    // 0, 10, 35 and 0 s.
+    // The jobs wait for 0, 10, 35 and 0 s.
     assert_eq!(samples[1][0].values, [Some(11.25)]);
 }
 
@@ -82,12 +82,12 @@ fn jobs_have_the_times_and_nodes_of_the_log() {
 fn overlaps_and_shared_routers_are_counted() {
     let of_nodes = PlacedCounts { placed: 4, unknown: 1, elsewhere: 1, overlapping: 1, sharing: 0 };
     assert_eq!(counts(LOG, "mesh:4x1", "n{}"), of_nodes);
-    // With two nodes per router, job 2 still has node 2, which is job 1's.
+    // With two nodes per router, job 2 still has node 2, which belongs to job 1.
     assert_eq!(counts(LOG, "mesh:2x1", "n[0-3]"), of_nodes);
     assert_eq!(counts(LOG, "mesh:2x1", "n[0,3,2,1]"), of_nodes);
 }
 
-/// Two jobs on one node each, at the same time, as PBS and Kubernetes log them.
+/// Two jobs that run on one node each at the same time, as PBS and Kubernetes log them.
 const PBS: &str = "03/18/2017 00:01:15;E;1.h;ctime=100 start=160 end=220 exec_host=n0/0-31
 03/18/2017 00:01:16;E;2.h;ctime=100 start=170 end=230 exec_host=n1.site.org/3+n1.site.org/2
 ";

@@ -1,4 +1,4 @@
-//! Tests of snapshots: one request, no time.
+//! Tests of snapshots, which have one request and no time.
 
 use pavior_experiments::{Samples, Specification, Table, snapshot};
 
@@ -12,7 +12,8 @@ fn of(experiment: &Specification, samples: &Samples, metric: &str) -> Vec<Option
 
 #[test]
 fn a_request_is_asked_in_a_given_state() {
-    // Only <2,0> is left of the lower row, between the boxes and on the border: index 3.
+    // Only <2,0> remains of the lower row. It is between the boxes and on the border, so its index
+    // is 3.
     let experiment = read(
         "machine = 'mesh:4x4'\nbusy = '0,0:2x1 3,0:1x1'\nrequest = ['1x1', '4x4']\n\
          strategy = ['bf', 'mbs']\nreplications = 3\n",
@@ -23,7 +24,7 @@ fn a_request_is_asked_in_a_given_state() {
     let samples = whole(&experiment);
     assert_eq!(of(&experiment, &samples, "optimality_index")[0], Some(3.0));
     assert_eq!(of(&experiment, &samples, "granted_nodes")[..2], [Some(1.0), Some(1.0)]);
-    // A refusal has no index.
+    // A refused request has no index.
     assert_eq!(of(&experiment, &samples, "optimality_index")[2..], [None, None]);
     // The experiment states no order, so the metric has no value.
     assert_eq!(of(&experiment, &samples, "printed_order"), [None; 4]);
@@ -37,8 +38,9 @@ fn a_request_is_asked_in_a_given_state() {
 
 #[test]
 fn the_index_of_a_task_is_that_of_the_box_that_it_uses() {
-    // The buddy system grants 4x4 at <4,0>: four faces at the border below, four at the one on the
-    // right, three at the busy box on the left. The task is 3x2: three below and two on the left.
+    // The buddy system grants 4x4 at <4,0>, with four faces at the border below, four at the border
+    // on the right, and three at the busy box on the left. The task is 3x2, with three faces below
+    // and two on the left.
     let experiment = read(
         "machine = 'mesh:8x8'\nbusy = '0,0:4x3 5,5:2x2 0,5:2x2 2,7:3x1'\nrequest = '3x2'\n\
          strategy = ['2db', 'mfa']\nreplications = 1\n",
@@ -61,10 +63,11 @@ fn states_are_drawn_anew_for_each_replication_and_the_same_for_all_strategies() 
     let index = |point: usize| -> Vec<Option<f64>> {
         samples[point].iter().map(|sample| sample.values[0]).collect()
     };
-    // ADJ, which may turn a square as often as it likes, and BF both find the most contact.
+    // ADJ, which may turn a square as often as it likes, finds as much contact as BF, and both find
+    // the maximum.
     assert_eq!(index(0), index(1));
     assert!(index(0).iter().any(|one| *one != index(0)[0]));
-    // 46 nodes in 8 submeshes, on 128 nodes in 8 rows.
+    // There are 46 busy nodes in 8 submeshes, on a machine of 128 nodes in 8 rows.
     let orders: Vec<Option<f64>> = samples.iter().map(|point| point[0].values[3]).collect();
     assert_eq!(orders, [Some(46.0 + 128.0 + 8.0), None, Some(64.0)]);
 }

@@ -1,4 +1,4 @@
-//! Tests of experiment files: their meaning, and the locations of their faults.
+//! Tests of experiment files: their meaning, and the positions of their faults.
 
 use pavior_experiments::{NoFiles, Policy, Specification, parameters, schema};
 
@@ -14,7 +14,8 @@ fn values_lists_and_ranges_are_combined() {
         experiment.points.iter().step_by(4).map(|point| point.get("load").unwrap()).collect();
     assert_eq!(loads, ["0.1", "1", "10"]);
     assert_eq!(experiment.points.len(), 12);
-    // The last parameter in the list varies fastest; an omitted one has its default value.
+    // The last parameter in the list varies fastest, and an omitted parameter has its default
+    // value.
     assert_eq!(experiment.points[1].get("strategy"), Some("ff:turn=all"));
     assert_eq!(experiment.points[2].get("scheduler"), Some("ssd"));
     assert_eq!(experiment.points[0].get("sides"), Some("uniform"));
@@ -133,7 +134,7 @@ fn a_sweep_may_cap_its_replications() {
             Policy::Fixed(_) => 0,
         })
         .collect();
-    // The second point is in the first sweep.
+    // The second point belongs to the first sweep.
     assert_eq!(most, [540, 540, 303]);
     let other = read(&text.replace("= 3\n", "= 4\n"));
     let of = |experiment: &Specification| experiment.fingerprint(&NoFiles).unwrap();
@@ -260,7 +261,7 @@ fn the_schema_knows_every_key() {
     for parameter in parameters::ALL {
         assert!(properties.contains_key(parameter.name), "{}", parameter.name);
     }
-    // Every key in the schema is known: the value may be at fault, but never the key.
+    // Every key in the schema is known. Its value may be at fault, but never the key.
     for key in properties.keys() {
         if let Err(error) = Specification::parse(&format!("{key} = {{ x = 1 }}"), "test") {
             assert!(!error.reason.contains(&format!("unknown key `{key}`")), "{error}");

@@ -1,4 +1,4 @@
-//! Tests of sweeps: the samples do not depend on threads, interruptions or shards.
+//! Tests of sweeps, whose samples depend neither on threads nor on interruptions nor on shards.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use pavior_simulation::Stop;
 
 use crate::whole;
 
-/// A store that keeps entries and fails when it is full.
+/// A store that keeps entries, and fails when it is full.
 struct Memory {
     kept: Vec<JournalEntry>,
     room: usize,
@@ -100,7 +100,8 @@ fn shards_make_a_whole() {
     }
     let missing: Vec<JournalEntry> =
         entries.iter().filter(|entry| entry.point != 4).cloned().collect();
-    // For an unknown point, the first batch is wanted, and nothing more until it has arrived.
+    // If nothing is known about a point, the first batch is wanted, and nothing more until it is
+    // known.
     let wanted = vec![Span { point: 4, first: 0, end: 5 }];
     assert_eq!(experiment.wanted(missing.clone()), wanted);
     assert_eq!(experiment.complete(missing), Err(wanted));
@@ -124,7 +125,7 @@ fn tables_read_back_the_same() {
         assert_eq!(a, b);
     }
     assert!(back == samples);
-    // A change to any byte of a line is detected, and the line is reported.
+    // A change to any byte of a line is detected, and the number of the line is reported.
     let body = replications.iter().position(|&byte| byte == b'\n').unwrap() + 1;
     for index in (body..replications.len() - 1).step_by(7) {
         let mut changed = replications.clone();
@@ -222,7 +223,8 @@ fn a_sweep_is_stopped_from_outside() {
 
 #[test]
 fn many_replications_of_a_point_cost_no_more_each() {
-    // The time per replication does not depend on their number: 50,000 take seconds, not minutes.
+    // The time per replication does not depend on their number: 50,000 replications take seconds,
+    // not minutes.
     let text = "machine = 'mesh:2x2'\nstrategy = 'ff'\njobs = 1\nload = 1\ntiming = false\n\
                 replications = 50000\nmetrics = 'turnaround'\n";
     let samples = whole(&Specification::parse(text, "test").unwrap());

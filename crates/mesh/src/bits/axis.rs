@@ -50,15 +50,16 @@ fn back(row: &[u64], index: usize, step: usize) -> u64 {
     if bits == 0 { at(skip) } else { at(skip) << bits | at(skip + 1) >> (64 - bits) }
 }
 
-/// How the `n` coordinates of an axis are laid out in the words. The pattern repeats.
+/// The layout of the `n` coordinates of an axis in the words. The pattern repeats.
 #[derive(Clone, Copy)]
 pub(crate) enum Axis {
-    /// `step` bits apart, in lanes of a word. Each lane contains the whole axis and starts at a bit
-    /// in `lanes`.
+    /// The coordinates are `step` bits apart, in lanes of a word. Each lane contains the whole axis
+    /// and starts at a bit in `lanes`.
     Lanes { n: usize, step: usize, lanes: u64 },
-    /// `step` bits apart, in rows of `words` words, each of which contains the whole axis.
+    /// The coordinates are `step` bits apart, in rows of `words` words, each of which contains the
+    /// whole axis.
     Rows { n: usize, step: usize, words: usize },
-    /// `step` words apart, in blocks of `n * step` words.
+    /// The coordinates are `step` words apart, in blocks of `n * step` words.
     Words { n: usize, step: usize },
 }
 
@@ -82,7 +83,7 @@ impl Axis {
         match self {
             Axis::Lanes { n, step, lanes } => {
                 let (by, around) = (step * distance, step * (n - distance));
-                // The bits whose counterpart is in the same lane.
+                // These are the bits whose counterpart is in the same lane.
                 let kept = lanes * low(around);
                 if ring {
                     for word in words.iter_mut() {
@@ -104,7 +105,7 @@ impl Axis {
                             *word &= ahead(copy, index, by) | back(copy, index, around);
                         }
                     } else {
-                        // Ascending order reads only words that have not been written yet.
+                        // In ascending order, only words that have not been written yet are read.
                         for index in 0..unit {
                             row[index] &= ahead(row, index, by);
                         }
@@ -112,7 +113,8 @@ impl Axis {
                 }
             }
             Axis::Words { n, step } => {
-                // The words in a block, and those whose counterpart is in the same block.
+                // The number of words in a block, and of those whose counterpart is in the same
+                // block.
                 let (whole, kept) = (n * step, (n - distance) * step);
                 for block in words.chunks_exact_mut(whole) {
                     if ring {
@@ -136,7 +138,7 @@ impl Axis {
         match self {
             Axis::Lanes { n, step, lanes } => {
                 let around = step * (n - 1);
-                // The bits with a neighbor on that side, and those at the end of the axis.
+                // The bits with a neighbor on that side, and the bits at the end of the axis.
                 let (inner, end) = if high {
                     (lanes * low(around), lanes * (low(step) << around))
                 } else {

@@ -2,9 +2,9 @@
 //!
 //! Invariant: `ends` and `long` are subsets of `free`, and bits after the last node are zeros.
 //!
-//! Cost: O(words) to load, O(words log length) to find the runs of a given length.
+//! Cost: O(words) to load a row, and O(words log length) to find the runs of a given length.
 
-/// The nodes of a row as words, repeated once on a ring.
+/// The nodes of a row as words. On a ring, the row is repeated once.
 #[derive(Default)]
 pub(super) struct Line {
     /// The free nodes.
@@ -17,7 +17,7 @@ pub(super) struct Line {
 
 impl Line {
     /// Loads the free nodes of a row, and those of the next row, if any. On a ring of `ring` nodes,
-    /// the row is repeated. Returns true if, in the next row, any of the same nodes is not free.
+    /// the row is repeated. Returns true if any of these nodes is not free in the next row.
     pub(super) fn load(&mut self, bits: &[u64], next: Option<&[u64]>, ring: usize) -> bool {
         self.free.clear();
         self.free.extend_from_slice(bits);
@@ -64,7 +64,7 @@ fn twice(words: &mut Vec<u64>, side: usize) {
     let own = words.len();
     words.resize((2 * side).div_ceil(64), 0);
     let (skip, shift) = (side / 64, side % 64);
-    // Descending order reads no word that has already been written.
+    // In descending order, no word is read that has already been written.
     for index in (0..own).rev() {
         let bits = words[index];
         words[index + skip] |= bits << shift;

@@ -2,7 +2,7 @@
 //!
 //! Invariant: an operation that fails changes nothing.
 //!
-//! Cost: O(N/64) each.
+//! Cost: O(N/64) per operation.
 
 use super::{Occupancy, OccupancyError};
 use crate::search::vectors::{FEW_WORDS, Kernel, Vectors};
@@ -36,14 +36,14 @@ impl Occupancy {
     }
 
     /// Returns true if every node that is free in another occupancy is free here. Returns false if
-    /// the other occupancy is for another grid. O(words).
+    /// the other occupancy is for another grid. Takes O(words) time.
     pub fn includes(&self, other: &Occupancy) -> bool {
         let mut pairs = self.words.iter().zip(&other.words);
         self.grid == other.grid && pairs.all(|(own, other)| other & !own == 0)
     }
 
     /// Takes the nodes that are free in another occupancy of the same grid. All of them must be
-    /// free here. O(words).
+    /// free in this one. Takes O(words) time.
     ///
     /// # Errors
     /// Returns an error, and changes nothing, if the other occupancy is for another grid, or if any
@@ -56,7 +56,7 @@ impl Occupancy {
     }
 
     /// Releases the nodes that are free in another occupancy of the same grid. None of them may be
-    /// free here. O(words).
+    /// free in this one. Takes O(words) time.
     ///
     /// # Errors
     /// Returns an error, and changes nothing, if the other occupancy is for another grid, or if any
@@ -93,7 +93,7 @@ fn widest<K: Kernel<Output = u32>>(pass: K, words: usize) -> u32 {
     if words < FEW_WORDS { pass.run() } else { Vectors::widest().run(pass) }
 }
 
-/// A pass that clears bits not set in another set, and counts the rest.
+/// A pass that clears the bits not set in another set, and counts the bits that are left.
 struct Keep<'a> {
     words: &'a mut [u64],
     other: &'a [u64],

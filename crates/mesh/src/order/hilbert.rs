@@ -9,9 +9,9 @@
 //!
 //! Nodes are sorted by their position on the curve of the enclosing power-of-two square or cube.
 //! The position is computed only from the coordinates (Skilling, "Programming the Hilbert curve",
-//! AIP Conference Proceedings 707, 2004). Positions outside the grid are never visited, so a
-//! 65535x2 grid costs O(N log N) like any other, rather than as much as a square with side 65536.
-//! On a power-of-two square or cube, every step leads to a neighbor; on other grids, the curve
+//! AIP Conference Proceedings 707, 2004). Positions outside the grid are never visited. A 65535x2
+//! grid therefore costs O(N log N) like any other, rather than as much as a square with side 65536.
+//! On a power-of-two square or cube, every step leads to a neighbor. On other grids, the curve
 //! jumps where it leaves the grid.
 
 use super::{interleave, row_major, sort_by_key};
@@ -32,8 +32,8 @@ pub fn hilbert(grid: &Grid) -> Vec<NodeId> {
     nodes
 }
 
-/// Sorts some nodes of a grid into the order of [`hilbert`] without visiting the others. O(n log n)
-/// for n nodes.
+/// Sorts some nodes of a grid into the order of [`hilbert`] without visiting the others. Takes O(n
+/// log n) time for n nodes.
 ///
 /// ```
 /// use pavior_mesh::{Grid, NodeId, order};
@@ -58,10 +58,11 @@ pub fn sort_hilbert(grid: &Grid, nodes: &mut [NodeId]) {
     });
 }
 
-/// Computes Skilling's transposed index: the index bits, dealt to the axes from axis 0.
+/// Computes Skilling's transposed index, which consists of the index bits, dealt to the axes from
+/// axis 0.
 fn transpose(axes: &mut [u32], bits: u32) {
     for bit in (1..bits).rev() {
-        // Undoes the rotation and reflection of the quadrant that the higher bits select.
+        // This undoes the rotation and reflection of the quadrant that the higher bits select.
         let (mask, low) = (1 << bit, (1 << bit) - 1);
         for axis in 0..axes.len() {
             if axes[axis] & mask != 0 {

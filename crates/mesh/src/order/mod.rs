@@ -11,13 +11,13 @@ use crate::{Coordinates, Grid, NodeId};
 pub use hilbert::{hilbert, sort_hilbert};
 pub use shuffled::{quadrant_snake, shuffled_row_major, shuffled_snake};
 
-/// Returns the nodes in row-major order: x fastest, then y, then z.
+/// Returns the nodes in row-major order, with x varying fastest, then y, then z.
 pub fn row_major(grid: &Grid) -> Vec<NodeId> {
     (0..grid.nodes()).map(NodeId).collect()
 }
 
 /// Returns the nodes in snake-like (boustrophedon) order. Consecutive nodes are always adjacent,
-/// because every second row runs backwards, and every second plane has its rows backwards.
+/// because every second row runs backwards, and every second plane has its rows in reverse order.
 ///
 /// ```
 /// use pavior_mesh::{Grid, order};
@@ -57,7 +57,7 @@ fn sort_by_key(grid: &Grid, nodes: &mut [NodeId], key: impl Fn(Coordinates, u32)
 }
 
 /// Returns the number of bits per coordinate on the smallest power-of-two square or cube that
-/// contains the grid, at most 16.
+/// contains the grid. The number is at most 16.
 fn enclosing_bits(grid: &Grid) -> u32 {
     let longest = *grid.sides().iter().max().expect("three sides");
     u32::from(longest).next_power_of_two().ilog2()
@@ -73,7 +73,7 @@ fn interleave(point: [u32; 3], bits: u32) -> u64 {
 mod tests {
     use super::*;
 
-    /// Returns an order's index matrix as printed in the literature: the first line is y = 0.
+    /// Returns an order's index matrix as printed in the literature, where the first line is y = 0.
     pub(super) fn matrix(grid: &Grid, order: &[NodeId]) -> Vec<Vec<usize>> {
         let mut rows = vec![vec![0; usize::from(grid.side(0))]; usize::from(grid.side(1))];
         for (rank, &node) in order.iter().enumerate() {

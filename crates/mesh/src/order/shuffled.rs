@@ -1,4 +1,4 @@
-//! The shuffled orders of Paging (Lo et al. 1997): interleaved bits of the coordinates.
+//! The shuffled orders of Paging (Lo et al. 1997), which interleave the bits of the coordinates.
 //!
 //! ```text
 //!   shuffled row-major   shuffled snake      quadrant snake        (y = 0 is the first line)
@@ -8,15 +8,15 @@
 //!   10 11 14 15          15 14 11 10         15 14 11 10
 //! ```
 //!
-//! The literature shows a drawing of the first one (Z-order). It also mentions a "shuffled
-//! snake-like" order without, as far as we know, defining it; the other two and
+//! The literature shows a drawing of the first order (Z-order). It also mentions a "shuffled
+//! snake-like" order without, as far as we know, defining it. The other two orders and
 //! [`hilbert`](fn@super::hilbert) are candidates. On grids whose sides are not equal powers of two,
 //! the index in the enclosing power-of-two square or cube is used, with the gaps closed.
 
 use super::{by_key, interleave};
 use crate::{Grid, NodeId};
 
-/// Returns the nodes in Z-order: sorted by the interleaved bits of z, y and x.
+/// Returns the nodes in Z-order, sorted by the interleaved bits of z, y and x.
 ///
 /// ```
 /// use pavior_mesh::{Grid, order};

@@ -5,13 +5,13 @@
 //!   search:       none      corners                leaps              rows
 //! ```
 //!
-//! The bound is the list length where leaps cost as much as shifts over the rows, and depends on
+//! The bound is the list length at which leaps cost as much as shifts over the rows. It depends on
 //! whether the shape has a long side. A search by leaps that takes too many steps gives up, and the
-//! search of the rows continues from the plane it had reached.
+//! search of the rows continues from the plane that it had reached.
 //!
 //! Invariant: the list of busy boxes and the rows show the same nodes as busy.
 //!
-//! Cost: O(1) to take or give a box while the list is short, otherwise O(rows of the box).
+//! Cost: O(1) to take or release a box while the list is short, otherwise O(rows of the box).
 
 use super::busy_boxes::BusyBoxes;
 use super::corners::Corners;
@@ -31,13 +31,13 @@ pub(super) struct BoxIndex {
     free_rows: FreeRows,
     /// True if any axis wraps.
     rings: bool,
-    /// The maximum length of a list that is searched, for shapes without and with a long side.
-    /// Otherwise, the rows are searched.
+    /// The maximum length of a list that is searched, for shapes without and with a long side. If
+    /// the list is longer, the rows are searched.
     longest_list: [usize; 2],
-    /// The maximum length of a list that is searched by corners; 0 if no axis wraps.
+    /// The maximum length of a list that is searched by corners, or 0 if no axis wraps.
     corner_search_limit: usize,
-    /// The number of leaps that cost as much as a search of the rows, for the same two kinds of
-    /// shape, by the number of groups minus one.
+    /// The number of leaps that cost as much as a search of the rows. There is one entry for each
+    /// of the same two kinds of shape and each number of groups minus one.
     budgets: [[u32; BusyBoxes::GROUPS]; 2],
     /// The processor's vector instructions.
     vectors: Vectors,
@@ -64,7 +64,8 @@ impl BoxIndex {
         let rows_cost = [false, true].map(|is_long| {
             if methods.rows { free_rows.search_cost(&grid, is_long) } else { u32::MAX }
         });
-        // The measured number of instructions per leap. A search takes about one leap per box.
+        // This is the measured number of instructions per leap. A search takes about one leap per
+        // box.
         let leap_cost = |groups: u32| 60 + 20 * groups;
         let leaps_pay = |count: u32, rows_cost: u32| {
             count * leap_cost(count.div_ceil(BusyBoxes::LANES as u32)) <= rows_cost
@@ -132,7 +133,8 @@ impl BoxIndex {
         self.busy.count() <= self.longest_list[0].min(2 * BusyBoxes::LANES)
     }
 
-    /// Flips a box in the rows, or defers it while the list is short, as no search reads the rows.
+    /// Flips a box in the rows. While the list is short, the flip is deferred, since no search
+    /// reads the rows.
     fn flip(&mut self, cuboid: &Cuboid) {
         self.free_rows.flip(cuboid, self.busy.count() <= self.longest_list[1]);
     }

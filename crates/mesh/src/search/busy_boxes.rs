@@ -10,8 +10,8 @@
 //! Invariant: `keys[i]` is the base of the i-th box, and no two boxes have the same base. A cover,
 //! which may overlap boxes and contain their bases, has a separate key.
 //!
-//! Cost: O(1) to add or remove a box. To find a box, a short list is scanned; a long list, with
-//! thousands of jobs, has an index.
+//! Cost: O(1) to add or remove a box. To find a box, a short list is scanned. A long list, which
+//! occurs with thousands of jobs, has an index.
 
 use super::key_index::KeyIndex;
 use super::lanes::I16x8;
@@ -24,16 +24,16 @@ pub(super) struct BusyBoxes {
     groups: Vec<Group>,
     /// The bases, one word each.
     keys: Vec<u64>,
-    /// The position of each base in the list. Unused while the list is short.
+    /// The position of each base in the list. The index is unused while the list is short.
     index_of_keys: KeyIndex,
 }
 
-/// A list longer than this gets an index.
+/// The length above which a list gets an index.
 const LONG: usize = 128;
-/// The index is dropped when the list shrinks to this length.
+/// The length at which a list loses its index when it shrinks.
 const SHORT: usize = 64;
 
-/// Eight boxes: for each axis, the bases and the sides.
+/// Eight boxes, given by their bases and sides on each axis.
 pub(super) type Group = [[I16x8; 2]; 3];
 
 fn key(base: Coordinates) -> u64 {
@@ -41,7 +41,7 @@ fn key(base: Coordinates) -> u64 {
     x | y << 16 | z << 32
 }
 
-/// The bit that distinguishes the key of a cover from its base's key; it is never set in a base.
+/// The bit that distinguishes the key of a cover from its base's key. It is never set in a base.
 const COVER: u64 = 1 << 63;
 
 impl BusyBoxes {
@@ -73,7 +73,8 @@ impl BusyBoxes {
     }
 
     /// Adds a box that is never removed and whose nodes all stay busy. It may overlap other boxes.
-    /// Returns false, without adding it, if another cover has the same base. O(m) for m boxes.
+    /// Returns false, without adding the box, if another cover has the same base. Takes O(m) time
+    /// for m boxes.
     pub(super) fn add_cover(&mut self, cuboid: &Cuboid) -> bool {
         let key = key(cuboid.base) | COVER;
         if let Some(index) = self.keys.iter().position(|&other| other == key) {
@@ -110,7 +111,7 @@ impl BusyBoxes {
         self.set(last, [0; 3], [0; 3]);
     }
 
-    /// Removes a key and returns its position, where the last key is moved.
+    /// Removes a key and returns its position, to which the last key is moved.
     fn unlist(&mut self, key: u64) -> Option<usize> {
         if !self.index_of_keys.is_used() {
             let index = self.keys.iter().position(|&other| other == key)?;

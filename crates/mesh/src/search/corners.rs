@@ -1,6 +1,6 @@
-//! The first free base among few busy boxes, found by testing every possible position.
+//! The first free base among few busy boxes, which is found by testing every possible position.
 //!
-//! On each axis the first free base is at 0 or directly after a busy box: otherwise, the preceding
+//! On each axis, the first free base is at 0 or directly after a busy box; otherwise, the preceding
 //! base on that axis would also be free. Therefore m boxes give m + 1 candidates per axis, the same
 //! for all shapes. A box rules out a candidate for a side a if the gap from the candidate to the
 //! box is less than a:
@@ -11,7 +11,7 @@
 //!           |<-- 5 -->|            nothing. On a ring of 12, A is 9 ahead.
 //! ```
 //!
-//! The gap is 0 inside a box. Boxes are in groups of eight. For each candidate and group, a byte
+//! Inside a box, the gap is 0. Boxes are in groups of eight. For each candidate and group, a byte
 //! has one bit for each box that forbids the candidate. A base is free if the bytes for its three
 //! coordinates share no bit. Vectors test many bases at once, without a branch.
 //!
@@ -24,29 +24,32 @@ use super::busy_boxes::{BusyBoxes, Group};
 use super::lanes::{I16x8, U8x16};
 use crate::{Coordinates, Cuboid, Grid, Sides};
 
-/// The gap to a box behind the candidate: greater than every side.
+/// The gap to a box behind the candidate, which is greater than every side.
 const NEVER: i16 = i16::MAX;
 
-/// By group of boxes and batch of eight candidates: one byte per candidate, with a bit for each of
-/// the group's boxes that forbids it.
+/// Bytes by group of boxes and batch of eight candidates. There is one byte per candidate, with a
+/// bit for each of the group's boxes that forbids it.
 type ForbiddenBy<const G: usize> = [[u64; G]; G];
 
-/// Marks a word as not computed yet. A computed word with this value is computed again.
+/// A mark for a word that is not computed yet. A computed word with this value is computed again.
 const NOT_KNOWN: u64 = u64::MAX;
 
-/// The candidates on an axis: up to G batches of eight, just as the boxes are G groups of eight.
+/// The candidates on an axis, in up to G batches of eight, just as the boxes are in G groups of
+/// eight.
 #[derive(Clone, Copy, Debug)]
 struct Axis<const G: usize> {
-    /// The coordinates: those after each box, and 0 in lanes without a box.
+    /// The coordinates of the candidates. They are those after each box, and 0 in lanes without a
+    /// box.
     at: [I16x8; G],
-    /// The gaps from candidates to boxes: by batch, candidate in the batch, and group of boxes.
+    /// The gaps from candidates to boxes, by batch, candidate in the batch, and group of boxes.
     gaps: [[[I16x8; G]; BusyBoxes::LANES]; G],
-    /// The distance from each candidate to the end of the line; on a ring, more than any side.
+    /// The distance from each candidate to the end of the line. On a ring, it is greater than any
+    /// side.
     room: [I16x8; G],
 }
 
 impl<const G: usize> Axis<G> {
-    /// Computes the first C candidates: all of them, and possibly the one at 0 again.
+    /// Computes the first C candidates. These are all candidates, and possibly the one at 0 again.
     #[inline(always)]
     fn new<const C: usize>(grid: &Grid, axis: usize, groups: &[Group; G]) -> Axis<G> {
         let n = splat(grid.side(axis));
@@ -57,7 +60,8 @@ impl<const G: usize> Axis<G> {
                 at[g] = end - (n & !end.simd_lt(n));
             }
             let gaps = Axis::gaps::<C>(groups, axis, &at, |ahead, sides| {
-                // The distance around the ring. Beyond n - sides, the box covers the candidate.
+                // This is the distance around the ring. Beyond n - sides, the box covers the
+                // candidate.
                 let ahead = ahead + (n & ahead.simd_lt(I16x8::ZERO));
                 (ahead & !ahead.simd_gt(n - sides)) | never(sides)
             });
@@ -102,7 +106,7 @@ impl<const G: usize> Axis<G> {
         let mut bytes = [[0; G]; G];
         for g in 0..G {
             for batch in 0..G {
-                // All boxes forbid the candidates after the first C.
+                // Candidates after the first C are forbidden by all boxes.
                 let lanes = C.saturating_sub(batch * BusyBoxes::LANES).min(BusyBoxes::LANES);
                 let mut word = u64::MAX.checked_shl(8 * lanes as u32).unwrap_or(0);
                 for pair in 0..lanes / 2 {
@@ -140,11 +144,12 @@ fn spread<const G: usize>(bytes: &[u64; G], index: usize) -> u64 {
     (bytes[index / 8] >> (8 * (index % 8)) & 0xff) * 0x0101_0101_0101_0101
 }
 
-/// A search among boxes in G groups, 1 or 2, on a grid whose sides are at most
+/// A search among boxes in G groups (1 or 2), on a grid whose sides are at most
 /// [`leaps::LONGEST`](super::leaps::LONGEST).
 ///
-/// It tests C candidates on each of the x and y axes, and Z along z: C, or 1 on a flat grid. C is
-/// even and greater than the number of boxes. A plane's candidates fill R = C G / 2 vectors.
+/// The search tests C candidates on each of the x and y axes, and Z along z, where Z is C, or 1 on
+/// a flat grid. C is even and greater than the number of boxes. A plane's candidates fill R = C G /
+/// 2 vectors.
 pub(super) struct Corners<const G: usize, const R: usize, const C: usize, const Z: usize> {
     grid: Grid,
     axes: [Axis<G>; 3],
@@ -194,8 +199,9 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
     /// Finds the first free base of a shape from the boxes that forbid the candidates of each axis.
     #[inline(always)]
     fn base(&self, shape: Sides, [x, y, z]: [ForbiddenBy<G>; 3]) -> Option<Cuboid> {
-        // By pair of candidates along x and y, and group of boxes: the boxes that forbid both. The
-        // pairs with the same candidate along y form a row. One or two rows fill a vector.
+        // The boxes that forbid both candidates, by pair of candidates along x and y, and group of
+        // boxes. The pairs with the same candidate along y form a row. One or two rows fill a
+        // vector.
         let mut rows = [[U8x16::ZERO; G]; R];
         for row in 0..R {
             let [first, last] = [row * Self::ROWS, row * Self::ROWS + Self::ROWS - 1];
@@ -228,8 +234,8 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
         in_plane
     }
 
-    /// Returns the first free base, which must exist: the first base in the first row that has one,
-    /// in the first plane that has one.
+    /// Returns the first free base, which must exist. It is the first base in the first row that
+    /// has one, in the first plane that has one.
     #[inline(always)]
     fn first_of(&self, rows: &[[U8x16; G]; R], z: &ForbiddenBy<G>) -> Coordinates {
         let mut planes_with_bases = 0;
@@ -258,7 +264,7 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
     }
 
     /// Returns the number and coordinate of the first candidate, given as bits. A candidate too
-    /// close to the end of a line is never first, because then the one at 0 is among them.
+    /// close to the end of a line is never first, because the one at 0 is then among them.
     #[inline(always)]
     fn least(&self, axis: usize, mut candidates: u32) -> (usize, u16) {
         let mut least = (0, u16::MAX);

@@ -1,4 +1,5 @@
-//! The first free base on machines of up to 8x8x8, found in eight words that stay in registers.
+//! The first free base on machines of up to 8x8x8, which is found in eight words that stay in
+//! registers.
 //!
 //! Bit `x + 8 y` of word z is set while the node is free. For a shape a x b x c:
 //!
@@ -13,7 +14,8 @@
 //! these bits are replaced by bits from the other end of the row. A final mask clears all bits that
 //! are not bases.
 //!
-//! Invariant: if z wraps, the planes are repeated after the last one; otherwise, zeros follow it.
+//! Invariant: if z wraps, the planes are repeated after the last one. Otherwise, zeros follow the
+//! last plane.
 //!
 //! Cost: about forty vector operations per shape, with no branch that depends on the state.
 
@@ -22,7 +24,7 @@ use super::lanes::U64x2;
 use super::vectors::{Kernel, Vectors};
 use crate::{Coordinates, Cuboid, Grid, Sides};
 
-/// The longest side.
+/// The longest side for which this search works.
 const SIDE: usize = 8;
 
 /// The free nodes of a small machine.
@@ -83,7 +85,7 @@ impl Shift {
     }
 
     /// Returns the shifts that leave the bases of runs of a given length. Each shift doubles the
-    /// length of the runs until it is reached.
+    /// length of the runs until the given length is reached.
     fn runs(side: u16, grid: &Grid, axis: usize) -> [Shift; 3] {
         let mut reached = 1;
         [(); 3].map(|()| {
@@ -103,7 +105,7 @@ impl Cube {
         }
         let runs = |axis: usize| {
             std::array::from_fn(|index| {
-                // A side that does not fit has no bases, whatever the shifts.
+                // A side that does not fit has no bases, whatever the shifts are.
                 Shift::runs((index as u16 + 1).min(grid.side(axis)), &grid, axis)
             })
         };

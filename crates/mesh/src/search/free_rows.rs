@@ -12,7 +12,7 @@
 //! Invariant: flipping each waiting box in the rows yields the free nodes. No box waits twice,
 //! since two flips cancel out.
 //!
-//! Cost: O(1) for each waiting box, of which there are few; O(rows of the box) to flip one.
+//! Cost: O(1) for each waiting box, of which there are few, and O(rows of the box) to flip one.
 
 use super::SearchMethods;
 use super::region::Region;
@@ -28,7 +28,7 @@ pub(super) struct FreeRows {
     waiting: Vec<Cuboid>,
 }
 
-/// Rows in the narrowest possible lanes. There are none if rows have more than 64 nodes or are
+/// The rows in the narrowest possible lanes. There are none if rows have more than 64 nodes or are
 /// disabled. Each search then computes a set of bases from the occupancy.
 #[derive(Clone, Debug)]
 enum Lanes {
@@ -51,7 +51,8 @@ impl FreeRows {
         FreeRows { rows, waiting: Vec::new() }
     }
 
-    /// Makes a box's free nodes busy, or its busy nodes free, either now or before the next search.
+    /// Makes a box's free nodes busy, or its busy nodes free. The box is flipped either now or
+    /// before the next search.
     pub(super) fn flip(&mut self, cuboid: &Cuboid, may_wait: bool) {
         if let Lanes::Whole(_) = self.rows {
             return;
@@ -89,8 +90,8 @@ impl FreeRows {
         if grid.has_wrap() { 1500 + 50 * passes * vectors } else { 600 + 20 * passes * vectors }
     }
 
-    /// Finds a shape's first free base in a region that contains all of them. Also returns the
-    /// number of words computed.
+    /// Finds a shape's first free base in a region that contains all of its free bases. Also
+    /// returns the number of words computed.
     pub(super) fn first(
         &mut self,
         free: &Occupancy,

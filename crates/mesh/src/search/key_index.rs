@@ -1,13 +1,13 @@
 //! An index from the keys of a list to their positions.
 //!
-//! It is a hash table with open addressing and linear probing. Its slots contain positions in the
-//! list rather than keys, so it is a single array that is quick to copy.
+//! The index is a hash table with open addressing and linear probing. Its slots contain positions
+//! in the list rather than keys, so the index is a single array that is quick to copy.
 //!
 //! Invariant: every key in the list has one slot, and at most half of the slots are in use.
 //!
-//! Cost: O(1) expected per operation.
+//! Cost: O(1) expected time per operation.
 
-/// An empty slot.
+/// The value of an empty slot.
 const NONE: u32 = u32::MAX;
 
 /// The positions of a list's keys, which are distinct.

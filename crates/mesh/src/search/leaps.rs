@@ -1,7 +1,9 @@
-//! The first free base among few busy boxes, found by leaps from the end of one box to the next.
+//! The first free base among few busy boxes, which is found by leaps from the end of one box to the
+//! next.
 //!
-//! A busy box that is w nodes long on an axis rules out `w + a - 1` bases there for a shape with
-//! side a. While a box forbids the current base, the search leaps to the end of that box along x.
+//! A busy box that is w nodes long on an axis rules out `w + a - 1` bases on that axis for a shape
+//! with side a. While a box forbids the current base, the search leaps to the end of that box along
+//! x.
 //!
 //! ```text
 //!   2x2 in 8x4:  A A A . . B B .      A forbids x = 0..2, B forbids x = 4..6, both in rows 0..1.
@@ -10,14 +12,15 @@
 //!                . . . . C C C C
 //! ```
 //!
-//! A row that is forbidden to its end remains so, along y, until the first of the boxes that forbid
-//! it ends. A plane remains forbidden, along z, until the first of its boxes ends. The search leaps
-//! over whole rows and planes of this kind.
+//! A row that is forbidden to its end remains forbidden, along y, until the first of the boxes that
+//! forbid it ends. A plane remains forbidden, along z, until the first of its boxes ends. The
+//! search leaps over whole rows and planes of this kind.
 //!
 //! Invariant: no base before the current one, in row-major order, is free. The answer is exact.
 //!
 //! Cost: O(m / 8) vector operations per leap, for m busy boxes, and at most O(m^3) leaps. In states
-//! from real schedules, there are about m. The search gives up when it exceeds its budget of leaps.
+//! from real schedules, there are about m leaps. The search gives up when it exceeds its budget of
+//! leaps.
 
 use std::ops::ControlFlow;
 
@@ -31,7 +34,7 @@ use crate::{Coordinates, Grid, Sides};
 pub(super) enum Found {
     /// The first free base.
     Base(Coordinates),
-    /// There is no free base.
+    /// No base is free.
     Nothing,
     /// The search gave up. No base before this plane is free.
     Unknown(u16),
@@ -76,7 +79,7 @@ impl<const N: usize> Forbidden<N> {
                 let [bases, sides] = groups[i][axis];
                 let before = bases - reach;
                 from[i] = before + (n & before.simd_lt(I16x8::ZERO));
-                // Boxes that pad the list forbid nothing.
+                // Boxes that pad the list forbid no bases.
                 count[i] = (sides + reach).min(n) & sides.simd_gt(I16x8::ZERO);
             }
             return Forbidden { from, count, around: n };
@@ -89,7 +92,8 @@ impl<const N: usize> Forbidden<N> {
         Forbidden { from, count, around: I16x8::ZERO }
     }
 
-    /// Returns how many bases from `at` onward each box forbids, or 0 if it does not forbid `at`.
+    /// Returns the number of bases from `at` onward that each box forbids. The number is 0 if the
+    /// box does not forbid `at`.
     #[inline(always)]
     fn left<const RINGS: bool>(&self, at: u16) -> [I16x8; N] {
         let mut left = [I16x8::ZERO; N];
@@ -98,7 +102,7 @@ impl<const N: usize> Forbidden<N> {
             if RINGS {
                 past += self.around & past.simd_lt(I16x8::ZERO);
             }
-            // As an unsigned number, a base before the first forbidden one is far past them all.
+            // As an unsigned number, a base before the first forbidden one is far past all of them.
             left[i] = self.count[i].saturating_sub_unsigned(past);
         }
         left
@@ -159,7 +163,7 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
         let groups = busy.groups::<N>();
         let forbidden = |axis: usize| Forbidden::<N>::on::<RINGS>(grid, groups, axis, shape[axis]);
         let along = [forbidden(0), forbidden(1), forbidden(2)];
-        // The boxes that forbid whole rows, and those that forbid whole planes.
+        // Some boxes forbid whole rows, and others forbid whole planes.
         let rows = forbid_more_than(&along[0].left::<RINGS>(first[0]), last[0] - first[0]);
         let mut planes = forbid_more_than(&along[1].left::<RINGS>(first[1]), last[1] - first[1]);
         for i in 0..N {
@@ -182,7 +186,8 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
         }
     }
 
-    /// Searches a plane. If all of it is forbidden, returns for how many planes this lasts.
+    /// Searches a plane. If all of it is forbidden, returns the number of planes for which this
+    /// lasts.
     #[inline(always)]
     fn plane(
         &self,
@@ -193,11 +198,11 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
         steps: &mut u32,
     ) -> ControlFlow<Found, u16> {
         let Region { first, last, .. } = self.region;
-        // The number of planes until one of the boxes that forbid the rows seen so far ends.
+        // The number of planes until the first of the boxes that forbid the rows seen so far ends.
         let (mut plane_lasts, mut y) = (u16::MAX, first[1]);
         loop {
             let left_y = along[1].left::<RINGS>(y);
-            // The boxes that cross this row of this plane.
+            // These are the boxes that cross this row of this plane.
             let mut crossing = left_y;
             for i in 0..N {
                 crossing[i] = left_y[i].min(left_z[i]).simd_gt(I16x8::ZERO);
@@ -207,7 +212,7 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
             if row_lasts > 0 {
                 plane_lasts = plane_lasts.min(value_of(left_z, index));
             } else {
-                // Leaps along the row.
+                // This loop leaps along the row.
                 row_lasts = u16::MAX;
                 let mut row = along[0];
                 row.count = masked(&row.count, &crossing);
@@ -237,8 +242,9 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
     }
 }
 
-/// Returns the longest leap over boxes that forbid a whole row or plane, and the box, or 0 if there
-/// is none. Such boxes are common on a mesh. On a ring, they are rare, and not searched for.
+/// Returns the longest leap over boxes that forbid a whole row or plane, together with the box. The
+/// leap is 0 if there is no such box. Such boxes are common on a mesh. On a ring, they are rare,
+/// and the function does not look for them.
 #[inline(always)]
 fn forbidden_whole<const N: usize, const RINGS: bool>(
     left: &[I16x8; N],

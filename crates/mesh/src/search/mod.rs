@@ -1,7 +1,7 @@
 //! The exact search for the first free box of a shape, in row-major order of the bases.
 //!
 //! [`BoxSearch`] maintains an index of the busy nodes, which the caller updates for every box that
-//! is taken or released. For each query it runs the cheapest of several searches:
+//! is taken or released. For each query, it runs the cheapest of several searches:
 //!
 //! ```text
 //!              take, give                         first(shapes)
@@ -15,13 +15,13 @@
 //!        +---------+-----------------> many, or many leaps:     rows
 //! ```
 //!
-//! A machine with at most 8x8x8 nodes has no list of boxes: `cube` searches its eight words
+//! A machine with at most 8x8x8 nodes has no list of boxes; `cube` searches its eight words
 //! directly.
 //!
 //! Invariant: every search gives the same answer. The choice depends only on the state, never on
 //! the clock.
 //!
-//! Cost: stated in each file. docs/search.md has the measurements behind the choice.
+//! Cost: see each file. The measurements behind the choice are in docs/search.md.
 
 // A search is compiled for each instruction set, so all of it must be inlined. Compilers vectorize
 // loops over several arrays only if the arrays are indexed.
@@ -80,25 +80,25 @@ enum Index {
     Boxes(Box<BoxIndex>),
 }
 
-/// The methods that a search may use. All but `wide` are enabled, unless a test or a measurement
-/// disables some.
+/// The methods that a search may use. All methods except `wide` are enabled unless a test or a
+/// measurement disables them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)] // Each method can be enabled independently.
 pub struct SearchMethods {
-    /// Words in registers, on machines of up to 8x8x8.
+    /// Searches words in registers, on machines of up to 8x8x8.
     pub cube: bool,
-    /// Candidates after busy boxes, tested all at once, if boxes are few and an axis wraps.
+    /// Tests all candidates after busy boxes at once, if boxes are few and an axis wraps.
     pub corners: bool,
     /// Leaps over the list of busy boxes.
     pub leaps: bool,
-    /// Shifts over the rows. If disabled, and on grids wider than 64, shifts over the whole machine
-    /// ([`BaseSet`](crate::BaseSet)) are used instead.
+    /// Shifts the rows. If this method is disabled, and on grids wider than 64, the whole machine
+    /// is shifted instead ([`BaseSet`](crate::BaseSet)).
     pub rows: bool,
-    /// The cache of refusals.
+    /// Caches refusals.
     pub memory: bool,
-    /// Instructions that only some processors have.
+    /// Uses instructions that only some processors have.
     pub vectors: bool,
-    /// Rows in the widest lanes, whatever the width of the grid.
+    /// Keeps rows in the widest lanes, whatever the width of the grid is.
     pub wide: bool,
 }
 
@@ -119,9 +119,10 @@ impl Default for SearchMethods {
 /// The amount of work done by searches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SearchWork {
-    /// Busy boxes tested: the whole list per leap or per shape searched by corners; at least one.
+    /// The number of busy boxes tested. Each leap counts the whole list, as does each shape
+    /// searched by corners. At least one box is counted.
     pub boxes: u64,
-    /// Rows computed, or words of the whole machine.
+    /// The number of rows computed, or of words of the whole machine.
     pub words: u64,
 }
 
@@ -154,9 +155,9 @@ impl BoxSearch {
         }
     }
 
-    /// Marks a box as busy permanently. The given disjoint parts of it were free. This costs less
-    /// than taking many parts. The caller must cover the box again after releasing one that
-    /// overlaps it.
+    /// Marks a box as busy permanently. The given disjoint parts of it were free. This operation
+    /// costs less than taking many parts. The caller must cover the box again after releasing one
+    /// that overlaps it.
     ///
     /// ```
     /// use pavior_mesh::{BoxSearch, Cuboid, Grid, Occupancy, RefusalKey};
@@ -197,8 +198,9 @@ impl BoxSearch {
         }
     }
 
-    /// Undoes a take, provided that only [`RefusalKey::Once`] was used since. Earlier refusals
-    /// remain valid, since every node that is free now was already free when they were recorded.
+    /// Undoes a take, provided that only [`RefusalKey::Once`] has been used since then. Earlier
+    /// refusals remain valid, since every node that is free now was already free when they were
+    /// recorded.
     pub fn untake(&mut self, cuboid: &Cuboid) {
         match &mut self.index {
             Index::Cube(cube) => cube.flip(cuboid),
@@ -209,7 +211,7 @@ impl BoxSearch {
     /// Compares the list and the rows with the occupancy, for tests.
     ///
     /// # Panics
-    /// Panics if they disagree.
+    /// Panics if the list or the rows differ from the occupancy.
     pub fn validate(&self, free: &Occupancy) {
         if let Index::Boxes(boxes) = &self.index {
             assert_eq!(boxes.listed(), *free, "the list disagrees with the occupancy");

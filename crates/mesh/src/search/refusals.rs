@@ -1,7 +1,7 @@
 //! Refusals of earlier queries and the boxes released since then.
 //!
-//! A refused shape, and every larger one, stays refused until a box is released. Taking boxes
-//! changes nothing. After a release, the shape can fit only where it overlaps the released box, so
+//! A refused shape, and every larger one, stays refused until a box is released. Taking boxes does
+//! not change this. After a release, the shape can fit only where it overlaps the released box, so
 //! the search is limited to that region.
 //!
 //! ```text
@@ -15,33 +15,34 @@
 use super::region::Region;
 use crate::{Cuboid, Grid, Sides};
 
-/// The key that a query's refusal is stored under. A key must always be used with the same shapes,
+/// The key under which a query's refusal is stored. A key must always be used with the same shapes,
 /// in any order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalKey {
     /// A query that is not stored.
     Once,
-    /// A query whose refusal implies nothing for others.
+    /// A query whose refusal implies nothing for other queries.
     Alone([u16; 3]),
     /// A query whose refusal also refuses every key that is at least as large on each axis, because
-    /// each shape of the larger one contains a shape of the smaller one.
+    /// each shape of the larger key contains a shape of the smaller one.
     Ordered([u16; 3]),
 }
 
 /// The most recent refusals.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Refusals {
-    /// In the order recorded, until the list is full. No refusal covers an earlier one.
+    /// The refusals in the order recorded, until the list is full. No refusal covers an earlier
+    /// one.
     kept: Vec<Refusal>,
-    /// The position last overwritten once the list is full.
+    /// The position that was last overwritten after the list became full.
     next: usize,
-    /// A box around everything released since the last query. It is added to the refusals at the
-    /// next query, since a job may consist of thousands of boxes.
+    /// A box around everything released since the last query. It is added to the refusals only at
+    /// the next query, since a job may consist of thousands of boxes.
     pending: Option<Cuboid>,
 }
 
-/// The number of stored refusals: enough for the smallest shapes in a long queue. These matter
-/// most, since a refused shape refuses all larger ones.
+/// The number of stored refusals. It is large enough for the smallest shapes in a long queue, which
+/// matter most, since a refused shape refuses all larger ones.
 const KEPT: usize = 32;
 
 #[derive(Clone, Copy, Debug)]
@@ -127,7 +128,7 @@ impl Refusals {
         }
     }
 
-    /// Forgets all refusals, as after a release anywhere.
+    /// Forgets all refusals, which is always correct after a release.
     #[inline]
     pub(super) fn forget(&mut self) {
         self.kept.clear();
@@ -175,7 +176,8 @@ fn around(grid: &Grid, a: &Cuboid, b: &Cuboid) -> Cuboid {
     for axis in 0..3 {
         let n = grid.side(axis);
         let [one, other] = [a, b].map(|cuboid| (cuboid.base[axis], cuboid.sides[axis]));
-        // From the base of one until both have ended, wrapping around on a ring.
+        // The box extends from the base of one box until both have ended, wrapping around on a
+        // ring.
         let from = |first: (u16, u16), second: (u16, u16)| {
             let ahead =
                 if second.0 >= first.0 { second.0 - first.0 } else { second.0 + (n - first.0) };

@@ -16,13 +16,14 @@ use crate::{Coordinates, Cuboid, Grid, Sides};
 pub(super) struct Region {
     pub(super) first: Coordinates,
     pub(super) last: Coordinates,
-    /// The planes between `first` and `last` that are outside the region: the first of them, and
-    /// the one after the last.
+    /// The planes between `first` and `last` that are outside the region. They are given by the
+    /// first of them and the plane after the last.
     pub(super) gap: [u16; 2],
 }
 
 impl Region {
-    /// Returns the region of all canonical bases of a shape; `None` if it does not fit.
+    /// Returns the region of all canonical bases of a shape. Returns `None` if the shape does not
+    /// fit.
     #[inline]
     pub(super) fn whole(grid: &Grid, shape: Sides) -> Option<Region> {
         let mut last = [0; 3];

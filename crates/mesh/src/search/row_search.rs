@@ -12,7 +12,8 @@
 //! Invariant: after each pass, the rows still to be read contain the bases of the runs so far.
 //!
 //! Cost: O(planes * D * (log a + log b + log c) / lanes), for the planes up to the first base. A
-//! wrapping axis costs more: rotations along x, and copies of rows or planes beyond the end.
+//! wrapping axis costs more, because it takes rotations along x, and copies of rows or planes
+//! beyond the end.
 
 use super::region::Region;
 use super::rows::{Row, Rows};
@@ -21,9 +22,10 @@ use crate::{Coordinates, Grid, Sides};
 
 /// The approximate number of bytes of rows searched at a time.
 const GROUP: usize = 1536;
-/// Runs along z of up to this length are computed directly from the planes.
+/// The maximum length of runs along z that are computed directly from the planes.
 const DIRECT: u16 = 8;
-/// In planes with more rows, only the region is searched if it has at most half of the rows.
+/// The number of rows per plane above which only the region is searched, if it has at most half of
+/// the rows.
 const LARGE: usize = 32;
 /// The number of shifts for a run of any length within 64 bits.
 const SHIFTS: usize = 6;
@@ -44,7 +46,7 @@ struct Searched<'r, R> {
 impl<R: Row> Searched<'_, R> {
     /// Copies the region's rows, each plane followed by a row of zeros. Returns `None` if copying
     /// does not pay off (see [`LARGE`]), or if a run along y may pass the end of a ring. A run
-    /// along z may do so.
+    /// along z may pass the end.
     #[inline(always)]
     fn part<'p, const L: usize>(
         &self,
@@ -114,8 +116,8 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
         let InRows { rows, shape: [a, b, c], region } = self;
         let plane_rows = rows.stride();
         let Rows { grid, list, scratch, part } = rows;
-        // On a ring, a run along y may continue at the first rows, so these are repeated after the
-        // last, before the row of zeros.
+        // On a ring, a run along y may continue at the first rows. These are therefore repeated
+        // after the last row, before the row of zeros.
         let is_ring = grid.wraps(1) && b > 1 && b < grid.side(1);
         let runs = RunsAlongX::new(*grid, a, &region);
         let plane_count = usize::from(grid.side(2));
@@ -159,8 +161,8 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
     }
 }
 
-/// Returns the number of planes to search at a time. It is larger for long runs along z, since
-/// neighboring groups share `c - 1` planes.
+/// Returns the number of planes to search at a time. The number is larger for long runs along z,
+/// since neighboring groups share `c - 1` planes.
 #[inline(always)]
 fn planes_at_a_time<R: Row>(stride: usize, c: u16) -> u16 {
     let planes = (GROUP / size_of::<R>() / stride).max(1) as u16;
@@ -238,8 +240,9 @@ impl<R: Row> RunsAlongX<R> {
     }
 }
 
-/// Computes runs along z and x of `count` rows: `rows[i] & rows[i + plane_rows] & ..` over c
-/// planes, then the runs along x in the result. One pass, compiled for each c.
+/// Computes runs along z and x of `count` rows. Runs along z are
+/// `rows[i] & rows[i + plane_rows] & ..` over c planes, and runs along x are computed from them.
+/// There is only one pass, which is compiled for each c.
 #[inline(always)]
 fn runs_over_planes<R: Row, const L: usize>(
     set: &mut [R],
@@ -260,7 +263,7 @@ fn runs_over_planes<R: Row, const L: usize>(
     }
 }
 
-/// Like [`runs_over_planes`], for a fixed number of planes, C.
+/// Does the same as [`runs_over_planes`], for a fixed number of planes, C.
 #[inline(always)]
 fn runs_over<R: Row, const L: usize, const C: usize>(
     set: &mut [R],
@@ -280,8 +283,8 @@ fn runs_over<R: Row, const L: usize, const C: usize>(
     }
 }
 
-/// Copies planes from z onward, continuing with the first after the last. It copies at most two
-/// pieces, since planes may be small.
+/// Copies planes from z onward. After the last plane, the copy continues with the first. It
+/// consists of at most two pieces, since planes may be small.
 #[inline(always)]
 fn gather<R: Row>(list: &[R], set: &mut [R], [planes, plane_rows]: [usize; 2], z: u16) {
     let from = usize::from(z) * plane_rows;
@@ -302,9 +305,9 @@ fn lay_around<R: Row>(planes: &[R], set: &mut [R], [plane_rows, stride]: [usize;
     }
 }
 
-/// Computes runs of `length` at multiples of `stride`: `set[i] & set[i + stride] & ..`, for `count`
-/// rows. Returns true if any run is left. The rows in the last `length - 1` strides are then
-/// meaningless, except along y, where the last row is all zeros and ends every run.
+/// Computes runs of `length` at multiples of `stride`, which are `set[i] & set[i + stride] & ..`,
+/// for `count` rows. Returns true if any run is left. The rows in the last `length - 1` strides are
+/// then meaningless, except along y, where the last row is all zeros and ends every run.
 #[inline(always)]
 fn runs_by_doubling<R: Row, const L: usize>(
     [set, other]: &mut [Vec<R>; 2],

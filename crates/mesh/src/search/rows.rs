@@ -1,4 +1,4 @@
-//! The free nodes as rows: one integer per row along x, in which bit x is set while the node is
+//! The free nodes as rows. A row along x is one integer, in which bit x is set while the node is
 //! free.
 //!
 //! Each plane is followed by a row of zeros, so that no run of rows continues into the next plane:
@@ -9,7 +9,7 @@
 //!
 //! Invariant: bits beyond the last column, and the rows of zeros, are never set.
 //!
-//! Cost: O(rows of the box) to flip one. The search is in [`row_search`](super::row_search).
+//! Cost: O(rows of the box) to flip a box. The search is in [`row_search`](super::row_search).
 
 use crate::{Coordinates, Cuboid, Grid};
 

@@ -1,17 +1,17 @@
 //! The widest vector instructions of the processor, selected at run time.
 //!
 //! The searches are plain loops over arrays, which the compiler turns into vector instructions.
-//! Every x86-64 processor has 16-byte vectors; AVX2 adds 32-byte vectors. Each search is therefore
-//! compiled twice.
+//! Every x86-64 processor has 16-byte vectors, and AVX2 adds 32-byte vectors. Each search is
+//! therefore compiled twice.
 //!
 //! Invariant: no other file detects processor features. AVX2 code runs only where `Seen` proves
 //! that the processor supports it.
 
-/// With fewer words, a loop is faster than detecting the processor's instructions.
+/// The number of words below which a loop is faster than detecting the processor's instructions.
 pub(crate) const FEW_WORDS: usize = 64;
 
-/// A search that is compiled for each instruction set. It and all functions that it calls must be
-/// `#[inline(always)]`: other functions are compiled only once, for the baseline.
+/// A search that is compiled for each instruction set. The search and all functions that it calls
+/// must be `#[inline(always)]`, because other functions are compiled only once, for the baseline.
 pub(crate) trait Kernel {
     /// The result of the search.
     type Output;
@@ -22,10 +22,10 @@ pub(crate) trait Kernel {
 /// The instructions to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Vectors {
-    /// The instructions of every processor of the architecture.
+    /// The instructions that every processor of the architecture has.
     Baseline,
-    /// AVX2 and the bit instructions that came with it. Created only by [`Vectors::widest`], after
-    /// checking that the processor has them.
+    /// AVX2 and the bit instructions that came with it. This variant is created only by
+    /// [`Vectors::widest`], after checking that the processor has these instructions.
     #[cfg(target_arch = "x86_64")]
     Avx2(Seen),
 }
@@ -79,7 +79,7 @@ fn avx2<K: Kernel>(kernel: K) -> K::Output {
 mod tests {
     use super::*;
 
-    /// A sum over borrowed words: the call must pass all of them.
+    /// A sum over borrowed words. The call must pass all of them.
     struct Sum<'a>(&'a [u64]);
 
     impl Kernel for Sum<'_> {

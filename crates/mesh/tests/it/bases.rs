@@ -1,4 +1,4 @@
-//! Tests of the word-parallel base set against the definition.
+//! Tests that compare the word-parallel base set with the definition.
 
 use pavior_mesh::{BaseSet, Cuboid, Scan};
 use pavior_trials::size;
@@ -19,7 +19,8 @@ proptest! {
         let scan: Scan = scan.parse().unwrap();
         let mut search = BaseSet::new(grid);
         for draw in draws {
-            // Mostly small shapes; sometimes the whole axis, or one node too many.
+            // Most shapes are small, but some have the length of the whole axis, or one node too
+            // many.
             let shape = std::array::from_fn(|axis| {
                 let n = grid.side(axis);
                 match draw[axis] % 8 {

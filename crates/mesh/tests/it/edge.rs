@@ -1,4 +1,5 @@
-//! Tests of invalid boxes, nodes and grids: they cause an error or a plain answer, never a panic.
+//! Tests of invalid boxes, nodes and grids, which cause an error or a plain answer, but never a
+//! panic.
 
 use pavior_mesh::{
     BaseSet, Cuboid, Grid, GridError, NodeId, Occupancy, OccupancyError, Scan, tile,

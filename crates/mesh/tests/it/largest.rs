@@ -175,7 +175,8 @@ fn machines_of_several_words_a_row_are_searched_as_row_by_row() {
     }
 }
 
-/// Searches machines that once took at least 15 seconds and blocked the live allocator.
+/// Searches machines on which a search once took at least 15 seconds and blocked the live
+/// allocator.
 #[test]
 fn large_machines_with_failed_nodes_are_searched_at_once() {
     for (machine, holes) in

@@ -1,4 +1,4 @@
-//! Tests that compare taking and giving boxes with sets of nodes.
+//! Tests that compare taking and releasing boxes with sets of nodes.
 
 use std::collections::BTreeSet;
 

@@ -5,7 +5,7 @@ use pavior_mesh::{
 };
 use pavior_trials::size;
 
-/// A small random generator, so that a step is the same on every machine.
+/// A small random generator, which makes a step the same on every machine.
 struct Dice(u64);
 
 impl Dice {
@@ -58,7 +58,7 @@ fn lock_step(grid: Grid, longest: u16, most: usize, steps: u64, seed: u64) {
     let mut busy: Vec<Cuboid> = Vec::new();
     let mut request = [1; 3];
     for step in 0..steps {
-        // Sometimes repeat the same request, as from the head of a queue.
+        // Sometimes the same request is repeated, as from the head of a queue.
         if dice.below(3) > 0 {
             request = std::array::from_fn(|axis| {
                 let n = grid.side(axis).min(longest);
@@ -97,7 +97,7 @@ fn lock_step(grid: Grid, longest: u16, most: usize, steps: u64, seed: u64) {
     }
 }
 
-/// Sides, wraps, the longest side requested, and the maximum number of busy boxes.
+/// The sides, the wraps, the longest side requested, and the maximum number of busy boxes.
 type Case = ([u16; 3], [bool; 3], u16, usize);
 
 const CASES: &[Case] = &[
@@ -120,7 +120,7 @@ const CASES: &[Case] = &[
     ([9, 12, 8], [true, false, true], 9, 16),
     ([20, 20, 1], [true, true, false], 20, 16),
     ([16, 12, 6], [false; 3], 4, 200),
-    // Regions with a small part of many rows.
+    // The regions are a small part of many rows.
     ([12, 40, 6], [false; 3], 6, 90),
     ([20, 36, 5], [true, false, true], 5, 80),
 ];

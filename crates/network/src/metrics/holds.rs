@@ -1,4 +1,5 @@
-//! How long an iteration's messages hold the links that they cross, without contention.
+//! The time for which the messages of an iteration hold the links that they cross, without
+//! contention.
 
 use pavior_kernel::Stream;
 use pavior_mesh::Grid;
@@ -9,13 +10,14 @@ use crate::engine::Settings;
 use crate::patterns::iteration;
 use crate::traffic::{Layout, TrafficPlan};
 
-/// The number of an iteration's messages that cross a link, and how long they hold it without
-/// contention.
+/// The number of messages in an iteration that cross a link, and the time for which they hold it
+/// without contention.
 ///
-/// A link is held from the header's grant until the tail has left the buffer after the link. With
-/// routing delay t_s, L flits, buffers of B flits, and a channels after the link on the message's
-/// path (including the ejection channel), this takes `(t_s+1)(1+b)+L-1-bB` cycles, maximized over b
-/// from 0 to the lesser of (L-1)/B and a-1.
+/// A link is held from the grant to the header until the tail has left the buffer after the link.
+/// The time depends on the routing delay t_s, the length of L flits, and buffers of B flits. It
+/// also depends on the number a of channels after the link on the message's path (including the
+/// ejection channel). It is the maximum of `(t_s+1)(1+b)+L-1-bB` cycles over b from 0 to the lesser
+/// of (L-1)/B and a-1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkHolds {
     /// The link, or one of its virtual channels.
@@ -29,9 +31,9 @@ pub struct LinkHolds {
 }
 
 impl LinkHolds {
-    /// Computes the holds for a job in a layout, one entry per link, in order of link number. The
-    /// result is empty if the pattern has no iteration or sends nothing. The pattern draws from a
-    /// copy of `draw`.
+    /// Computes the holds for a job in a layout. There is one entry per link, in order of link
+    /// number. The result is empty if the pattern has no iteration or sends nothing. The pattern
+    /// draws from a copy of `draw`.
     ///
     /// Cost: O(links crossed, summed over messages) time and memory.
     pub fn of(
@@ -60,7 +62,7 @@ impl LinkHolds {
     }
 }
 
-/// Returns how many cycles a message holds a link with `behind` channels after it.
+/// Returns the number of cycles for which a message holds a link with `behind` channels after it.
 fn hold(settings: &Settings, flits: u32, behind: u32) -> u64 {
     let (step, buffer) = (u64::from(settings.routing_delay) + 1, u64::from(settings.buffer));
     let tail = u64::from(flits) - 1;

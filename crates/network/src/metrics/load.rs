@@ -1,4 +1,4 @@
-//! The busy cycles of each channel, and the energy used.
+//! The busy cycles of each channel, and the energy that messages use.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -9,7 +9,7 @@ use crate::channel::{Channel, ChannelId, ChannelKind, Channels};
 use crate::message::Delivery;
 use crate::path::Path;
 
-/// Energy per flit, in units chosen by the caller.
+/// The energy per flit, in units chosen by the caller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Energy {
     /// The energy per link that a flit crosses.
@@ -51,7 +51,7 @@ pub struct ChannelUse {
     pub id: ChannelId,
     /// The channel.
     pub channel: Channel,
-    /// The number of cycles when a flit crossed the channel.
+    /// The number of cycles in which a flit crossed the channel.
     pub busy_cycles: u64,
     /// Busy cycles divided by all cycles, from 0 to 1.
     pub utilization: f64,
@@ -60,8 +60,8 @@ pub struct ChannelUse {
 /// The number of flits that have crossed each channel, counted from deliveries.
 ///
 /// A message adds its flits to every channel on its path. Only the two ends of each straight run
-/// are recorded; they are summed along the lines of the grid on request. This costs O(axes) per
-/// message, regardless of distance.
+/// are recorded; on request, these records are added up along the lines of the grid. This costs
+/// O(axes) per message, whatever the distance.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
@@ -78,7 +78,7 @@ pub struct ChannelUse {
 #[derive(Clone, Debug)]
 pub struct ChannelLoad {
     channels: Channels,
-    /// The flits recorded for single channels.
+    /// The flits that are recorded for single channels.
     own: Vec<u64>,
     /// The increase in flits from each link to the next in its direction.
     rise: Vec<i64>,
@@ -192,8 +192,9 @@ impl ChannelLoad {
         table
     }
 
-    /// Writes the table as CSV: `kind,x,y,z,axis,direction,lane,busy_cycles,utilization`, with the
-    /// coordinates of the node where the channel starts, one per axis of the machine.
+    /// Writes the table as CSV, with the columns
+    /// `kind,x,y,z,axis,direction,lane,busy_cycles,utilization`. The coordinates, one per axis of
+    /// the machine, are those of the node where the channel starts.
     ///
     /// # Errors
     /// Returns an error if writing fails.

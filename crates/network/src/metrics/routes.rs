@@ -1,4 +1,4 @@
-//! The routes in an iteration of a job's pattern: its messages and the links that they cross.
+//! The routes in one iteration of a job's pattern: its messages, and the links that they cross.
 
 use pavior_kernel::Stream;
 use pavior_mesh::Grid;
@@ -8,9 +8,10 @@ use crate::path::Path;
 use crate::patterns::{Pattern, PatternSelection, each_message, iteration};
 use crate::traffic::Layout;
 
-/// The number of messages in one iteration of a job's pattern, and of the links that they cross.
+/// The number of messages in one iteration of a job's pattern, and the number of links that they
+/// cross.
 ///
-/// These depend on the positions of the ranks, not on events on the network.
+/// Both depend only on the positions of the ranks, and not on the events on the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IterationRoutes {
     /// The number of messages.
@@ -49,8 +50,9 @@ impl IterationRoutes {
     }
 }
 
-/// Calls `see` with every link that an iteration's messages cross, and the number of channels after
-/// it on the message's path, including the ejection channel. Returns the number of messages.
+/// Calls `see` with every link that a message of an iteration crosses, and the number of channels
+/// after the link on the message's path, including the ejection channel. Returns the number of
+/// messages.
 pub(super) fn each_crossing(
     channels: &Channels,
     layout: &Layout,
@@ -61,7 +63,7 @@ pub(super) fn each_crossing(
     each_message(pattern, |from, to| {
         let [from, to] = [from, to].map(|rank| layout.nodes[rank as usize]);
         let path = Path::new(channels, from, to);
-        // The path without the injection and ejection channels.
+        // These are the channels of the path except the injection and ejection channels.
         let links = path.channels().skip(1).take(path.hops() as usize);
         for (link, behind) in links.zip((1..=path.hops()).rev()) {
             see(link, behind);

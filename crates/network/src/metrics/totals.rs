@@ -3,8 +3,8 @@
 use super::Energy;
 use crate::message::Delivery;
 
-/// Sums over messages. All sums are integers, so means do not depend on the order or grouping of
-/// the messages.
+/// Sums over messages. All sums are integers, so means do not depend on the order or the grouping
+/// of the messages.
 ///
 /// A message has fewer than 2^32 flits, 2^18 links and 2^63 cycles, so sums over fewer than 2^32
 /// messages fit into the 64 or 128 bits of each field.
@@ -76,12 +76,13 @@ impl MessageTotals {
         }
     }
 
-    /// Returns the mean number of cycles from creation to delivery; `None` without messages.
+    /// Returns the mean number of cycles from creation to delivery. Returns `None` if there are no
+    /// messages.
     pub fn mean_latency(&self) -> Option<f64> {
         self.mean(self.latency as f64)
     }
 
-    /// Returns the mean latency beyond that of an empty network.
+    /// Returns the mean latency beyond that on an empty network.
     pub fn mean_blocking(&self, routing_delay: u32) -> Option<f64> {
         let headers = u128::from(self.hops + self.messages);
         let zero_load = (u128::from(routing_delay) + 1) * headers + u128::from(self.flits);

@@ -1,16 +1,18 @@
-//! All to all: every rank s sends to every other, in the order s+1, s+2, … mod k, or, with
+//! All to all: every rank s sends to every other rank, in the order s+1, s+2, … mod k or, with
 //! `from-zero`, in the order 0, 1, 2, … without s. There are k (k - 1) messages per iteration.
 //!
-//! If jobs send a number of messages, with more than one in flight, the pattern runs in rounds. In
-//! round r, every rank sends to the r-th rank in its list. A round starts when the previous one has
-//! been delivered. The job ends with the round in which the number is reached.
+//! If jobs send a given number of messages, and more than one may be in flight, the pattern runs in
+//! rounds. In round r, every rank sends to the r-th rank in its list. A round starts when the
+//! messages of the previous one have been delivered. The job ends with the round in which the
+//! number is reached.
 //!
 //! ```text
 //!   round 1:  0>1 1>2 2>3 3>0      round 2:  0>2 1>3 2>0 3>1      round 3:  0>3 1>0 2>1 3>2
 //! ```
 //!
-//! With `senders=in-turn`, rank 0 sends its whole list, then rank 1, and so on: one message per
-//! round. With `quota=rank`, the number of messages is counted per rank, not per job.
+//! With `senders=in-turn`, rank 0 sends its whole list, then rank 1, and so on, with one message
+//! per round. With `quota=rank`, the number of messages applies to each rank rather than to the
+//! job.
 //!
 //! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie 2007, who specify neither the order nor
 //! whether the number of messages is per job or per rank.
@@ -57,7 +59,8 @@ pub(super) static ENTRY: Entry = Entry {
     },
 };
 
-/// Rejects machines on which the k (k - 1) rounds of senders taking turns exceed 32 bits.
+/// Rejects machines on which senders that take turns need more rounds, k (k - 1), than 32 bits can
+/// represent.
 fn objection(grid: &Grid, options: &Options) -> Option<String> {
     let too_many = options.get("senders") == "in-turn" && grid.nodes() > 1 << 16;
     too_many.then(|| format!("needs a machine of at most 65536 nodes, but {grid} has more"))
@@ -81,7 +84,7 @@ fn build(shape: &RankGrid, options: &Options, _: &mut Stream) -> Box<dyn Pattern
 }
 
 impl AllToAll {
-    /// Returns the first of the k - 1 consecutive rounds when a rank sends.
+    /// Returns the first of the k - 1 consecutive rounds in which a rank sends.
     fn first_round(&self, rank: u32) -> u32 {
         if self.in_turn { rank * (self.ranks - 1) } else { 0 }
     }

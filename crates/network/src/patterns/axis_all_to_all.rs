@@ -1,6 +1,6 @@
 //! All to all along one axis: the ranks on every line of the logical grid along the axis exchange
-//! messages with each other, starting with the next rank. Expert-parallel training does this within
-//! a group, as does a distributed FFT between passes.
+//! messages with each other, starting with the next rank. This pattern occurs within each group in
+//! expert-parallel training, and between the passes of a distributed FFT.
 //!
 //! ```text
 //!   axis=x:   o-o-o-o     every rank with the three others of its row,
@@ -73,7 +73,8 @@ impl Pattern for AxisAllToAll {
     fn destination(&self, rank: u32, round: u32) -> Option<u32> {
         let (at, stride) = (self.lattice.place(rank)[self.axis], self.stride());
         let first = rank - at * stride;
-        // If there are fewer ranks than places, the missing ranks are at the far end of a line.
+        // If there are fewer ranks than places, the ranks that do not exist are at the far end of a
+        // line.
         let line = u32::from(self.lattice.sides[self.axis])
             .min((self.lattice.ranks - first).div_ceil(stride));
         (round + 1 < line).then(|| first + (at + 1 + round) % line * stride)

@@ -1,4 +1,5 @@
-//! The logical grid of a job's ranks: neighbors, and ranks at a given displacement.
+//! The logical grid of a job's ranks, which determines neighbors and the ranks at a given
+//! displacement.
 //!
 //! ```text
 //!   5 ranks on 3x2:    0 1 2      row-major, the first places occupied. The neighbours of 4 are 3
@@ -21,7 +22,8 @@ pub(super) const WRAP: OptionSpec = OptionSpec {
     bare: false,
 };
 
-/// A job's logical grid: ranks in row-major order, x fastest, on the first `ranks` places.
+/// The logical grid of a job. Ranks are in row-major order, with x fastest, on the first `ranks`
+/// places.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lattice {
     pub(super) ranks: u32,
@@ -40,7 +42,7 @@ impl Lattice {
         [rank % w, rank / w % d, rank / (w * d)]
     }
 
-    /// Returns the rank at a displacement; `None` if it does not exist or is the same rank.
+    /// Returns the rank at a displacement. Returns `None` if it does not exist or is the same rank.
     pub(super) fn displaced(&self, rank: u32, displacement: [i32; 3]) -> Option<u32> {
         let place = self.place(rank);
         let [w, d, _] = self.sides.map(u32::from);
@@ -50,7 +52,7 @@ impl Lattice {
             let at = place[axis] as i32 + displacement[axis];
             there[axis] = match at {
                 at if (0..side).contains(&at) => at as u32,
-                // With two places, both ways lead to the same neighbor, as on a mesh.
+                // If there are two places, both directions lead to the same neighbor, as on a mesh.
                 at if self.wrap && side > 2 => at.rem_euclid(side) as u32,
                 _ => return None,
             };
@@ -59,7 +61,7 @@ impl Lattice {
         (other < self.ranks && there != place).then_some(other)
     }
 
-    /// Returns the existing neighbors at a distance, in the order east, west, north, south, up,
+    /// Returns the neighbors at a distance that exist, in the order east, west, north, south, up,
     /// down (+x, -x, +y, -y, +z, -z).
     pub(super) fn neighbours(&self, rank: u32, distance: u32) -> impl Iterator<Item = u32> {
         let own = *self;

@@ -1,7 +1,8 @@
-//! Communication patterns of jobs, one file each, and their registry.
+//! Communication patterns of jobs, one per file, and their registry.
 //!
-//! A pattern is a rule, never a list. A rank's destination in a round is computed on request, so
-//! the 65,280 messages of an all-to-all among 256 processors are never in memory at once.
+//! A pattern is a rule and never a list. The destination of a rank in a round is computed on
+//! request, so the 65,280 messages of an all-to-all among 256 processors are never in memory at the
+//! same time.
 
 mod all_reduce;
 mod all_to_all;
@@ -27,7 +28,7 @@ use pavior_mesh::{Grid, Sides};
 pub(crate) use selection::iteration;
 pub use selection::{PatternRegistry, PatternSelection, UnsupportedPattern, supports_iterations};
 
-/// Every pattern, in the order used in tables.
+/// All patterns, in the order used in tables.
 const ALL: &[&Entry] = &[
     &one_to_all::ENTRY,
     &all_to_all::ENTRY,
@@ -43,23 +44,25 @@ const ALL: &[&Entry] = &[
     &axis_all_to_all::ENTRY,
 ];
 
-/// A pattern as data: its name, options and behavior.
+/// A pattern, described as data: its name, its options and its behavior.
 pub type Entry = pavior_kernel::Entry<PatternKind>;
 
-/// A pattern's behavior, as data.
+/// The behavior of a pattern, described as data.
 #[derive(Clone, Debug)]
 pub struct PatternKind {
     /// A one-sentence description of an iteration.
     pub meaning: &'static str,
-    /// True if the pattern has no iteration, only a number of messages.
+    /// True if the pattern has no iteration but only a number of messages.
     pub quota_only: bool,
-    /// Why the pattern makes no sense on a machine with these axes, if so.
+    /// Returns the reason why the pattern makes no sense on a machine with these axes, if it does
+    /// not.
     pub objection: fn(&Grid, &Options) -> Option<String>,
-    /// The constructor for a job with at least two ranks. It draws the job's random values.
+    /// Constructs the pattern for a job with at least two ranks. It draws the random values of the
+    /// job.
     pub build: BuildPattern,
 }
 
-/// A constructor of a job's pattern.
+/// A constructor for the pattern of a job.
 #[derive(Clone)]
 pub enum BuildPattern {
     /// A function.
@@ -94,8 +97,8 @@ fn any_grid(_: &Grid, _: &Options) -> Option<String> {
     None
 }
 
-/// A job as patterns see it: its ranks, and the logical grid on which they are placed in row-major
-/// order.
+/// A job as far as patterns are concerned: its ranks, and the logical grid on which they are placed
+/// in row-major order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RankGrid {
     /// The number of ranks, which must be at least 2 to build a pattern.
@@ -104,38 +107,39 @@ pub struct RankGrid {
     pub sides: Sides,
 }
 
-/// What a rank needs before it can send the message of a round.
+/// The condition for a rank to send its message of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
-    /// Only the rank's own earlier messages.
+    /// The rank has sent its own earlier messages.
     Nothing,
-    /// The messages that the rank receives in earlier rounds.
+    /// The rank has also received its messages of earlier rounds.
     Received,
-    /// Every message of the earlier stages ([`Pattern::stage_end`]).
+    /// All messages of the earlier stages have been delivered ([`Pattern::stage_end`]).
     Stages,
 }
 
-/// One iteration of a job's communication, in rounds. A rank sends at most one message per round.
+/// One iteration of a job's communication, divided into rounds. In each round, a rank sends at most
+/// one message.
 ///
-/// A rank with a plain list of destinations sends to the j-th of them in round j. All messages are
-/// ordered by (round, rank).
+/// If a rank has a plain list of destinations, it sends to the j-th of them in round j. All
+/// messages are ordered by (round, rank).
 pub trait Pattern: Debug + Send {
     /// Returns the number of rounds per iteration.
     fn rounds(&self) -> u32;
 
-    /// Returns the rank that `rank` sends to in `round`.
+    /// Returns the rank to which `rank` sends in `round`.
     fn destination(&self, rank: u32, round: u32) -> Option<u32>;
 
     /// Returns the number of ranks.
     fn ranks(&self) -> u32;
 
-    /// Returns what a rank needs before it can send.
+    /// Returns the condition for a rank to send.
     fn needs(&self) -> Needs {
         Needs::Nothing
     }
 
-    /// Returns the rank that `rank` receives from in `round`. Used only for patterns with
-    /// [`Needs::Received`], where there is at most one.
+    /// Returns the rank from which `rank` receives in `round`. It is used only for patterns with
+    /// [`Needs::Received`], in which there is at most one such rank.
     fn source(&self, _rank: u32, _round: u32) -> Option<u32> {
         None
     }
@@ -145,7 +149,8 @@ pub trait Pattern: Debug + Send {
         round + 1
     }
 
-    /// Returns true if non-sequential sending rounds the message count up to whole rounds.
+    /// Returns true if the number of messages is rounded up to whole rounds unless sending is
+    /// sequential.
     fn whole_rounds(&self) -> bool {
         false
     }

@@ -1,14 +1,14 @@
 //! Recursive doubling, the butterfly of a fast Fourier transform, in log2 p rounds. In round r,
-//! rank s exchanges messages with s xor 2^r. p is k rounded down to a power of two; other ranks are
-//! silent. With `--rounds barrier`, a round waits for the previous one; otherwise, only the sending
-//! discipline delays a rank.
+//! rank s exchanges messages with s xor 2^r. p is k rounded down to a power of two; the other ranks
+//! send nothing. With `--rounds barrier`, each round waits for the previous one. Without it, only
+//! the sending discipline delays a rank.
 //!
 //! ```text
 //!   0 x 1   2 x 3     round 0
 //!   0 ≍ 2   1 ≍ 3     round 1
 //! ```
 //!
-//! Source: the FFT of the NAS kernels in Lo, Windisch, Liu & Nitzberg 1997.
+//! Source: the FFT among the NAS kernels in Lo, Windisch, Liu & Nitzberg 1997.
 
 use pavior_kernel::{Options, Stream};
 

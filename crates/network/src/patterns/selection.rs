@@ -17,14 +17,14 @@ use super::{BuildPattern, Pattern, PatternKind, RankGrid};
 /// ```
 pub type PatternSelection = Selection<PatternKind>;
 
-/// The built-in patterns and any added ones.
+/// A registry of patterns, which contains the built-in patterns and any added ones.
 pub type PatternRegistry = Registry<PatternKind>;
 
-/// The reason a pattern cannot be used.
+/// The reason why a pattern cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("pattern {pattern} {reason}")]
 pub struct UnsupportedPattern {
-    /// The pattern's canonical name.
+    /// The canonical name of the pattern.
     pub pattern: String,
     /// The reason, as a clause that follows the name.
     pub reason: String,
@@ -70,7 +70,7 @@ fn unsupported(selection: &PatternSelection, reason: String) -> UnsupportedPatte
 /// Checks that jobs can be measured in iterations of a pattern.
 ///
 /// # Errors
-/// Returns an error if the pattern has no iteration, only a number of messages.
+/// Returns an error if the pattern has no iteration but only a number of messages.
 pub fn supports_iterations(selection: &PatternSelection) -> Result<(), UnsupportedPattern> {
     if !selection.entry.does.quota_only {
         return Ok(());

@@ -1,9 +1,9 @@
-//! The messages of one job, created as the network delivers earlier ones.
+//! The messages of one job, which are created as the network delivers earlier ones.
 //!
 //! Invariant: `undelivered` counts the messages that have not been delivered, whether or not they
 //! have been created. Within an instant, messages are created in order of (rank, round).
 //!
-//! Cost: O(1) per message, plus the pattern's own rule; O(ranks) per barrier.
+//! Cost: O(1) per message, plus the cost of the pattern's own rule, and O(ranks) per barrier.
 
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::NodeId;
@@ -17,15 +17,16 @@ use super::{Communication, Rounds, Sending};
 use crate::message::{Entered, Message, Tag};
 use crate::patterns::{Needs, Pattern, PatternSelection};
 
-/// The communication of jobs.
+/// A plan for the communication of jobs.
 #[derive(Clone, Debug)]
 pub struct TrafficPlan {
     /// The pattern.
     pub pattern: PatternSelection,
-    /// The number of messages in flight at once. `None` means the default.
+    /// The number of messages that may be in flight at the same time. `None` means the default.
     pub sending: Option<Sending>,
-    /// How rounds are separated. `None` means the pattern's default, except that an all-to-all with
-    /// a number of messages uses barriers unless messages are sent one at a time.
+    /// The separation of rounds. `None` means the default of the pattern. There is one exception:
+    /// an all-to-all with a number of messages uses barriers unless messages are sent one at a
+    /// time.
     pub rounds: Option<Rounds>,
     /// The length of a message in flits, at least 1.
     pub flits: u32,
@@ -34,7 +35,7 @@ pub struct TrafficPlan {
 /// A job's messages: a state machine between the job and the network.
 ///
 /// Within an instant, first report each job's [`delivered`](JobTraffic::delivered) messages to it.
-/// Then, in order of job id, let every job with a report, and every job that starts,
+/// Then, in order of job id, let every job that received a report, and every job that starts,
 /// [`create`](Self::create) its messages. Whenever the network reports that a message has
 /// *entered*, create the [`follower`](Self::follower) in the same instant. No message is stored:
 /// memory is O(ranks).
@@ -92,8 +93,8 @@ enum Senders {
 }
 
 impl JobTraffic {
-    /// Creates the traffic of a job running on the nodes of a layout. Its messages' tags contain
-    /// `owner`. The pattern uses `draw` for the values drawn once per job.
+    /// Creates the traffic of a job that runs on the nodes of a layout. The tags of its messages
+    /// contain `owner`. The pattern uses `draw` for the values that are drawn once per job.
     pub fn new(
         owner: u32,
         layout: Layout,
@@ -126,7 +127,8 @@ impl JobTraffic {
     }
 
     /// Returns true if everything has been delivered. For a job with one processor or no messages,
-    /// this is true from the start; the caller lets such a job hold its processors for one cycle.
+    /// this is true from the beginning, and the caller lets the job hold its processors for one
+    /// cycle.
     pub fn is_finished(&self) -> bool {
         self.undelivered == 0
     }
@@ -147,8 +149,8 @@ impl JobTraffic {
         }
     }
 
-    /// Creates the messages that the job can send at `now`, ordered by rank and sequence, with ids
-    /// from `first_id` onward. Returns the next id after those used or reserved. The first call
+    /// Creates the messages that the job can send at `now`, ordered by rank and sequence. Their ids
+    /// begin with `first_id`. Returns the next id after those used or reserved. The first call
     /// starts the job.
     pub fn create(&mut self, now: Time, first_id: u64, mut send: impl FnMut(Message)) -> u64 {
         let Some((schedule, senders)) = &mut self.senders else { return first_id };
@@ -178,7 +180,8 @@ impl JobTraffic {
         }
     }
 
-    /// Creates the message that follows one of the job's that has just entered the network.
+    /// Creates the message that follows one of the job's messages, which has just entered the
+    /// network.
     pub fn follower(&mut self, entered: &Entered) -> Message {
         let post = Post { owner: self.owner, flits: self.flits, nodes: &self.nodes };
         match &mut self.senders {
@@ -190,7 +193,7 @@ impl JobTraffic {
     }
 }
 
-/// The properties shared by all messages of a job.
+/// The properties that all messages of a job share.
 struct Post<'a> {
     owner: u32,
     flits: u32,

@@ -1,4 +1,4 @@
-//! A job's layout: the node of each rank, and the ranks' logical grid.
+//! The layout of a job: the node of each rank, and the logical grid of the ranks.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Sides, orientations, volume};
 
@@ -7,11 +7,11 @@ use crate::patterns::RankGrid;
 
 /// The node of each rank and the logical grid on which the ranks are placed.
 ///
-/// The nodes of a single box are ranked by their offset from its base, x fastest, through the wrap.
-/// Several parts are ranked by [`RankOrder`]. Only as many nodes as requested are used: in an
-/// oversized box, those of the box with the requested sides at its base, turned if it fits only
-/// that way; otherwise, those of the first ranks. The logical grid has the sides of that box, or of
-/// the request if there are several parts.
+/// The nodes of a single box are ranked by their offset from its base, with x fastest, through the
+/// wrap. Nodes in several parts are ranked by [`RankOrder`]. Only as many nodes as requested are
+/// used. In an oversized box, these are the nodes of the box with the requested sides at its base,
+/// turned if it fits only that way; otherwise, they are the nodes of the first ranks. The logical
+/// grid has the sides of that box, or of the request if there are several parts.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
@@ -29,15 +29,15 @@ use crate::patterns::RankGrid;
 pub struct Layout {
     /// The node of every rank.
     pub nodes: Vec<NodeId>,
-    /// The number of ranks and the logical grid.
+    /// The number of ranks, and the logical grid.
     pub shape: RankGrid,
 }
 
 impl Layout {
     /// Computes the layout of a job that was granted `parts` after requesting `nodes` nodes, in the
-    /// box `sides` if it had a shape. The parts must be on the grid, disjoint, and have at least
-    /// `nodes` nodes in total. [`RankOrder::Pattern`] is treated as `Coordinates`, because it needs
-    /// a pattern ([`PatternLayouts`](super::PatternLayouts)).
+    /// box `sides` if the request had a shape. The parts must be on the grid, be disjoint, and have
+    /// at least `nodes` nodes in total. [`RankOrder::Pattern`] counts as `Coordinates` here,
+    /// because it needs a pattern ([`PatternLayouts`](super::PatternLayouts)).
     pub fn new(
         grid: &Grid,
         parts: &[Cuboid],
@@ -59,7 +59,7 @@ impl Layout {
     }
 }
 
-/// Returns the sides of the part of a granted box used by ranks.
+/// Returns the sides of that part of a granted box that ranks use.
 pub(super) fn used_sides(granted: Sides, nodes: u32, requested: Option<Sides>) -> Sides {
     let fits = |sides: &Sides| (0..3).all(|axis| sides[axis] <= granted[axis]);
     if volume(granted) == u64::from(nodes) {

@@ -1,9 +1,9 @@
-//! The messages that jobs send, and when they send them.
+//! The messages that jobs send, and the times when they send them.
 //!
 //! - [`Layout`]: the node of each rank.
 //! - [`Communication`]: the total amount that a job sends.
 //! - [`Sending`]: the number of messages in flight at once.
-//! - [`JobTraffic`]: the creation of messages as the network delivers earlier ones.
+//! - [`JobTraffic`]: creates messages as the network delivers earlier ones.
 //!
 //! ```text
 //!   pattern --> Schedule --> OpenRounds --> sequential, Ranked or Streams --> engine
@@ -11,7 +11,7 @@
 //!               messages     go now                  ^------ deliveries --------+
 //! ```
 //!
-//! Invariant: no list of messages is ever stored. Memory is O(ranks) per job.
+//! Invariant: lists of messages are never stored. Memory is O(ranks) per job.
 
 mod job;
 mod layout;
@@ -28,7 +28,7 @@ pub use layout::Layout;
 pub use pattern_layouts::PatternLayouts;
 pub use rank_order::RankOrder;
 
-/// How much a job communicates.
+/// The amount of a job's communication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Communication {
     /// A number of iterations of the job's pattern.
@@ -37,16 +37,16 @@ pub enum Communication {
     Messages(u64),
 }
 
-/// The number of messages in flight at once.
+/// The number of messages that may be in flight at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sending {
-    /// One per job. The messages are sent in order of (round, rank), each when the previous one is
-    /// delivered.
+    /// One message per job. The messages are sent in order of (round, rank), each when the previous
+    /// one has been delivered.
     Sequential,
-    /// One per rank.
+    /// One message per rank.
     Blocking,
-    /// No limit. All messages that a rank may send are created at once, and queue at its injection
-    /// channel.
+    /// No limit. All messages that a rank may send are created at the same time, and queue at its
+    /// injection channel.
     Pipelined,
 }
 
@@ -60,11 +60,12 @@ impl Sending {
     }
 }
 
-/// How two rounds are separated.
+/// The separation of two rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rounds {
-    /// A round (or level, in multigrid) starts when everything before it has been delivered.
+    /// A round (or, in multigrid, a level) starts when all earlier messages have been delivered.
     Barrier,
-    /// Not at all: ranks continue to send without waiting for the messages they receive.
+    /// Rounds are not separated: ranks continue to send without waiting for the messages that they
+    /// receive.
     Free,
 }

@@ -1,5 +1,5 @@
-//! The rounds in which a rank may send, limited by barriers and by the messages that it must
-//! receive first.
+//! The rounds in which a rank may send. Barriers limit them, and so do the messages that the rank
+//! must receive first.
 //!
 //! ```text
 //!   received:   rank r may send up to the first round whose message it has not received
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use super::schedule::Schedule;
 use crate::patterns::Needs;
 
-/// The ranks, apart from the sender, that a delivery may have unblocked.
+/// The ranks other than the sender that a delivery may allow to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unblocked {
     NoRank,
@@ -27,11 +27,11 @@ pub(super) enum Unblocked {
 pub(super) enum OpenRounds {
     /// All rounds.
     Open,
-    /// The rounds up to the first one whose message the rank has not received.
+    /// The rounds up to the first one in which the rank has not received its message.
     Received {
         /// The first such round, by rank.
         waits_for: Vec<u64>,
-        /// Messages (rank, round) that arrived before the one of an earlier round.
+        /// Messages, given as (rank, round), that arrived before the message of an earlier round.
         early: BTreeSet<(u32, u64)>,
     },
     /// The rounds of the current stage.
@@ -106,7 +106,8 @@ impl OpenRounds {
     }
 }
 
-/// Finds the first stage with messages from a round onward. Returns its rounds and message count.
+/// Finds the first stage with messages from a round onward. Returns its rounds and its number of
+/// messages.
 fn stage(schedule: &Schedule, from: u64) -> (u64, u64, u64) {
     let rounds = u64::from(schedule.pattern().rounds()).max(1);
     let mut start = from;

@@ -1,4 +1,4 @@
-//! Layouts of jobs that all use the same pattern, with a cache of the data that depends only on the
+//! Layouts of jobs that all use the same pattern, with a cache of data that depend only on the
 //! logical grid.
 //!
 //! Invariant: a cached map is identical to a new one. A pattern that draws values for each job is
@@ -16,8 +16,8 @@ use super::{Layout, RankOrder};
 use crate::patterns::{PatternSelection, RankGrid, iteration};
 
 /// Computes layouts of jobs that use a pattern, for [`RankOrder::Pattern`]. The requested logical
-/// grid is mapped to the job's nodes so that an iteration's messages cross few links. Data that
-/// depends only on the logical grid is cached for the next job.
+/// grid is mapped to the job's nodes so that the messages of an iteration cross few links. Data
+/// that depend only on the logical grid are cached for later jobs.
 ///
 /// ```
 /// use pavior_kernel::Stream;
@@ -37,17 +37,19 @@ use crate::patterns::{PatternSelection, RankGrid, iteration};
 #[derive(Debug)]
 pub struct PatternLayouts {
     pattern: PatternSelection,
-    /// The maps by logical grid, if the pattern draws nothing per job; `None` if no map helps.
+    /// The map for each logical grid, if the pattern makes no random draws for a job. It is `None`
+    /// if no map helps.
     known: FxHashMap<RankGrid, Option<Arc<PatternMap>>>,
     /// The total number of ranks in the cached grids.
     ranks: usize,
-    /// The layouts in requested boxes at the first node, for boxes of cached grids.
+    /// The layouts in requested boxes, placed at the first node, for boxes with cached grids.
     boxes: FxHashMap<AskedBox, Layout>,
     /// The total number of ranks in these layouts.
     box_ranks: usize,
 }
 
-/// A job in a box that it requested, at any position: everything its layout depends on.
+/// A job in a box that it requested, at any position. It contains everything on which the job's
+/// layout depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct AskedBox {
     grid: Grid,
@@ -57,10 +59,10 @@ struct AskedBox {
 }
 
 impl PatternLayouts {
-    /// The maximum number of ranks in the cached logical grids: about 40 MB.
+    /// The maximum number of ranks in the cached logical grids, which take about 40 MB.
     const MOST_RANKS: usize = 1 << 18;
 
-    /// The maximum number of ranks in the cached layouts: 16 MB.
+    /// The maximum number of ranks in the cached layouts, which take 16 MB.
     const MOST_BOX_RANKS: usize = 1 << 22;
 
     /// Creates an empty cache for jobs that use a pattern.
@@ -69,13 +71,13 @@ impl PatternLayouts {
         PatternLayouts { pattern, known, ranks: 0, boxes, box_ranks: 0 }
     }
 
-    /// Computes a job's layout, with the same arguments as [`Layout::new`]. No other order that
-    /// `Layout::new` computes on the same grid has fewer hops, except possibly one that is slow to
-    /// compute ([`RankOrder::Greedy`] with more than 1,024 nodes).
+    /// Computes a job's layout, with the same arguments as [`Layout::new`]. On the same grid, no
+    /// other order that `Layout::new` computes has fewer hops, with one possible exception, which
+    /// is slow to compute ([`RankOrder::Greedy`] with more than 1,024 nodes).
     ///
-    /// The pattern draws from a copy of `draw`. If the pattern has no iteration, sends the same
-    /// amount between all pairs of ranks, or if ranks times rounds exceed 2^20, the map of
-    /// [`RankOrder::Coordinates`] is used.
+    /// The pattern draws from a copy of `draw`. The map of [`RankOrder::Coordinates`] is used if
+    /// the pattern has no iteration, or sends the same amount between all pairs of ranks. It is
+    /// also used if the number of ranks times the number of rounds exceeds 2^20.
     pub fn layout(
         &mut self,
         grid: &Grid,
@@ -86,9 +88,9 @@ impl PatternLayouts {
     ) -> Layout {
         let [granted] = parts else { return self.lay(grid, parts, nodes, sides, draw) };
         let own = used_sides(granted.sides, nodes, sides);
-        // Times are measured for the box that a job requests, at any position. Its map must not
-        // depend on the position, as it would with curves through the machine, so the map at the
-        // first node is used.
+        // Times are measured for the box that a job requests, at any position. Therefore, its map
+        // must not depend on the position, as it would with curves through the machine. The map at
+        // the first node is used.
         if !sides.is_some_and(|sides| orientations(sides).any(|one| one == own)) {
             return self.lay(grid, &[Cuboid::new(granted.base, own)], nodes, sides, draw);
         }
@@ -163,7 +165,8 @@ impl PatternLayouts {
     }
 }
 
-/// Returns the node at the same offset from `base` as `node` is from the first node, around rings.
+/// Returns the node that has the same offset from `base` as `node` has from the first node, around
+/// rings.
 fn moved(grid: &Grid, node: NodeId, base: Coordinates) -> NodeId {
     let (at, sides) = (grid.point(node), grid.sides());
     let along =

@@ -1,25 +1,25 @@
-//! How a job's nodes are numbered.
+//! The numbering of a job's nodes.
 //!
 //! The nodes of a single box are ranked by their offset from its base, except with `pattern`. On a
-//! box, every map except `snake` and `hilbert` would be the same, and pattern neighbors are
-//! adjacent on its grid. A job in several parts has no such grid. Each map keeps different ranks
-//! close together:
+//! box, every map except `snake` and `hilbert` would be the same, and ranks that are neighbors in
+//! the pattern are adjacent on the grid. A job in several parts has no such grid. Each map keeps
+//! different ranks close together:
 //!
 //! - `coordinates`: row-major over the whole allocation, as in the papers that specify an order.
-//!   Neighbors along x remain neighbors. A row with gaps, or one that starts at a different x than
-//!   the row below, separates neighbors on the logical grid.
+//!   Neighbors along x remain neighbors. However, neighbors on the logical grid are separated by a
+//!   row with gaps, or by a row that starts at a different x than the row below.
 //! - `parts`: part by part, in grant order. Ranks in the same part are close to one another. The
 //!   order of the parts depends on the strategy's lists.
 //! - `snake`: row by row, with every second row of the job reversed. Consecutive ranks are as close
-//!   as rows allow, which suits rings and lines.
+//!   as rows allow, which is good for rings and lines.
 //! - `hilbert`: along the Hilbert curve through the machine. Ranks with close numbers are close on
 //!   both axes, wherever the parts are.
-//! - `greedy`: an unused neighbor of the previous rank if there is one, otherwise the nearest
-//!   unused node. Steps are one hop as long as possible, with long ones at the end.
-//! - `pattern`: the ranks of the job's own grid, mapped so that its pattern's messages cross few
-//!   links ([`PatternLayouts`](super::PatternLayouts)). This also helps on a single box: a pattern
-//!   other than nearest-neighbor may need a different map, and a box that is turned or has other
-//!   sides needs a map for the requested grid.
+//! - `greedy`: an unused neighbor of the previous rank if there is one, and otherwise the nearest
+//!   unused node. Steps are one hop as long as possible, but there are long ones at the end.
+//! - `pattern`: the ranks of the job's own grid, mapped so that the messages of its pattern cross
+//!   few links ([`PatternLayouts`](super::PatternLayouts)). This also helps on a single box: a
+//!   pattern other than nearest-neighbor may need a different map, and a box that is turned or has
+//!   other sides needs a map for the requested grid.
 //!
 //! Invariant: a map numbers exactly the job's nodes.
 
@@ -27,7 +27,8 @@ use pavior_mesh::{Cuboid, Grid, NodeId, order};
 
 use super::pattern_map::{Hops, Point};
 
-/// How to number the ranks of a job that was granted several parts (with `Pattern`, of any job).
+/// The order in which the ranks of a job are numbered if it was granted several parts (with
+/// `Pattern`, also if it was granted one).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RankOrder {
     /// Row-major by coordinates over the whole allocation.
@@ -35,13 +36,13 @@ pub enum RankOrder {
     Coordinates,
     /// Part by part, in grant order.
     Parts,
-    /// Row by row, with every second one of the job's rows reversed.
+    /// Row by row, with every second row of the job reversed.
     Snake,
     /// Along the Hilbert curve through the machine.
     Hilbert,
     /// From neighbor to neighbor.
     Greedy,
-    /// With few hops for the messages in the job's pattern
+    /// With few hops for the messages of the job's pattern
     /// ([`PatternLayouts`](super::PatternLayouts)).
     Pattern,
 }
@@ -57,8 +58,8 @@ impl RankOrder {
         ("pattern", RankOrder::Pattern),
     ];
 
-    /// Returns the orders that need no pattern and are fast: `Greedy` is included only up to 1,024
-    /// nodes.
+    /// Returns the orders that need no pattern and are fast to compute. `Greedy` is included only
+    /// up to 1,024 nodes.
     pub(super) fn quick(nodes: u32) -> impl Iterator<Item = RankOrder> {
         RankOrder::NAMED.into_iter().map(|(_, order)| order).filter(move |order| match order {
             RankOrder::Greedy => nodes <= 1 << 10,
@@ -67,8 +68,8 @@ impl RankOrder {
         })
     }
 
-    /// Returns the parts' nodes in rank order. O(n log n) for n nodes, except for `Greedy`, which
-    /// takes up to O(n^2).
+    /// Returns the parts' nodes in rank order. Takes O(n log n) time for n nodes, except for
+    /// `Greedy`, which takes up to O(n^2).
     pub(super) fn nodes(self, grid: &Grid, parts: &[Cuboid]) -> Vec<NodeId> {
         let mut nodes: Vec<NodeId> = parts.iter().flat_map(|part| part.nodes(grid)).collect();
         match self {
@@ -105,8 +106,8 @@ fn snake(grid: &Grid, nodes: &mut Vec<NodeId>) {
     *nodes = rows;
 }
 
-/// Sorts the nodes, starting with the lowest. Each is followed by its lowest unused neighbor or, if
-/// there is none, the nearest unused node.
+/// Sorts the nodes, starting with the lowest. Each node is followed by its lowest unused neighbor
+/// or, if there is none, by the nearest unused node.
 fn greedy(grid: &Grid, nodes: &mut [NodeId]) {
     nodes.sort_unstable();
     let mut points: Vec<Point> = nodes.iter().map(|&node| Hops::point(grid.point(node))).collect();

@@ -1,6 +1,6 @@
-//! Senders that advance independently, each rank at its own pace.
+//! Senders that advance independently, with each rank at its own pace.
 //!
-//! Invariant: a rank is in `turns` if it may have become able to send a message.
+//! Invariant: a rank is in `turns` if it may now be able to send a message.
 //!
 //! Cost: O(1) per message; O(ranks) when a barrier opens.
 
@@ -12,9 +12,9 @@ use super::schedule::Schedule;
 #[derive(Debug)]
 pub(super) struct Ranked {
     open: OpenRounds,
-    /// For each rank, the first round in which it has not sent yet.
+    /// For each rank, the first round in which it has not yet sent.
     next: Vec<u64>,
-    /// True for ranks with a message in flight. Meaningful only for blocking senders.
+    /// True for ranks with a message in flight. It is used only for blocking senders.
     in_flight: Vec<bool>,
     /// Ranks that may be able to send.
     turns: Vec<u32>,
@@ -28,7 +28,7 @@ impl Ranked {
         Ranked { open, next: vec![0; count], in_flight: vec![false; count], turns, blocking }
     }
 
-    /// Sends all messages that can be sent, ordered by rank and round.
+    /// Sends all messages that can be sent now, ordered by rank and round.
     pub(super) fn create(&mut self, schedule: &Schedule, mut send: impl FnMut(u32, u64, u32)) {
         self.turns.sort_unstable();
         self.turns.dedup();

@@ -1,4 +1,4 @@
-//! All messages of a job, as a rule rather than a list.
+//! All messages of a job, represented as a rule rather than a list.
 //!
 //! The rounds of all iterations are numbered consecutively, and end after the job's last message:
 //!
@@ -19,13 +19,14 @@ use crate::patterns::Pattern;
 pub(super) struct Schedule {
     pattern: Box<dyn Pattern>,
     rounds: u64,
-    /// Messages exist if their (round, rank) is less than this limit.
+    /// The limit. A message exists if its (round, rank) is less than the limit.
     limit: (u64, u32),
     total: u64,
 }
 
 impl Schedule {
-    /// Creates the schedule for `service`. If `whole`, messages are rounded up to whole rounds.
+    /// Creates the schedule for `service`. If `whole` is true, the number of messages is rounded up
+    /// to whole rounds.
     pub(super) fn new(pattern: Box<dyn Pattern>, service: Communication, whole: bool) -> Schedule {
         let rounds = u64::from(pattern.rounds());
         let all = pattern.messages();
@@ -89,18 +90,19 @@ impl Schedule {
         self.limit.0 + u64::from(rank < self.limit.1)
     }
 
-    /// Returns a rank's destination in a round when it sends.
+    /// Returns the destination of a rank in a round in which it sends.
     pub(super) fn destination(&self, rank: u32, round: u64) -> u32 {
         let to = self.pattern.destination(rank, (round % self.rounds) as u32);
         to.expect("only messages that exist are delivered")
     }
 
-    /// Finds the first round from `from` onward in which a rank sends, and the destination.
+    /// Finds the first round from `from` onward in which a rank sends, and the destination of the
+    /// message.
     pub(super) fn next_send(&self, rank: u32, from: u64) -> Option<(u64, u32)> {
         let end = self.end_of(rank);
         let mut from = from;
-        // Searches the rest of this iteration, then a whole one. A rank that sends nothing in a
-        // whole iteration never sends again.
+        // The rest of this iteration is searched, and then a whole iteration. A rank that sends
+        // nothing in a whole iteration never sends again.
         for _ in 0..2 {
             if from >= end {
                 return None;

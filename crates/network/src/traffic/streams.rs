@@ -1,10 +1,10 @@
-//! Pipelined senders that never wait: conceptually, all their messages exist from the beginning.
+//! Pipelined senders that never wait. Conceptually, all their messages exist from the beginning.
 //!
-//! In fact, they are not created together. A rank's messages queue at its injection channel in
-//! order, so each is needed only when the previous one has taken the channel.
+//! In fact, the messages are not created at the same time. Those of a rank queue at its injection
+//! channel in order, so each message is needed only when the previous one has taken the channel.
 //!
-//! Invariant: the ids of a stage are reserved when the stage begins, by rank, then by round. They
-//! therefore do not depend on when a message is created.
+//! Invariant: the ids of a stage are reserved when the stage begins, by rank, then by round.
+//! Therefore, they do not depend on when a message is created.
 //!
 //! Cost: O(1) per message; O(ranks) per stage.
 
@@ -23,11 +23,12 @@ pub(super) struct Head {
     pub(super) followed: bool,
 }
 
-/// The messages that each rank still has to send.
+/// The messages that each rank has yet to send.
 #[derive(Debug)]
 pub(super) struct Streams {
     open: OpenRounds,
-    /// For each rank: the first round without a send, the next id, and the number of messages left.
+    /// For each rank, the first round in which it has not yet sent, the next id, and the number of
+    /// messages left.
     next: Vec<u64>,
     ids: Vec<u64>,
     left: Vec<u64>,
@@ -43,8 +44,8 @@ impl Streams {
         Streams { open, next, ids, left, created: Time::ZERO, due: true }
     }
 
-    /// Creates the messages of the stage that has begun, if any, and sends each rank's first one.
-    /// Returns the first id that is not reserved.
+    /// Creates the messages of a stage that has begun, if any, and sends the first message of each
+    /// rank. Returns the first id that is not reserved.
     pub(super) fn create(
         &mut self,
         schedule: &Schedule,

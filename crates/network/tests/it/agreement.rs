@@ -43,12 +43,12 @@ struct Traffic {
     seed: u64,
     count: u32,
     flits: u32,
-    /// True if every message has `flits` flits; false if it has between 1 and `flits`.
+    /// True if every message has `flits` flits, and false if it has between 1 and `flits`.
     fixed: bool,
     /// Messages are created within this many cycles, at multiples of `burst`.
     span: u64,
     burst: u64,
-    /// One in this many messages goes to the hot spot; 0 if there is none.
+    /// The number of messages of which one goes to the hot spot, or 0 if there is no hot spot.
     hot: u64,
 }
 
@@ -167,7 +167,7 @@ proptest! {
     }
 }
 
-/// Replies to every delivery in the same cycle until a budget is used up, and stops at odd times.
+/// Replies to every delivery in the same cycle until a budget is used up. Stops at odd times.
 fn conversation<E: Engine>(mut engine: E, grid: &Grid, seed: u64, budget: u64) -> Vec<Delivery> {
     let mut draw = Stream::new(seed, 0, "conversation");
     let nodes = u64::from(grid.nodes());

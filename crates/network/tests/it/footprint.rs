@@ -1,4 +1,4 @@
-//! Tests of the links that a job's messages can use, and of jobs that share none.
+//! Tests of the links that a job's messages can use, and of jobs that share no links.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use pavior_network::{
 };
 use proptest::prelude::*;
 
-/// Returns the links of the paths between all pairs, numbered as in a footprint.
+/// Returns the links on the paths between all pairs of nodes, numbered as in a footprint.
 fn links_of_all_pairs(channels: &Channels, nodes: &[NodeId]) -> BTreeSet<u32> {
     let mut links = BTreeSet::new();
     for &from in nodes {
@@ -40,8 +40,8 @@ fn machines() -> impl Strategy<Value = Grid> {
     .prop_map(|name| name.parse().expect("a machine"))
 }
 
-/// Draws `count` different nodes within `spread` places of each other, across wraps, in random
-/// order.
+/// Draws `count` different nodes within `spread` places of each other, possibly across wraps, in
+/// random order.
 fn nodes(grid: &Grid, seed: u64, count: usize, spread: u16) -> Vec<NodeId> {
     let mut draw = Stream::new(seed, 0, "footprint");
     let base = grid.point(NodeId(draw.below(grid.nodes().into()) as u32));
@@ -60,7 +60,8 @@ fn nodes(grid: &Grid, seed: u64, count: usize, spread: u16) -> Vec<NodeId> {
     nodes
 }
 
-/// Creates all-to-all messages among nodes at random times, starting with `first_id` and `start`.
+/// Creates all-to-all messages among nodes at random times. Ids begin with `first_id`, and times
+/// with `start`.
 fn messages(nodes: &[NodeId], start: u64, first_id: u64, seed: u64) -> Vec<Message> {
     let mut draw = Stream::new(seed, 1, "footprint");
     let pairs = nodes.iter().flat_map(|&from| nodes.iter().map(move |&to| (from, to)));
@@ -88,7 +89,7 @@ fn goes_round(grid: &Grid, nodes: &[NodeId]) -> bool {
         let at = |node: NodeId| grid.point(node)[axis];
         let pairs = nodes.iter().flat_map(|&a| nodes.iter().map(move |&b| (a, b)));
         let widest = pairs.map(|(a, b)| apart(at(a), at(b))).max().unwrap_or(0);
-        // Three nodes a third of the ring apart also go around it.
+        // Three nodes that are a third of the ring apart also go around it.
         grid.wraps(axis) && side > 2 && 3 * widest >= side - 1
     };
     (0..3).any(far)

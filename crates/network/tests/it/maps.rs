@@ -1,4 +1,4 @@
-//! Tests of mapping ranks to nodes for a given pattern.
+//! Tests of the mapping of ranks to nodes for a given pattern.
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, NodeId};
@@ -44,11 +44,12 @@ fn least(grid: &Grid, layout: &Layout, pattern: &str) -> u64 {
 #[test]
 fn a_turned_box_and_a_box_of_other_sides_keep_the_grid_that_was_asked_for() {
     let grid: Grid = "mesh:12x12".parse().unwrap();
-    // Four by three, granted as three by four: every neighbor is one hop away.
+    // A grid of four by three was granted as three by four. Every neighbor is one hop away.
     let turned = mapped(&grid, &[Cuboid::new([2, 1, 0], [3, 4, 1])], [4, 3, 1], "near-neighbour");
     assert_eq!(turned.shape.sides, [4, 3, 1]);
     assert_eq!(hops(&grid, &turned, "near-neighbour"), 34);
-    // In a row, column by column: 9 pairs of neighbors are 3 hops apart, and 8 are adjacent.
+    // On a row, the map goes column by column: 9 pairs of neighbors are 3 hops apart, and 8 are
+    // adjacent.
     let row = mapped(&grid, &[Cuboid::new([0, 5, 0], [12, 1, 1])], [4, 3, 1], "near-neighbour");
     assert!(hops(&grid, &row, "near-neighbour") <= 2 * (9 * 3 + 8));
     assert_eq!(row.shape.sides, [4, 3, 1]);
@@ -110,7 +111,7 @@ fn patterns_that_no_map_helps_keep_the_order_of_coordinates() {
 
 #[test]
 fn links_are_counted_once_in_each_direction() {
-    // Ranks 0, 1, 2 on the nodes 0, 1, 3 of a line: the ring sends 0 > 1, 1 > 2 and 2 > 0.
+    // Ranks 0, 1, 2 are on the nodes 0, 1, 3 of a line. The ring sends 0 > 1, 1 > 2 and 2 > 0.
     let grid: Grid = "mesh:4".parse().unwrap();
     let layout =
         Layout::new(&grid, &parts(&grid, &[0, 1, 3]), 3, Some([3, 1, 1]), RankOrder::Coordinates);
@@ -121,8 +122,8 @@ fn links_are_counted_once_in_each_direction() {
     let routes = IterationRoutes::of(&grid, &layout, &one_to_all, &draw).unwrap();
     assert_eq!(routes.messages, 2);
 
-    // A message over two hops: the first link is held for (3 + 1)(1 + 1) + 7 - 1 cycles. The
-    // second, with only the ejection channel after it, is held for 3 + 1 + 7.
+    // For a message over two hops, the first link is held for (3 + 1)(1 + 1) + 7 - 1 cycles. The
+    // second link, which has only the ejection channel after it, is held for 3 + 1 + 7.
     let plan = TrafficPlan { pattern, sending: None, rounds: None, flits: 8 };
     let holds = LinkHolds::of(&grid, &layout, &plan, &Settings::default(), &draw);
     let cycles: Vec<u64> = holds.iter().map(|hold| hold.cycles).collect();
@@ -158,8 +159,8 @@ fn the_box_asked_for_is_laid_alike_wherever_it_lies() {
 
 #[test]
 fn a_remembered_layout_is_the_one_that_is_made_anew() {
-    // Boxes are granted repeatedly: elsewhere, turned, on other machines, and with a pattern that
-    // draws its root.
+    // Boxes are granted repeatedly: at other places, turned, on other machines, and with a pattern
+    // that draws its root.
     let mut draw = Stream::new(3, 0, "boxes");
     for name in ["near-neighbour", "ring", "one-to-all"] {
         let pattern: PatternSelection = name.parse().unwrap();

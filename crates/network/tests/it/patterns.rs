@@ -1,4 +1,4 @@
-//! Tests of the messages in patterns, and of shortcuts that must give the same messages.
+//! Tests of the messages of patterns, and of shortcuts that must give the same messages.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -23,7 +23,7 @@ fn rounds(pattern: &dyn Pattern) -> Vec<Vec<(u32, u32)>> {
         .collect()
 }
 
-/// Returns pattern names with options, and the shapes to test them with.
+/// Returns names of patterns with options, each with a shape to test it with.
 fn all() -> impl Iterator<Item = (String, u32, [u16; 3])> {
     let shapes = [
         (2, [2, 1, 1]),
@@ -139,7 +139,7 @@ fn numbers_of_messages() {
     assert_eq!(count("stencil:faces", 27, [3, 3, 3]), 3 * 2 * 18);
     assert_eq!(count("axis-all-to-all", 12, [4, 3, 1]), 3 * 12);
     assert_eq!(count("axis-all-to-all:y", 12, [4, 3, 1]), 4 * 6);
-    // Levels 0, 1, 2, 1, 0 on a line of five: 8 messages, then 4, then 2, and back.
+    // The levels 0, 1, 2, 1, 0 on a line of five have 8 messages, then 4, then 2, and back.
     assert_eq!(count("multigrid", 5, [5, 1, 1]), 8 + 4 + 2 + 4 + 8);
     assert_eq!(count("multigrid", 2, [2, 1, 1]), 2);
 }
@@ -166,7 +166,8 @@ fn worked_rounds() {
         of("recursive-doubling", 5, [5, 1, 1]),
         [[(0, 1), (1, 0), (2, 3), (3, 2)], [(0, 2), (1, 3), (2, 0), (3, 1)]]
     );
-    // East, west, north, south: the middle of a 3 x 3 grid, then its south-west corner.
+    // The order is east, west, north, south, for the middle of a 3 x 3 grid and then its south-west
+    // corner.
     let near = pattern("near-neighbour", 9, [3, 3, 1]);
     let list = |rank| (0..4).filter_map(|round| near.destination(rank, round)).collect::<Vec<_>>();
     assert_eq!((list(4), list(0)), (vec![5, 3, 7, 1], vec![1, 3]));
@@ -174,7 +175,8 @@ fn worked_rounds() {
     let near = pattern("near-neighbour", 8, [3, 3, 1]);
     let east = (0..4).filter_map(|round| near.destination(7, round)).collect::<Vec<_>>();
     assert_eq!(east, [6, 4]);
-    // From zero, without the root; or from the root, all others once.
+    // With `from-zero`, the order begins with zero and omits the root. Without it, the order begins
+    // after the root. All others occur once.
     let zero = of("one-to-all:from-zero", 5, [5, 1, 1]).concat();
     let root = zero[0].0;
     let others: Vec<u32> = (0..5).filter(|&rank| rank != root).collect();

@@ -1,5 +1,5 @@
-//! A third, tiny implementation: the model's recurrence, computed cell by cell without regard to
-//! cost, for small cases with drained release and separate virtual channels.
+//! A third, tiny implementation of the model. It computes the recurrence cell by cell without
+//! regard to cost, for small cases with drained release and separate virtual channels.
 
 use pavior_kernel::Time;
 use pavior_network::{Channels, Message, Path, Settings};
@@ -42,7 +42,8 @@ impl Cells {
     }
 }
 
-/// Returns the cycle of each delivery, in message order; `None` if it never happens.
+/// Returns the cycle of each delivery, in the order of messages. Returns `None` if a delivery never
+/// happens.
 pub(crate) fn deliveries(
     channels: &Channels,
     settings: Settings,
@@ -72,7 +73,8 @@ pub(crate) fn deliveries(
     all.iter().map(|m| m.tail(m.last()).map(|t| Time(t + 1))).collect()
 }
 
-/// Derives what follows for cycle `t` from the known cells. Returns true if any is new.
+/// Derives the cells for cycle `t` that follow from the known cells. Returns true if any of them is
+/// new.
 fn pass(all: &mut [Cells], t: u64, delay: u64, buffer: usize) -> bool {
     let mut changed = false;
     for m in 0..all.len() {

@@ -1,4 +1,4 @@
-//! Tests of jobs and the network together.
+//! Tests of jobs together with the network.
 
 use std::collections::BTreeMap;
 
@@ -133,14 +133,14 @@ fn senders_in_turn_send_their_lists_one_after_the_other() {
     let grid: Grid = "mesh:4x4".parse().unwrap();
     let layout = layout(&grid, [2, 2, 1], 4);
     let plan = plan("all-to-all:from-zero:senders=in-turn", Sending::Sequential);
-    // Twelve messages make up an iteration; the thirteenth begins the next one.
+    // Twelve messages make up an iteration, and the thirteenth begins the next one.
     let job = JobTraffic::new(0, layout, &plan, Communication::Messages(13), &mut draw());
     let log = run(Worm::new(grid, Settings::default()).unwrap(), job);
     let ranks: Vec<u32> = log.deliveries.iter().map(|one| one.tag.rank).collect();
     assert_eq!(ranks, [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 0]);
 }
 
-/// Checks creations against deliveries: (created at, delivered at) by (round, rank).
+/// Checks creations against deliveries, given as (created at, delivered at) for each (round, rank).
 fn check_rules(log: &Log, pattern: &dyn Pattern, sending: Sending, case: &str) {
     let mut times = BTreeMap::new();
     for delivery in &log.deliveries {
@@ -230,8 +230,9 @@ fn rounds_of_an_all_to_all_are_kept_apart_by_barriers() {
     }
 }
 
-/// Compares passing on a pipelined sender's messages one by one with creating them all at once, in
-/// order of rank and round. The network never contains many messages.
+/// Compares two ways to send the messages of a pipelined sender: passing them on one by one, and
+/// creating all of them at the beginning, in order of rank and round. The network never contains
+/// many messages.
 #[test]
 fn an_all_to_all_of_256_is_never_in_memory() {
     let grid: Grid = "mesh:16x16".parse().unwrap();
@@ -265,7 +266,7 @@ fn one_processor_has_no_traffic() {
         assert!(job.is_finished());
         assert_eq!(job.create(Time(9), 4, |_| panic!("nothing to send")), 4);
     }
-    // Ranks without a neighbor along the axis.
+    // These ranks have no neighbor along the axis.
     let line = layout(&grid, [1, 4, 1], 4);
     let plan = plan("axis-all-to-all", Sending::Blocking);
     let job = JobTraffic::new(0, line, &plan, Communication::Messages(5), &mut draw());

@@ -13,7 +13,8 @@ fn grid(name: &str) -> Grid {
     name.parse().unwrap()
 }
 
-/// Returns the delivery cycles, equal in both engines, of messages `(from, to, flits, created)`.
+/// Returns the delivery cycles of messages given as `(from, to, flits, created)`. They must be
+/// equal in both engines.
 fn delivered(machine: &str, settings: Settings, messages: &[(u32, u32, u32, u64)]) -> Vec<u64> {
     let both = BOTH.map(|kind| {
         let mut network = Network::new(grid(machine), settings, kind).unwrap();
@@ -44,7 +45,7 @@ fn alone_a_message_takes_its_zero_load_latency() {
         let to_itself = delivered("mesh:6x5", settings(delay, buffer), &[(7, 7, flits, 0)]);
         assert_eq!(to_itself, [zero_load_latency(0, flits, delay)]);
     }
-    // The example in the documentation of interfaces.
+    // This is the example in the documentation of interfaces.
     assert_eq!(delivered("mesh:4x4", settings(3, 1), &[(0, 11, 8, 0)]), [32]);
 }
 
@@ -52,25 +53,26 @@ fn alone_a_message_takes_its_zero_load_latency() {
 fn two_messages_meet_on_a_link() {
     // 0 -> 2 and 1 -> 2 on a line, L = 8, t_s = 3, B = 1. Message 1 requests the link 1 -> 2 at 4
     // and gets it. Message 0 requests it at 8. Message 1 holds it until the tail crosses the
-    // ejection channel: the header does so at 8, the tail at 8 + 7 = 15. Message 0 then crosses the
-    // link at 15 and its ejection channel at 19, and is delivered at 19 + 8.
+    // ejection channel: the header does so at 8, and the tail at 8 + 7 = 15. Then message 0 crosses
+    // the link at 15 and its ejection channel at 19, and is delivered at 19 + 8.
     assert_eq!(delivered("mesh:3", settings(3, 1), &[(0, 2, 8, 0), (1, 2, 8, 0)]), [27, 16]);
-    // Equal request times on the injection channel: the smaller id goes first, whatever its length.
+    // If request times on the injection channel are equal, the smaller id goes first, whatever its
+    // length.
     assert_eq!(delivered("mesh:2", settings(0, 1), &[(0, 1, 3, 0), (0, 1, 1, 0)])[0], 5);
 }
 
 #[test]
 fn ties_go_to_the_smaller_id_and_earlier_requests_go_first() {
-    // Both request node 1's ejection channel (from 0 and from 2) in the same cycle.
+    // Both messages request node 1's ejection channel (from 0 and from 2) in the same cycle.
     let tie = delivered("mesh:3", settings(1, 1), &[(2, 1, 4, 0), (0, 1, 4, 0)]);
     assert!(tie[0] < tie[1]);
     let later = delivered("mesh:3", settings(1, 1), &[(2, 1, 4, 1), (0, 1, 4, 0)]);
     assert!(later[0] > later[1]);
 }
 
-/// Blocks the ejection channel of node 4 on a line of 5 with a long message W, and waits with a
-/// message M of 3 flits behind it. With B = 2, M fills two buffers: those after channels 3 -> 4 and
-/// 2 -> 3. The links 0 -> 1 and 1 -> 2 must be free; the two that M occupies must not.
+/// Blocks the ejection channel of node 4 on a line of 5 with a long message W, behind which a
+/// message M of 3 flits waits. With B = 2, M fills two buffers: those after the channels 3 -> 4 and
+/// 2 -> 3. The links 0 -> 1 and 1 -> 2 must be free, and the two that M occupies must not.
 #[test]
 fn a_blocked_worm_holds_exactly_the_channels_it_fills() {
     let through = |from: u32, to: u32| {
@@ -81,7 +83,7 @@ fn a_blocked_worm_holds_exactly_the_channels_it_fills() {
     assert_eq!(through(0, 1), alone(1));
     assert_eq!(through(1, 2), alone(1));
     assert_eq!(through(0, 2), alone(2));
-    // W has the ejection channel from cycle 4 to cycle 504.
+    // W holds the ejection channel from cycle 4 to cycle 504.
     assert!(through(2, 3) > 500);
     assert!(through(3, 4) > 500);
     // Deeper buffers hold all of M in the last one.
@@ -91,13 +93,14 @@ fn a_blocked_worm_holds_exactly_the_channels_it_fills() {
 
 #[test]
 fn a_chain_of_blocked_messages_moves_together() {
-    // One-flit messages: each occupies one buffer. Message 0 blocks node 5's ejection until 4 + 50.
-    // The others queue up behind it, one channel apart, and cross in the cycle in which it opens.
+    // Each message has one flit and occupies one buffer. Message 0 blocks node 5's ejection until
+    // 4 + 50. The others queue up behind it, one channel apart, and cross in the cycle in which it
+    // opens.
     let list = [(5, 5, 50, 0), (4, 5, 1, 0), (3, 5, 1, 0), (2, 5, 1, 0), (1, 5, 1, 0)];
     let got = delivered("mesh:6", settings(3, 1), &list);
     assert_eq!(got[0], 54);
     // Message 1 crosses at 54. In that cycle, 2 enters the buffer that 1 left, and requests the
-    // ejection channel at 58, and so on: each is t_s + 1 cycles after the one before.
+    // ejection channel at 58, and so on. Each message is t_s + 1 cycles after the one before.
     assert_eq!(got[1..], [55, 59, 63, 67]);
 }
 
@@ -111,8 +114,9 @@ fn ring_of_four(virtual_channels: VirtualChannels, kind: EngineKind) -> Result<V
     Ok(cycles)
 }
 
-/// Sends four messages, each of which holds a link of a ring of four and waits for the next. If all
-/// moved at once, every one could, but they do not: grants are the least fixpoint.
+/// Sends four messages, each of which holds a link of a ring of four and waits for the next link.
+/// If all of them moved at the same time, every message could move. They do not, because grants are
+/// the least fixpoint.
 #[test]
 fn a_full_ring_is_a_deadlock_and_not_a_rotation() {
     for kind in BOTH {
@@ -153,7 +157,7 @@ fn messages_that_are_not_in_the_way_still_arrive_before_a_deadlock_is_reported()
     }
 }
 
-/// Checks that a list continues after a deadlock: both engines deliver everything else, although
+/// Checks that a list continues after a deadlock. Both engines deliver everything else, although
 /// one of them finds the deadlock earlier than the other.
 #[test]
 fn a_list_is_run_to_its_end_before_a_deadlock_is_reported() {
@@ -180,7 +184,7 @@ fn a_follower_handed_over_late_is_as_good_as_one_created_early() {
                 followed: lazy && id < 9,
                 ..Message::new(id, NodeId(0), NodeId(3 + (id as u32 * 5) % 13), 8, Time(0))
             };
-            // A rival that shares the links, and one that reaches the same injection channel later.
+            // One rival shares the links, and another reaches the same injection channel later.
             network.create(Message::new(100, NodeId(1), NodeId(15), 40, Time(0)));
             network.create(Message::new(101, NodeId(0), NodeId(15), 3, Time(50)));
             let first = if lazy { 1 } else { 10 };
@@ -228,8 +232,8 @@ fn bad_messages_are_refused() {
     assert!(error([[0; 3], [0; 3]], 1, u64::MAX).contains("2^62"));
 }
 
-/// Checks paths on a ring of six: the shorter way, ties towards greater coordinates, and virtual
-/// channel 1 from the wrap link onward.
+/// Checks paths on a ring of six: they go the shorter way, ties go towards greater coordinates, and
+/// virtual channel 1 is used from the wrap link onward.
 #[test]
 fn paths_on_rings() {
     let names = |machine: &str, virtual_channels, from, to| -> Vec<String> {
@@ -256,9 +260,9 @@ fn paths_on_rings() {
 
 #[test]
 fn shared_lanes_take_turns() {
-    // On a ring of six, 5 -> 1 takes the wrap link and then 0 -> 1 on virtual channel 1; 0 -> 2
-    // takes virtual channel 0. Long messages share the link 0 -> 1 flit by flit: together, they
-    // need 200 of its cycles.
+    // On a ring of six, 5 -> 1 takes the wrap link, and then 0 -> 1 on virtual channel 1. 0 -> 2
+    // takes virtual channel 0. Long messages share the link 0 -> 1 flit by flit, and need 200 of
+    // its cycles together.
     let run = |virtual_channels| {
         let settings = Settings { virtual_channels, buffer: 4, ..Settings::default() };
         let mut network = Network::new(grid("torus:6"), settings, EngineKind::Flit).unwrap();

@@ -11,7 +11,7 @@ use super::{Change, Dispatcher, GrantError, RepeatedJob, allocate};
 use crate::{AdvanceReservation, BadReservation, Queue, RunningJob};
 
 impl Dispatcher {
-    /// Adds a job at the end of the queue. O(1).
+    /// Adds a job at the end of the queue. Takes O(1) time.
     ///
     /// # Errors
     /// Returns an error if a job with the same number is already waiting or running.
@@ -19,8 +19,8 @@ impl Dispatcher {
         self.enqueue(job, Queue::push)
     }
 
-    /// Requeues a job that has lost its nodes, at the position given by its arrival. O(q) for q
-    /// waiting jobs.
+    /// Requeues a job that has lost its nodes, at the position given by its arrival. Takes O(q)
+    /// time for q waiting jobs.
     ///
     /// # Errors
     /// Returns an error if a job with the same number is already waiting or running.
@@ -42,7 +42,7 @@ impl Dispatcher {
     }
 
     /// Removes the job at an index of the queue, so that it never runs. Returns `None` if there is
-    /// no such job. O(q) for q waiting jobs.
+    /// no such job. Takes O(q) time for q waiting jobs.
     pub fn withdraw(&mut self, index: usize) -> Option<Job> {
         let job = self.queue.withdraw(index)?;
         self.plan.note(Change::Withdrawal);
@@ -144,8 +144,8 @@ impl Dispatcher {
         answer
     }
 
-    /// Adds a pool: a set of nodes (those free in `nodes`) to which later requests can be confined
-    /// ([`Machine::add_pool`]).
+    /// Adds a pool, to which later requests can be confined ([`Machine::add_pool`]). The pool
+    /// consists of the nodes that are free in `nodes`.
     ///
     /// # Errors
     /// Returns an error if the nodes are on another grid.

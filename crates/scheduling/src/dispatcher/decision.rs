@@ -60,7 +60,7 @@ impl<'d> Decision<'d> {
     }
 
     /// Starts the job. Unless the decision specifies the nodes, the strategy places the job,
-    /// avoiding nodes with advance reservations. Cost: that of
+    /// avoiding nodes with advance reservations. The cost is that of
     /// [`Machine::allocate`](pavior_allocation::Machine).
     ///
     /// # Errors

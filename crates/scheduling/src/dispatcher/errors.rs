@@ -10,7 +10,7 @@ use thiserror::Error;
 #[error("job {} is already waiting or holds nodes", .0.0)]
 pub struct RepeatedJob(pub JobId);
 
-/// Reasons why a job cannot be given nodes without waiting.
+/// The reasons why a job cannot be given nodes without waiting.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GrantError {
     /// The job is already waiting or running.
@@ -34,7 +34,7 @@ impl GrantError {
     }
 }
 
-/// Reasons why a job cannot be started.
+/// The reasons why a job cannot be started.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum StartError {
     /// The queue has no such index.
@@ -79,7 +79,7 @@ pub enum StartError {
     },
 }
 
-/// Reasons why a dispatcher could not continue.
+/// The reasons why a dispatcher could not continue.
 #[derive(Clone, Debug, Error)]
 pub enum DispatchError {
     /// The strategy or the scheduler failed.

@@ -1,4 +1,4 @@
-//! A machine with its queue: jobs wait, start when the scheduler chooses them, run and end.
+//! A machine with its queue. Jobs wait, start when the scheduler chooses them, run, and end.
 //!
 //! Invariant: each job is either waiting, running or unknown, and exactly the running jobs hold
 //! nodes of the machine. Only `changes.rs` and `decision.rs` change the tables, and `questions.rs`
@@ -26,7 +26,7 @@ use crate::{Calendar, Prediction, Queue, Reach, Running, RunningJob, Scheduler};
 /// A machine, its waiting and running jobs, and the scheduler that chooses among them.
 ///
 /// The simulation, the service and the daemons for Slurm and Kubernetes are built on this type. It
-/// keeps three tables consistent for any sequence of calls: a job is either in the queue, or both
+/// keeps three tables consistent for any sequence of calls. A job is either in the queue, or both
 /// among the running jobs and on the machine, or in none of the tables.
 ///
 /// The caller provides the events and the time, which must not go backward. After each event, the
@@ -66,9 +66,9 @@ use crate::{Calendar, Prediction, Queue, Reach, Running, RunningJob, Scheduler};
 /// whose [`Decision`] can only be started or dropped. A caller that chooses jobs itself calls
 /// [`Dispatcher::choose`]. [`Dispatcher::hold`] records jobs that run on given nodes without having
 /// waited, and [`Dispatcher::grant`] starts jobs whose nodes the strategy chooses. The machine
-/// itself cannot be changed: methods of the dispatcher report failures, move jobs and reserve
-/// nodes. No scheduler can start a job on reserved nodes if the job is estimated to run into the
-/// reservation ([`Calendar`]). A dispatcher can be restored from records with `hold` and
+/// itself cannot be changed; instead, methods of the dispatcher report failures, move jobs and
+/// reserve nodes. No scheduler can start a job on reserved nodes if the job is estimated to run
+/// into the reservation ([`Calendar`]). A dispatcher can be restored from records with `hold` and
 /// [`Dispatcher::submit`] alone, without asking the scheduler.
 pub struct Dispatcher {
     machine: Machine,
@@ -85,7 +85,7 @@ pub struct Dispatcher {
 
 impl Dispatcher {
     /// Creates a dispatcher with an empty queue. Jobs that already hold nodes of the machine count
-    /// as running since time 0, without an expected end. O(j log j) for j such jobs.
+    /// as running since time 0, without an expected end. Takes O(j log j) time for j such jobs.
     pub fn new(machine: Machine, scheduler: Box<dyn Scheduler>) -> Dispatcher {
         let mut running = Running::new();
         for (id, placement) in machine.held() {
@@ -138,8 +138,8 @@ impl Dispatcher {
 
     /// Makes a copy in which time can advance independently. `scheduler` must be a new scheduler of
     /// the same kind, and `estimate` must return the estimated run time of each job in the copy.
-    /// The prediction of run times is not copied. O(N/64) for N nodes, plus the cost of copying the
-    /// strategy's index, the jobs and the advance reservations.
+    /// The prediction of run times is not copied. Takes O(N/64) time for N nodes, plus the cost of
+    /// copying the strategy's index, the jobs and the advance reservations.
     pub fn fork(
         &self,
         scheduler: Box<dyn Scheduler>,
@@ -151,7 +151,7 @@ impl Dispatcher {
         fork
     }
 
-    /// Makes a copy with a finer unit of time: each time is multiplied by `ticks`. Advance
+    /// Makes a copy with a finer unit of time, in which each time is multiplied by `ticks`. Advance
     /// reservations are not copied.
     pub fn fork_in(&self, scheduler: Box<dyn Scheduler>, ticks: u64) -> Dispatcher {
         let finer = |time: Time| Time(time.0.saturating_mul(ticks));

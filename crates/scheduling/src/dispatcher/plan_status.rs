@@ -52,7 +52,7 @@ impl Change {
     }
 }
 
-/// The maximum number of grants recorded for a scheduler. Exceeding this number voids the plan. The
+/// The maximum number of grants recorded for a scheduler. A greater number voids the plan. The
 /// limit bounds the memory of a dispatcher whose scheduler is never asked.
 const MOST_GRANTS: usize = 1 << 16;
 
@@ -63,10 +63,10 @@ pub(super) struct PlanStatus {
     pub(super) voided: u64,
     /// The jobs that were given nodes outside the queue since the scheduler was last asked.
     pub(super) granted: Vec<JobId>,
-    /// True if the machine is known to refuse every waiting job, false if it is known not to,
-    /// `None` if unknown. Grants do not change this.
+    /// True if the machine is known to refuse every waiting job, false if it is known not to, and
+    /// `None` if neither is known. Grants do not change this value.
     pub(super) refuses_all: Option<bool>,
-    /// True if the scheduler has chosen no job since the last change, so its plan is complete.
+    /// True if the scheduler has chosen no job since the last change, so that its plan is complete.
     pub(super) is_settled: bool,
 }
 

@@ -44,7 +44,7 @@ impl Dispatcher {
     /// Checks that the strategy and the scheduler have not failed.
     ///
     /// # Errors
-    /// Returns the error that occurred in either.
+    /// Returns the error that has occurred in either.
     pub fn check(&self) -> Result<(), CallerError> {
         self.machine.error().or_else(|| self.scheduler.error()).map_or(Ok(()), Err)
     }
@@ -58,8 +58,8 @@ impl Dispatcher {
         self.view(now, &mut ()).place(job)
     }
 
-    /// Returns the strategy's current placement for a request, ignoring advance reservations. Cost:
-    /// that of [`Machine::probe`](pavior_allocation::Machine::probe).
+    /// Returns the strategy's current placement for a request, ignoring advance reservations. The
+    /// cost is that of [`Machine::probe`](pavior_allocation::Machine::probe).
     ///
     /// # Errors
     /// Returns the reason if there is no placement.
@@ -70,15 +70,15 @@ impl Dispatcher {
     /// Checks that a request could be granted if the machine were empty and healthy.
     ///
     /// # Errors
-    /// Returns the reason, which is permanent, if the request could not be granted.
+    /// Returns the reason if the request could not be granted. The reason is permanent.
     pub fn could_ever_fit(&mut self, request: &Request) -> Result<(), Refusal> {
         self.machine.could_ever_fit(request)
     }
 
     /// Returns true if no waiting job can start, whichever one the scheduler chooses, until
-    /// something other than a grant happens: the machine refuses each of them, and would also
-    /// refuse them with fewer free nodes. After the scheduler has chosen no job, the first call
-    /// costs one search per distinct request, and later calls are O(1).
+    /// something other than a grant happens. This is the case if the machine refuses each of the
+    /// jobs, and would also refuse them with fewer free nodes. After the scheduler has chosen no
+    /// job, the first call costs one search per distinct request, and later calls are O(1).
     pub fn refuses_all_waiting(&mut self) -> bool {
         if let Some(known) = self.plan.refuses_all {
             return known;
@@ -91,8 +91,9 @@ impl Dispatcher {
         *plan.refuses_all.insert(requests.all(refuses))
     }
 
-    /// Returns the scheduler's plan for the waiting jobs, or `None` if something has changed since
-    /// it last chose no job, or if it does not report a plan. O(q) for q waiting jobs.
+    /// Returns the scheduler's plan for the waiting jobs. Returns `None` if something has changed
+    /// since the scheduler last chose no job, or if it does not report a plan. Takes O(q) time for
+    /// q waiting jobs.
     pub fn standing(&self, now: Time) -> Option<Standing> {
         let asked = self.plan.is_settled && !self.queue.is_empty();
         if asked { self.scheduler.standing(now, &self.queue, &self.machine) } else { None }

@@ -1,10 +1,10 @@
-//! Adaptive bypass: the longer the queue, the more jobs may bypass the head.
+//! Adaptive bypass: the longer the queue is, the more jobs may bypass its head.
 //!
 //! With q waiting jobs, the first `1 + floor(factor * q)` are tried in order of arrival, and the
-//! first that fits starts. With a short queue this is FCFS; under load it is similar to ScanAll.
+//! first that fits starts. With a short queue, this is FCFS; under load, it is similar to ScanAll.
 //! There is no limit on how often a job can be bypassed, so a large job can starve under a load
-//! that keeps the queue long. O(q) per decision, with one question per distinct request in each
-//! state of the machine.
+//! that keeps the queue long. A decision takes O(q) time, with one question per distinct request in
+//! each state of the machine.
 //!
 //! Source: Ababneh, Bani-Mohammad & Ould-Khaoua, "An adaptive job scheduling scheme for
 //! mesh-connected multicomputers", J. Supercomputing 53(1), 2010. The paper's function of the load
@@ -44,7 +44,7 @@ struct Bypass {
 }
 
 impl Bypass {
-    /// Returns how many of the oldest waiting jobs are tried.
+    /// Returns the number of the oldest waiting jobs that are tried.
     fn open(&self, queue: &Queue) -> usize {
         1 + (self.factor * queue.len() as f64).floor() as usize
     }

@@ -1,7 +1,7 @@
 //! First Come First Served: only the oldest job may start.
 //!
-//! Jobs start in order of arrival. A job that does not fit blocks all jobs behind it. O(1) and one
-//! question per decision.
+//! Jobs start in order of arrival. A job that does not fit blocks all jobs behind it. A decision
+//! takes O(1) time and one question.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;

@@ -1,4 +1,4 @@
-//! Scan: one size class at a time, each served until none of its jobs is waiting.
+//! Scan: one size class at a time is served until none of its jobs is waiting.
 //!
 //! Classes are powers of two: class k contains the jobs with 2^k to 2^(k+1) - 1 nodes. Only the
 //! oldest job of the current class may start. When no job of the class is waiting, the next class
@@ -11,8 +11,8 @@
 //!   class 2: c d f
 //! ```
 //!
-//! A class starves the others if its own jobs arrive faster than they are served. O(q) for q
-//! waiting jobs and one question per decision.
+//! A class starves the others if its own jobs arrive faster than they are served. A decision takes
+//! O(q) time for q waiting jobs and one question.
 //!
 //! Source: Krueger, Lai & Dixit-Radiya, "Job scheduling is more important than processor allocation
 //! for hypercube computers", IEEE TPDS 5(5), 1994. The classes of a hypercube are its dimensions;
@@ -51,7 +51,7 @@ const CLASSES: u32 = 32;
 
 struct Scan {
     up: bool,
-    /// The current class. `None` before the first job.
+    /// The current class, or `None` before the first job.
     class: Option<u32>,
 }
 

@@ -3,8 +3,8 @@
 //! The measure of size is an option, because the literature uses one name for three rules: `size`
 //! (nodes requested), `area` (nodes x estimated run time) and `time` (estimated run time, as in
 //! [SSD](super::ssd)). Ties go to the older job. If the smallest job does not fit, it blocks all
-//! others. Large jobs starve while smaller ones keep arriving. O(log q) for q waiting jobs and one
-//! question per decision; O(q log q) after a failure.
+//! others. Large jobs starve while smaller ones keep arriving. A decision takes O(log q) time for q
+//! waiting jobs and one question. After a failure, it takes O(q log q) time.
 //!
 //! Source: Majumdar, Eager & Bunt, "Scheduling in multiprogrammed parallel systems", SIGMETRICS
 //! 1988, for smallest number of processes first and smallest cumulative demand first.

@@ -1,4 +1,5 @@
-//! Window: any job that fits among `w` consecutive arrivals, starting with the oldest waiting job.
+//! Window: any job that fits among `w` consecutive arrivals may start. The window begins at the
+//! oldest waiting job.
 //!
 //! Jobs in the window are tried in order of arrival. A job that has started keeps its place in the
 //! window. The window slides only when the oldest job starts; it then begins at the next waiting
@@ -9,9 +10,9 @@
 //!                                   a, c and d are still waiting in the window
 //! ```
 //!
-//! A job is thus overtaken by at most w - 1 others, all among the w - 1 arrivals that follow it,
-//! and none starves. `window:1` is FCFS; wider windows are more similar to ScanAll. O(w) per
-//! decision, with one question per distinct request in each state of the machine.
+//! A job is thus overtaken by at most w - 1 others, all of which are among the w - 1 arrivals that
+//! follow it, and none starves. `window:1` is FCFS; wider windows are more similar to ScanAll. A
+//! decision takes O(w) time, with one question per distinct request in each state of the machine.
 //!
 //! Source: Ababneh & Bani-Mohammad, "A new window-based job scheduling scheme for 2D mesh
 //! multicomputers", Simulation Modelling Practice and Theory 19(1), 2011. Trying the window in
@@ -51,7 +52,7 @@ pub(crate) static ENTRY: Entry = Entry {
 
 struct Window {
     width: usize,
-    /// Started jobs behind the oldest waiting job, in order of arrival. They keep their places.
+    /// The started jobs behind the oldest waiting job, in order of arrival. They keep their places.
     started: Vec<JobId>,
     refused: Refused,
 }
@@ -93,8 +94,8 @@ impl Scheduler for Window {
     }
 
     fn standing(&self, _: Time, queue: &Queue, _: &Machine) -> Option<Standing> {
-        // A job that has failed and waits again is no longer among the started jobs: the last
-        // question removed it.
+        // A job that has failed and waits again is no longer among the started jobs, because the
+        // last question removed it.
         let oldest = queue.get(0)?.id;
         let mut open = 0;
         let mut gone = 0;

@@ -16,7 +16,7 @@ use crate::{MachineView, Reach};
 /// is made for the question.
 #[derive(Default)]
 pub(crate) struct BesideReservation {
-    /// Created for the first request that is not refused by count.
+    /// The fork, which is created for the first request that is not refused by count.
     fork: Option<UpdatedFork>,
     /// A state of the machine, and the number of free and unreserved nodes in that state.
     free: Option<(u64, u32)>,

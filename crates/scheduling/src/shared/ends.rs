@@ -10,15 +10,16 @@ use crate::{Calendar, Running, RunningJob};
 /// A running job and its expected end.
 pub(crate) type End<'a> = (Time, &'a RunningJob);
 
-/// A time when a job may start to fit, and the number of running jobs that will have ended by then.
+/// A time at which a job may start to fit, and the number of running jobs that will have ended by
+/// then.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Instant {
     pub(crate) at: Time,
     pub(crate) ended: usize,
 }
 
-/// Returns the times when running jobs or advance reservations end, in order. Nodes become free at
-/// no other time.
+/// Returns the times at which running jobs or advance reservations end, in order. Nodes become free
+/// at no other time.
 pub(crate) fn instants(now: Time, ends: &[End<'_>], calendar: Option<&Calendar>) -> Vec<Instant> {
     let last = |(index, end): (usize, &End<'_>)| {
         let more = ends.get(index + 1).is_some_and(|next| next.0 == end.0);
@@ -38,10 +39,10 @@ pub(crate) fn instants(now: Time, ends: &[End<'_>], calendar: Option<&Calendar>)
 ///
 /// A job that has outrun its estimate is expected to take twice as long
 /// ([`RunningJob::expected_end`]). As a result, promises are postponed for jobs with estimates that
-/// are too short, and more such jobs can start before the new time: a large job would wait as long
-/// as they keep arriving. With `promise=holds`, a job that overtook the oldest waiting job and has
-/// outrun its estimate is expected to end at any moment. No promise is postponed for it, and until
-/// it ends no other job starts on the promised nodes.
+/// are too short, and more such jobs can start before the new time. A large job would wait for as
+/// long as such jobs keep arriving. With `promise=holds`, a job that overtook the oldest waiting
+/// job and has outrun its estimate is expected to end at any moment. No promise is postponed for
+/// it, and until it ends no other job starts on the promised nodes.
 #[derive(Clone, Copy)]
 pub(crate) struct Expected<'a> {
     pub(crate) now: Time,
@@ -62,7 +63,7 @@ impl<'a> Expected<'a> {
     }
 
     /// Returns the time to reserve for the oldest waiting job, whose nodes are expected to be free
-    /// from `at` on. If they may be free at any moment, no other job ends before that time.
+    /// from `at` on. If the nodes may be free at any moment, no other job ends before that time.
     pub(crate) fn reserved(&self, at: Time) -> Time {
         let at_any_moment = self.oldest.is_some() && at <= self.now.saturating_add(Time(1));
         if at_any_moment { self.now } else { at }
@@ -82,12 +83,12 @@ impl<'a> Expected<'a> {
         running.expected_end(self.now)
     }
 
-    /// Returns the running jobs with their expected ends, earliest first; ties are ordered by
+    /// Returns the running jobs with their expected ends, earliest first. Ties are ordered by
     /// number.
     ///
     /// [`Running`] keeps the jobs by estimated end. Only the l jobs that have outrun their
-    /// estimates have later expected ends. They are sorted in O(l log l), then merged with the
-    /// others.
+    /// estimates have later expected ends. These jobs are sorted in O(l log l) time, and then
+    /// merged with the others.
     pub(crate) fn by_end(self) -> Peekable<impl Iterator<Item = End<'a>>> {
         let mut jobs = self.running.by_estimated_end().peekable();
         let mut late = Vec::new();

@@ -44,8 +44,8 @@ impl HeadPromise {
         changed
     }
 
-    /// Like [`HeadPromise::voided_by`], but any job that was given nodes outside the queue also
-    /// voids the promise.
+    /// Does the same as [`HeadPromise::voided_by`], but any job that was given nodes outside the
+    /// queue also voids the promise.
     pub(crate) fn voided_in(&mut self, view: &MachineView<'_>) -> bool {
         let (changed, granted) = (self.voided_by(view.health()), !view.granted().is_empty());
         if granted {

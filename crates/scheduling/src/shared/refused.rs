@@ -14,17 +14,18 @@ use crate::{MachineView, Queue, Reach, Start};
 #[derive(Default)]
 pub(crate) struct Refused {
     state: u64,
-    /// Only tested for membership, so its order is irrelevant.
+    /// The requests. The set is only tested for membership, so its order is irrelevant.
     requests: FxHashSet<Key>,
     /// The number of jobs, counted from the oldest, that are known to be refused.
     passed: usize,
-    /// The time when `passed` was counted, if reaches increase with time.
+    /// The time at which `passed` was counted, if reaches increase with time.
     at: Time,
     /// The value of [`Queue::withdrawals`] when `passed` was counted.
     withdrawals: u64,
 }
 
-/// A request and a reach in a few words, because each waiting job is looked up at each event.
+/// A request and a reach. The key is only a few words long, because each waiting job is looked up
+/// at each event.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
     sides: u64,
@@ -37,7 +38,7 @@ impl Key {
     #[inline]
     fn of(request: &Request, reach: Reach) -> Key {
         let Request { nodes, shape, freedom, pool } = *request;
-        // Neither a side nor the number for a freedom or a pool is ever 0.
+        // Sides are never 0, and neither are the numbers for a freedom or a pool.
         let sides =
             shape.map_or(0, |[x, y, z]| u64::from(x) | u64::from(y) << 16 | u64::from(z) << 32);
         let freedom = freedom.map_or(0, |freedom| 1 + freedom as u128);
@@ -56,7 +57,8 @@ impl Refused {
         }
     }
 
-    /// Returns the answer for a job with a given reach. Calls `ask` unless refusal is known.
+    /// Returns the answer for a job with a given reach. Calls `ask` unless the job is known to be
+    /// refused.
     pub(crate) fn ask<T>(
         &mut self,
         job: &Job,

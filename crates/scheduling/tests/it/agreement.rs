@@ -1,5 +1,5 @@
-//! Sequences of calls keep the queue, running jobs and machine consistent, and a failing call
-//! changes nothing.
+//! Tests that sequences of calls keep the queue, the running jobs and the machine consistent, and
+//! that a failing call changes nothing.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use crate::workloads::schedulers;
 use crate::world;
 
-/// Machines with room for few jobs; on the last one, switches join parts of placements.
+/// Machines that hold only a few jobs. On the last one, switches join the parts of placements.
 const MACHINES: [(&str, &str); 5] = [
     ("mesh:4x3", "tff"),
     ("torus:4x3", "mbs"),

@@ -1,5 +1,5 @@
-//! Advance reservations: no scheduler starts a job that would overlap a reservation. [`World`]
-//! checks every start.
+//! Tests of advance reservations. No scheduler may start a job that would overlap a reservation.
+//! [`World`] checks every start.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
@@ -72,8 +72,8 @@ fn nobody_is_ended_for_a_reservation() {
     }
 }
 
-/// Checks that the head is promised the time between two reservations if that is long enough,
-/// otherwise the time after both, and that this does not delay the job behind it.
+/// Checks that the head is promised the time between two reservations if that is long enough, or
+/// otherwise the time after both. The promise must not delay the job behind the head.
 #[test]
 fn plans_are_made_around_reservations() {
     for (estimate, start) in [(4, 10), (5, 30)] {
@@ -158,8 +158,8 @@ fn what_cannot_be_reserved_is_refused() {
     assert_eq!(reserve(overlapping, 5, 6).unwrap().others().count(), 1);
 }
 
-/// Returns the time when a job can start in a row of four, by brute force over times and places.
-/// Another job holds the first nodes until its end, and other nodes are reserved.
+/// Returns the time at which a job can start on four nodes in a row, by brute force over times and
+/// places. Another job holds the first nodes until its end, and other nodes are reserved.
 fn first_time(
     (width, length): (u16, u64),
     first: (u16, u64),
@@ -224,7 +224,7 @@ fn compare(scheduler: &str, jobs: &[Job], strategy: &str, reserved: &[AdvanceRes
     in_lock_step(world(scheduler), world(&format!("{scheduler}:plain")), jobs, &[]);
 }
 
-/// Strategies whose answers depend only on the free nodes, or are found on new forks.
+/// The strategies whose answers depend only on the free nodes, or are found on new forks.
 const STEADY: [&str; 8] = ["ff", "tff", "bf", "fs", "naive", "mbs", "gabl", "anca"];
 
 proptest! {

@@ -1,4 +1,4 @@
-//! The promises of backfilling, which hold if estimates are exact.
+//! Tests of the promises of backfilling, which hold if estimates are exact.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use crate::workloads::{Estimates, GRID, jobs, strategies};
 use crate::world::{NoObserver, StartObserver, World};
 
-/// Independently computes the latest start of the head when it is first seen.
+/// The latest start of each head, computed independently when the head is first seen.
 #[derive(Default)]
 struct Bounds(BTreeMap<JobId, Time>);
 
@@ -71,7 +71,7 @@ proptest! {
         }
     }
 
-    /// Checks that with exact estimates a conservative booking is final: later arrivals do not
+    /// Checks that, with exact estimates, a conservative booking is final: later arrivals do not
     /// change it.
     #[test]
     fn with_exact_estimates_conservative_delays_no_job(

@@ -1,4 +1,4 @@
-//! The guarantees of a dispatcher to its callers.
+//! Tests of a dispatcher's guarantees to its callers.
 
 use pavior_allocation::{Machine, Placement};
 use pavior_kernel::{CallerError, Time};
@@ -46,7 +46,7 @@ fn a_start_that_cannot_be_made_changes_nothing() {
     assert_eq!(start(Start::at(0)), Err(StartError::DoesNotFit(JobId(2))));
     let taken = start(Start::on(0, on([0; 3], [4, 2, 1])));
     assert!(matches!(taken, Err(StartError::BadPlacement { job: JobId(2), .. })), "{taken:?}");
-    // The job requests eight nodes; with four it would be a different job.
+    // The job requests eight nodes. With four, it would be a different job.
     let few = start(Start::on(0, on([0, 3, 0], [4, 1, 1])));
     assert_eq!(few, Err(StartError::TooFewNodes { job: JobId(2), asked: 8, given: 4 }));
     assert_eq!(shown(&dispatcher), before);

@@ -1,4 +1,4 @@
-//! Cases with drawings, small enough to check by eye.
+//! Tests of cases with drawings, which are small enough to check by eye.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
@@ -12,7 +12,7 @@ fn starts(grid: &str, scheduler: &str, jobs: &[Job]) -> Vec<u64> {
     jobs.iter().map(|job| world.start_of(job.id.0).0).collect()
 }
 
-/// Checks the geometric trap:
+/// Checks a geometric trap:
 ///
 /// ```text
 ///   x  0 1 2 3 4 5    a ends at 4, b at 9. The head h asks for 3 in a row, the candidate c for 1
@@ -127,9 +127,9 @@ fn bypass_deepens_with_the_queue() {
     assert_eq!(starts("mesh:4", "bypass", &jobs)[3], 3);
 }
 
-/// Checks that a job's freedom, not the strategy's own rule, decides where it fits: a box fits only
-/// once the running job has ended, under a strategy that grants by count, and a connected set fits
-/// next to that job, under one that grants boxes.
+/// Checks that a job's freedom, not the strategy's own rule, decides where it fits. Under a
+/// strategy that grants by count, a box fits only when the running job has ended. Under a strategy
+/// that grants boxes, a connected set fits next to the running job.
 ///
 /// ```text
 ///   a a a    until 2; b asks for 2 x 3 as it is:       a a a a    until 2; b asks for 10 connected

@@ -1,4 +1,4 @@
-//! EASY with a choice of the freedom of each job.
+//! Tests of EASY with a choice of the freedom of each job.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,8 @@ use crate::world::{NoObserver, StartObserver, World, job, row};
 
 const CHOICE: &str = "easy-freedom";
 
-/// A delay after an early job, long enough that hardly any jobs arrive during a test.
+/// A delay after an early job. It is so long that hardly any jobs arrive per unit of time during a
+/// test.
 const LATER: u64 = 1 << 40;
 
 fn later(jobs: &[Job]) -> Vec<Job> {
@@ -42,7 +43,7 @@ fn a_job_starts_in_pieces_if_that_costs_it_less_than_to_wait() {
         job(2, 0, row(1), 9, 9),   // b
         job(3, 1, row(4), 10, 10), // h
     ];
-    // In pieces at 4, its cost is 3 plus 10 times the penalty for a second piece; in a row at 9,
+    // In pieces at 4, the cost is 3 plus 10 times the penalty for a second piece. In a row at 9,
     // the cost is 8.
     for (each, start) in [(0.0, 4), (0.4, 4), (0.5, 4), (0.6, 9), (f64::INFINITY, 9)] {
         let world = World::new("mesh:6", "ff", CHOICE).predicting(by_pieces(each));
@@ -77,7 +78,7 @@ fn a_job_is_no_freer_than_it_allows() {
 
 /// Checks that the delay of other jobs counts too. The head could start in two pieces at 4, where
 /// it would take 3 longer, or in a row at 9. It holds 4 of 6 nodes, so 3 longer counts as 3 + 3 * 4
-/// / 6 for each other waiting job: with two of them, it waits.
+/// / 6 for each other waiting job. With two of them, the head waits.
 ///
 /// ```text
 ///   x  0 1 2 3 4 5
@@ -101,9 +102,9 @@ fn what_the_others_wait_longer_counts_too() {
     }
 }
 
-/// Checks the same head behind a job that arrived 40 or 300 before the other three. In a row its
-/// cost is 8. At 4, with 4 longer for the second piece, its cost is 3 + 4, plus 4 * 4 / 6 for each
-/// job that arrives within 12; there are 12 * 4 / 41 or 12 * 4 / 301 such jobs.
+/// Checks the same head behind a job that arrived 40 or 300 before the other three. In a row, the
+/// cost is 8. At 4, the second piece takes 4 longer, and the cost is 3 + 4, plus 4 * 4 / 6 for each
+/// job that arrives within 12. The number of such jobs is 12 * 4 / 41 or 12 * 4 / 301.
 #[test]
 fn what_those_wait_longer_that_come_meanwhile_counts_too() {
     for (ago, each, start) in [(40, 0.4, 9), (300, 0.4, 4), (40, 0.3, 4)] {
@@ -120,7 +121,7 @@ fn what_those_wait_longer_that_come_meanwhile_counts_too() {
     }
 }
 
-/// Checks a two-node job behind a head that waits for 9: the job could start in two pieces
+/// Checks a two-node job behind a head that waits for 9. The job could start in two pieces
 /// immediately, or in a row at 2.
 ///
 /// ```text
@@ -149,7 +150,7 @@ fn other_jobs_wait_for_their_box_too() {
     assert_eq!(start(1.0), (Time(2), 1));
 }
 
-/// Facts known about other jobs when a job is chosen.
+/// What is known about the other jobs when a job is chosen.
 #[derive(Clone, Copy)]
 struct Known {
     /// The number of other waiting jobs.
@@ -167,8 +168,8 @@ impl Known {
     }
 }
 
-/// A head when it is first seen: its minimum cost, and the minimum since then of what is known
-/// about other jobs.
+/// A head when it is first seen: its minimum cost, and the minimum since then of the numbers that
+/// are known about other jobs.
 struct Seen {
     at: Time,
     cost: Time,
@@ -235,11 +236,11 @@ fn some_growth(_: &Job, placement: &Placement) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(19, 96, 96)))]
 
-    /// Checks that the cost of a head is minimal among all levels when it starts as soon as it is
-    /// seen, and no higher later: another option is taken only if it is no later and costs less. If
-    /// fewer others wait or arrive then, its cost decreases by their share, and so does that of
-    /// every freer option. So with the minimum of what is known about others, no chosen option
-    /// costs more than the first.
+    /// Checks that the cost of a head is minimal among all levels when the head starts as soon as
+    /// it is seen, and no higher later. Another option is taken only if it is no later and costs
+    /// less. If fewer others wait or arrive then, the cost of the option decreases by their share,
+    /// and so does that of every freer option. With the minimum of what is known about the others,
+    /// no chosen option therefore costs more than the first.
     #[test]
     fn no_head_costs_more_than_its_cheapest_level(jobs in jobs(30, Estimates::Exact)) {
         for strategy in ["ff", "tff", "mbs", "naive"] {

@@ -1,4 +1,4 @@
-//! Wrong estimates: reservations are postponed, and broken promises are counted.
+//! Tests of wrong estimates, which postpone reservations and break promises that are counted.
 
 use pavior_kernel::Time;
 use pavior_trials::size;
@@ -73,8 +73,8 @@ fn estimates_up_to_the_end_of_time_keep_no_job_from_its_start() {
     }
 }
 
-/// Checks a job that requests the whole machine, behind a job with an exact estimate until 20,
-/// while jobs that claim to run for 1 or 2 but run for 7 arrive at every instant.
+/// Checks a job that requests the whole machine, behind a job with an exact estimate until 20. Jobs
+/// that claim to run for 1 or 2 but run for 7 arrive at every instant.
 #[test]
 fn jobs_that_say_too_little_do_not_starve_a_large_one_whose_promise_holds() {
     for scheduler in BACKFILLING {
@@ -94,8 +94,8 @@ fn jobs_that_say_too_little_do_not_starve_a_large_one_whose_promise_holds() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(19, 96, 96)))]
 
-    /// Checks that with any estimates no job starves while nodes drain, and no placement is
-    /// promised twice (the world panics when a job starts on taken nodes).
+    /// Checks that, with any estimates, no job starves while nodes drain, and no placement is
+    /// promised twice. (The world panics when a job starts on taken nodes.)
     #[test]
     fn wrong_estimates_break_promises_and_nothing_else(jobs in jobs(40, Estimates::Any)) {
         for strategy in ["tff", "tbl", "mbs", "naive", "random"] {
@@ -110,7 +110,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(4, 24, 24)))]
 
-    /// Like the test above, for strategies that can miss places and find them again later.
+    /// Checks the same as the test above, for strategies that can miss places and find them again
+    /// later.
     #[test]
     fn every_strategy_can_be_planned_with(jobs in jobs(25, Estimates::Any)) {
         for strategy in strategies(GRID) {

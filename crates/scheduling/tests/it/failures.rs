@@ -1,4 +1,4 @@
-//! Node failures: they void promises, and plans are remade.
+//! Tests of node failures, which void promises, so that plans are remade.
 
 use pavior_kernel::Time;
 use pavior_mesh::{NodeId, Request};
@@ -23,8 +23,8 @@ fn a_failure_voids_promises() {
     }
 }
 
-/// Checks the eve of job 3's reservation: job 4 has ended there, and its nodes are taken because
-/// they have failed. They must not be released a second time when job 4 ends.
+/// Checks the eve of job 3's reservation. Job 4 has ended on that eve, and its nodes are taken
+/// because they have failed. They must not be released a second time when job 4 ends.
 #[test]
 fn a_job_may_end_of_which_all_nodes_have_failed() {
     let shape = |a, b| Request::shape([a, b]);

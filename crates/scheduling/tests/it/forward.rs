@@ -1,4 +1,4 @@
-//! A machine and its queue, run forward with each job's estimated run time.
+//! Tests of a machine and its queue that run forward with each job's estimated run time.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
@@ -20,8 +20,8 @@ fn reserved(x: u16, from: u64, to: u64) -> AdvanceReservation {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(9, 48, 48)))]
 
-    /// Checks that with exact estimates, and if all jobs arrive at once, the run is what actually
-    /// happens.
+    /// Checks that, with exact estimates, and if all jobs arrive at once, the predicted run is the
+    /// actual run.
     #[test]
     fn with_exact_estimates_it_is_what_happens(
         jobs in jobs(25, Estimates::Exact),

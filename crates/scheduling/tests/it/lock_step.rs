@@ -1,5 +1,5 @@
-//! The plain and the fast form of EASY on machines with an index of busy boxes: many decisions in
-//! lock-step, with exact, too long and too short estimates.
+//! Tests of the plain and the fast form of EASY on machines with an index of busy boxes. Many
+//! decisions are made in lock-step, with estimates that are exact, too long or too short.
 
 use std::collections::BTreeSet;
 

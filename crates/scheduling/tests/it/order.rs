@@ -1,4 +1,4 @@
-//! The order in which jobs start, scheduler by scheduler, on random workloads.
+//! Tests of the order in which jobs start, scheduler by scheduler, on random workloads.
 
 use pavior_mesh::JobId;
 use pavior_trials::size;
@@ -103,8 +103,8 @@ proptest! {
         }
     }
 
-    /// Checks that a class is left only when none of its jobs is waiting, and then for the next
-    /// class in order.
+    /// Checks that a class is left only when none of its jobs is waiting, and that the next class
+    /// in order follows.
     #[test]
     fn scan_serves_a_class_until_none_of_it_waits(jobs in jobs(40, Estimates::Any)) {
         for (name, order) in [
@@ -119,7 +119,7 @@ proptest! {
     }
 }
 
-/// The expected next job: the classes take turns, starting with the current one.
+/// The expected next job. The classes take turns, starting with the current one.
 struct Classes {
     order: Vec<u32>,
     expected: Vec<JobId>,

@@ -1,4 +1,4 @@
-//! The plain and the fast form of backfilling, in lock-step.
+//! Tests of the plain and the fast form of backfilling, in lock-step.
 
 use pavior_kernel::Time;
 use pavior_mesh::{NodeId, Occupancy, Pool, Request};

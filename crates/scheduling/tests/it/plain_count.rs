@@ -1,5 +1,5 @@
-//! Conservative backfilling by numbers of nodes: an implementation with linear searches in lists,
-//! in lock-step with the tree-based one.
+//! Tests of conservative backfilling by numbers of nodes. An implementation with linear searches in
+//! lists runs in lock-step with the tree-based one.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
@@ -17,7 +17,7 @@ struct Plain {
     health: Option<u64>,
     nodes: u64,
     running: Vec<Taken>,
-    /// In queue order. `None` for a job that does not fit the healthy nodes.
+    /// The bookings in queue order. A job that does not fit the healthy nodes has `None`.
     booked: Vec<Option<Taken>>,
 }
 
@@ -124,8 +124,8 @@ fn length(job: &Job) -> Time {
     job.estimate.max(Time(1))
 }
 
-/// Returns the expected end: one, two, four, ... estimates after the start, whichever first is not
-/// past.
+/// Returns the expected end, which is one, two, four, ... estimates after the start, whichever is
+/// the first that is not in the past.
 fn expected(now: Time, start: Time, estimate: Time) -> Time {
     if start == now {
         return start + estimate;
@@ -171,7 +171,7 @@ proptest! {
         }
     }
 
-    /// Checks that with exact estimates and a strategy that grants by count, bookings are exact.
+    /// Checks that, with exact estimates and a strategy that grants by count, bookings are exact.
     #[test]
     fn with_exact_estimates_conservative_by_count_breaks_no_promise(
         jobs in jobs(60, Estimates::Exact),

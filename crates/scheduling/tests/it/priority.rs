@@ -1,4 +1,4 @@
-//! Priority by a function, compared with equivalent built-in schedulers.
+//! Tests of priority by a function, compared with equivalent built-in schedulers.
 
 use pavior_kernel::CallerError;
 use pavior_scheduling::{KeyFunction, Priority, Scheduler};
@@ -13,7 +13,7 @@ fn run(scheduler: Box<dyn Scheduler>, jobs: &[Job]) -> World {
     World::with(GRID, "tff", scheduler).run(jobs, &mut NoObserver)
 }
 
-/// Compares a key with a built-in scheduler: starts and questions must be equal.
+/// Compares a key with a built-in scheduler. Starts and questions must be equal.
 fn same(
     name: &str,
     key: fn(&Job) -> f64,
@@ -48,7 +48,8 @@ proptest! {
         prop_assert_eq!(world.started.len(), jobs.len());
         for started in &world.started {
             let own = started.waiting.iter().find(|job| job.id == started.job).unwrap();
-            // A smaller request of the same shape would have fitted in the place of this one.
+            // If a smaller request of the same shape were waiting, it would have fitted in the
+            // place of this one.
             let smaller = started.waiting.iter().filter(|other| {
                 let [own, other] = [own, *other].map(|job| job.request.shape.unwrap());
                 own != other && own.iter().zip(other).all(|(own, other)| other <= *own)

@@ -1,7 +1,7 @@
-//! Rules by count, compared with another simulator that only knows node counts.
+//! Tests of the rules by count, compared with another simulator that only knows node counts.
 //!
-//! With a strategy that succeeds whenever enough nodes are free, their places do not matter: start
-//! times must agree job by job.
+//! With a strategy that succeeds whenever enough nodes are free, the places of the nodes do not
+//! matter. Start times must agree job by job.
 
 use pavior_trials::size;
 use pavior_workload::{Job, Service};
@@ -61,7 +61,8 @@ fn by_count(jobs: &[Job], machine: u64, backfill: bool) -> Vec<u64> {
     starts.into_iter().map(|start| start.unwrap()).collect()
 }
 
-/// Returns the time when the head fits by estimated ends, and the number of nodes left over then.
+/// Returns the time at which the head fits by estimated ends, and the number of nodes left over at
+/// that time.
 fn shadow(head: u64, free: u64, running: &[Run], nodes: &dyn Fn(usize) -> u64) -> (u64, u64) {
     let mut times: Vec<u64> = running.iter().map(|run| run.3).collect();
     times.sort_unstable();

@@ -1,4 +1,4 @@
-//! The registry: folder, names and options agree.
+//! Tests that the registry's folder, names and options agree.
 
 use std::collections::BTreeSet;
 

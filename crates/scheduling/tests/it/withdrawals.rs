@@ -1,5 +1,5 @@
-//! Jobs that leave the queue without a start, and jobs that start without the scheduler. Both occur
-//! in a service.
+//! Tests of jobs that leave the queue without a start, and of jobs that start without the
+//! scheduler. Both occur in a service.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
@@ -96,7 +96,7 @@ fn no_job_starts_on_nodes_that_were_granted_beside_the_scheduler() {
     }
 }
 
-/// Checks that only the bookings that overlap a grant give way, and that those behind move up.
+/// Checks that only the bookings that overlap a grant give way, and that those behind them move up.
 #[test]
 fn only_the_bookings_that_a_grant_overlaps_give_way() {
     for scheduler in ["conservative", "conservative:plain", "conservative:count"] {
@@ -143,7 +143,7 @@ fn an_end_and_a_withdrawal_at_once_leave_each_job_its_own_booking() {
     }
 }
 
-/// Checks a queue that reaches the end of time, because requests without an estimate count as a
+/// Checks a queue that reaches the end of time because requests without an estimate count as a
 /// century.
 #[test]
 fn a_job_behind_the_end_of_time_starts_when_those_before_it_have_gone() {

@@ -17,9 +17,9 @@ pub(crate) const BACKFILLING: [&str; 4] =
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Estimates {
     Exact,
-    /// At least the run time.
+    /// Every estimate is at least the run time.
     Safe,
-    /// Any value, including zero.
+    /// Estimates have any value, including zero.
     Any,
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn jobs(most: usize, estimates: Estimates) -> impl Strategy<Value = V
     })
 }
 
-/// Like [`jobs`], but five in six jobs specify a freedom.
+/// Creates jobs as [`jobs`] does, but five in six jobs specify a freedom.
 pub(crate) fn jobs_with_freedoms(
     most: usize,
     estimates: Estimates,

@@ -38,8 +38,8 @@ pub(crate) struct Started {
     pub(crate) waiting: Vec<Job>,
 }
 
-/// An observer called before every question to the scheduler, and after the last question of an
-/// instant.
+/// An observer that is called before every question to the scheduler, and after the last question
+/// of an instant.
 pub(crate) trait StartObserver {
     fn asked(&mut self, _: &World) {}
     fn settled(&mut self, _: &mut World) {}

@@ -1,4 +1,4 @@
-//! Components that fail and are repaired, and the effects on jobs.
+//! Components that fail and are repaired, and the effects of this on jobs.
 
 mod outages;
 
@@ -14,26 +14,26 @@ use crate::RunError;
 pub(crate) use outages::Effect;
 use outages::Outages;
 
-/// The consequences for a job that is hit by a failure. The job gives up its nodes and returns to
-/// the queue in order of its original arrival.
+/// The consequences for a job that a failure hits. The job gives up its nodes, and returns to the
+/// queue at the position of its original arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restart {
     /// The job restarts from the beginning.
     Scratch,
-    /// The job continues from the last multiple of this run time.
+    /// The job continues from the last multiple of this run time that it had reached.
     Checkpoint(Time),
 }
 
 /// Spare components.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spares {
-    /// Cubes kept out of use as long as enough others are whole.
+    /// The number of cubes that are kept out of use as long as enough others are whole.
     pub cubes: u32,
-    /// Switches that replace failed ones.
+    /// The number of switches that can replace failed ones.
     pub switches: u32,
 }
 
-/// Component failures in a run.
+/// The failures of components in a run.
 ///
 /// ```
 /// # mod pavior { pub use pavior_simulation as simulation; pub use pavior_workload as workload; }
@@ -52,7 +52,7 @@ pub struct Spares {
 pub struct Failing {
     /// Failures and repairs, in chronological order.
     pub events: Box<dyn Iterator<Item = FailureEvent> + Send>,
-    /// The treatment of jobs that are hit by a failure.
+    /// The treatment of jobs that a failure hits.
     pub restart: Restart,
     /// The spare components.
     pub spares: Spares,
@@ -74,10 +74,10 @@ pub enum BadFailing {
     /// An event refers to a component that the machine does not have.
     #[error("the machine has no {0}")]
     Unknown(Component),
-    /// There are spare cubes on a machine without cubes, or no cube is left in use.
+    /// There are spare cubes on a machine without cubes, or no cube would be left in use.
     #[error("{spares} of {cubes} cubes cannot be spares")]
     Spares {
-        /// The number of cubes in the machine; 0 if it is not made of cubes.
+        /// The number of cubes in the machine, or 0 if it is not made of cubes.
         cubes: u32,
         /// The number of spare cubes.
         spares: u32,
@@ -89,14 +89,14 @@ pub(crate) struct Faults {
     events: Peekable<Box<dyn Iterator<Item = FailureEvent> + Send>>,
     restart: Restart,
     outages: Outages,
-    /// The machine without jobs or failures, with its spares out of use. `None` if it has no
+    /// The machine without jobs or failures, with its spares out of use, or `None` if it has no
     /// spares.
     spared: Option<Machine>,
 }
 
 impl Faults {
-    /// Creates the faults. Events before the start of a run take effect at its start. Takes spares
-    /// out of use on the machine, which must be empty.
+    /// Creates the faults. Events before the start of a run take effect at its start. Takes the
+    /// spares of the machine out of use; the machine must be empty.
     pub(crate) fn new(
         failing: Failing,
         begin: Time,
@@ -113,7 +113,7 @@ impl Faults {
         Ok(Faults { events: events.peekable(), restart, outages, spared })
     }
 
-    /// Returns true if a request could be granted alongside the spares, with no failures and no
+    /// Returns true if a request could be granted in addition to the spares, without failures and
     /// running jobs.
     pub(crate) fn leaves_room_for(&mut self, request: &Request) -> bool {
         self.spared.as_mut().is_none_or(|machine| machine.probe(request).is_ok())
@@ -123,14 +123,14 @@ impl Faults {
         self.events.peek().map(|event| event.at)
     }
 
-    /// Returns the effects of the next event at an instant. Events are returned in chronological
-    /// order, repairs first.
+    /// Returns the effects of the next event at an instant. Events come in chronological order, and
+    /// repairs come first.
     pub(crate) fn at(&mut self, now: Time) -> Result<Option<Vec<Effect>>, BadFailing> {
         let Some(event) = self.events.next_if(|event| event.at == now) else { return Ok(None) };
         self.outages.apply(event.component, event.change).map(Some)
     }
 
-    /// Returns what remains of a job that ran for `elapsed`.
+    /// Returns the part of a job that remains after it has run for `elapsed`.
     pub(crate) fn rest_of(&self, mut job: Job, elapsed: Time) -> Job {
         let saved = match self.restart {
             Restart::Scratch => Time::ZERO,

@@ -1,17 +1,17 @@
-//! The mapping from failed components to missing nodes and switches.
+//! The nodes and switches that are missing because components have failed.
 //!
-//! A node is missing while the node itself, or the cube that contains it, is out of order. A cube
-//! is whole while nothing in it is missing. On a machine with C cubes and S spares, C - S whole
-//! cubes are in use if there are that many. A whole cube that is not needed is a spare, and its
-//! nodes are out of use.
+//! A node is missing while it, or the cube that contains it, is out of order. A cube is whole while
+//! nothing in it is missing. On a machine with C cubes and S spares, C - S whole cubes are in use
+//! if there are that many. A whole cube that is not needed is a spare, and its nodes are out of
+//! use.
 //!
 //! When a cube in use breaks, the spare with the lowest number replaces it. The rest of the broken
-//! cube goes out of use once its jobs have ended. Without a spare, the cube stays in use. A cube
-//! that is whole again is put to use if fewer than C - S are in use, and becomes a spare otherwise.
-//! Initially, the cubes with the highest numbers are spares.
+//! cube goes out of use when its jobs have ended. If there is no spare, the cube stays in use. A
+//! cube that becomes whole again is put into use if fewer than C - S cubes are in use. Otherwise,
+//! it becomes a spare. Initially, the cubes with the highest numbers are spares.
 //!
-//! The switches work if no more have failed than there are spares. A spare takes over immediately,
-//! but the jobs on the failed switch are still interrupted.
+//! The switches work if no more of them have failed than there are spares. A spare switch takes
+//! over immediately, but the jobs on the failed switch are still interrupted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,27 +23,27 @@ use super::{BadFailing, Spares};
 /// An effect on a node, or on the switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// The node is missing; a job that holds it is hit.
+    /// The node is missing, and the job that holds it is hit.
     Lost(NodeId),
-    /// The node goes out of use once the job that holds it has ended.
+    /// The node goes out of use when the job that holds it has ended.
     Withdrawn(NodeId),
     /// The node can be used again.
     Back(NodeId),
-    /// The switches no longer join cubes; jobs that need them are hit.
+    /// The switches no longer join cubes, and the jobs that need them are hit.
     SwitchesLost,
     /// The switches join cubes again.
     SwitchesBack,
 }
 
-/// Failed components, and components that are out of use.
+/// The components that have failed, and those that are out of use.
 pub(crate) struct Outages {
     grid: Grid,
     cubes: Option<Cubes>,
     spares: Spares,
     failed: BTreeSet<Component>,
-    /// For each cube that is not whole, the number of failed components in it.
+    /// For each cube that is not whole, the number of its failed components.
     broken: BTreeMap<NodeId, u32>,
-    /// Cubes out of use.
+    /// The cubes that are out of use.
     withdrawn: BTreeSet<NodeId>,
     switches_failed: u32,
 }
@@ -72,8 +72,8 @@ impl Outages {
         self.withdrawn.iter().flat_map(|&cube| self.nodes(Component::Cube(cube))).collect()
     }
 
-    /// Applies a failure or a repair. Failing a failed component changes nothing, and neither does
-    /// repairing a working one.
+    /// Applies a failure or a repair. A failure of a component that has already failed changes
+    /// nothing, and neither does a repair of a working one.
     pub(crate) fn apply(
         &mut self,
         component: Component,
@@ -96,7 +96,7 @@ impl Outages {
         let mut effects: Vec<Effect> = Vec::new();
         let cube = self.cube_of(component);
         for node in self.nodes(component) {
-            // Another failure may keep the node missing.
+            // The node may still be missing because of another failure.
             let other = match component {
                 Component::Node(_) => {
                     cube.is_some_and(|cube| self.has_failed(Component::Cube(cube)))
@@ -196,7 +196,7 @@ impl Outages {
         self.effects_on(cube, Effect::Withdrawn, effects);
     }
 
-    /// Adds an effect on the nodes in a cube that have not failed.
+    /// Adds an effect on those nodes of a cube that have not failed.
     fn effects_on(&self, cube: NodeId, effect: fn(NodeId) -> Effect, effects: &mut Vec<Effect>) {
         if self.has_failed(Component::Cube(cube)) {
             return;
@@ -234,7 +234,7 @@ mod tests {
         Outages::new(machine.parse().unwrap(), Spares { cubes, switches }).unwrap()
     }
 
-    /// Applies events at random and tracks the state that the machine would have.
+    /// Applies random events, and tracks the state that the machine should have.
     #[test]
     fn nodes_are_missing_if_and_only_if_something_has_failed_or_is_a_spare() {
         for spares in [0, 1, 3, 7] {
@@ -282,7 +282,7 @@ mod tests {
         let effects = outages.apply(chip, Change::Fail).unwrap();
         assert_eq!(effects[0], Effect::Lost(NodeId(0)));
         assert_eq!(effects[1..65].iter().filter(|one| matches!(one, Effect::Back(_))).count(), 64);
-        // The 63 other chips in its cube.
+        // These are the 63 other chips in the cube.
         assert_eq!(effects[65..].len(), 63);
         assert_eq!(outages.withdrawn, BTreeSet::from([NodeId(0), NodeId(7)]));
         assert_eq!(outages.apply(chip, Change::Fail).unwrap(), []);

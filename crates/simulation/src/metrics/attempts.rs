@@ -1,5 +1,5 @@
-//! Attempts: the number of questions asked by the scheduler ("can this start now?"), regardless of
-//! the answer.
+//! Attempts: the number of times that the scheduler asked whether a job could start now, whatever
+//! the answer was.
 
 use super::count::CountOf;
 use super::{MetricSpec, Unit};

@@ -1,14 +1,14 @@
-//! The error of a mean over one run's jobs, estimated by the moving block bootstrap.
+//! The error of a mean over the jobs in one run, estimated by the moving block bootstrap.
 //!
-//! The waits of successive jobs are correlated. Their plain standard error is therefore far too
+//! The waits of successive jobs are correlated. Therefore, their plain standard error is far too
 //! small, and a log has no second replication. The moving block bootstrap (Künsch, Annals of
-//! Statistics 17(3), 1989) draws blocks of consecutive jobs with replacement until the sample has
-//! as many jobs as the run. The spread of the means of such samples gives the error.
+//! Statistics 17(3), 1989) draws blocks of consecutive jobs with replacement, until the sample has
+//! as many jobs as the run. The spread of the means of such samples is the error.
 //!
-//! The block length is the square root of the number of jobs. 999 samples are drawn. The error is
-//! half of the distance between the 2.5th and the 97.5th percentile of their means. The draws are
-//! the same in every run. Cost: O(jobs log jobs) for sorting, and 999 times the square root of the
-//! number of jobs.
+//! The block length is the square root of the number of jobs, and 999 samples are drawn. The error
+//! is half of the distance between the 2.5th and the 97.5th percentile of their means. The draws
+//! are the same in every run. Cost: O(jobs log jobs) for sorting, and 999 times the square root of
+//! the number of jobs.
 
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::JobId;
@@ -18,9 +18,9 @@ use super::{Context, Metric};
 use crate::{Fact, Interest, Observer};
 
 const SAMPLES: u64 = 999;
-/// The indices of the sorted means at the two ends of the interval.
+/// The indices of the two ends of the interval among the sorted means.
 const ENDS: [usize; 2] = [24, 974];
-/// The minimum number of jobs needed to estimate their correlation.
+/// The minimum number of jobs for which their correlation can be estimated.
 const FEWEST: usize = 100;
 
 /// A time for each completed job, and the error of the mean.
@@ -63,8 +63,8 @@ impl Metric for BlockError {
     }
 }
 
-/// Returns the half-width of the 95 % interval for the mean of successive values, or `None` for
-/// fewer than 100 values.
+/// Returns the half-width of the 95 % interval for the mean of successive values. Returns `None`
+/// for fewer than 100 values.
 fn half_width(values: impl ExactSizeIterator<Item = f64>) -> Option<f64> {
     let count = values.len();
     if count < FEWEST {
@@ -116,7 +116,7 @@ mod tests {
 
     /// Repeats each value a hundred times in a row, so that only a hundredth of the values are
     /// independent. The error is ten times that of independent values, minus the part that blocks
-    /// of 100 miss.
+    /// of 100 do not capture.
     #[test]
     fn values_that_depend_on_each_other_have_a_greater_one() {
         let mut draw = Stream::new(3, 0, "values");

@@ -1,8 +1,8 @@
 //! Broken guarantees: jobs that started later than their scheduler first promised.
 //!
 //! Only backfilling schedulers make promises. Those that reserve nodes break a promise only if a
-//! job outran its estimate; EASY by count may also break one because the free nodes were not where
-//! the strategy needed them. Delays caused by node failures are not counted.
+//! job runs longer than its estimate. EASY by count may also break a promise because the free nodes
+//! are not where the strategy needs them. Delays caused by node failures do not count.
 
 use super::count::CountOf;
 use super::{MetricSpec, Unit};

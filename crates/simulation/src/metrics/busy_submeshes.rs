@@ -1,4 +1,5 @@
-//! Busy submeshes: the time average of the number of parts held, called m in the TBL paper.
+//! Busy submeshes: the time average of the number of parts that jobs hold, called m in the TBL
+//! paper.
 
 use super::time_average::HeldOverTime;
 use super::{MetricSpec, Unit};

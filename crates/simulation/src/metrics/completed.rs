@@ -1,4 +1,4 @@
-//! Completed jobs.
+//! Completed jobs: the number of jobs that completed.
 
 use super::count::CountOf;
 use super::{MetricSpec, Unit};

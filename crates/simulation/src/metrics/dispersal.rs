@@ -1,11 +1,12 @@
-//! Dispersal: the mean hop distance between two nodes of a job, divided by that of the most compact
-//! box with the same number of nodes, averaged over jobs started.
+//! Dispersal: the mean hop distance between two nodes of a job, divided by that in the most compact
+//! box with the same number of nodes, averaged over started jobs.
 //!
-//! Distances are those of the network: the shorter direction on axes that wrap. Only granted nodes
-//! count. The most compact box is the one that the `compact` shape rule chooses for the count; if
-//! it has more nodes, its first ones in row-major order are used. It is measured at the origin.
-//! Jobs with a single node have no pairs and do not count. Nodes are counted by coordinate, axis by
-//! axis: O(parts + the machine's sides) per job; O(1) for a job in one box that no ring shortens.
+//! Distances are those of the network, that is, the shorter direction on axes that wrap. Only
+//! granted nodes count. The most compact box is the one that the `compact` shape rule chooses for
+//! the number of nodes; if it has more nodes, only its first ones in row-major order are used. It
+//! is measured at the origin. Jobs with a single node have no pairs and do not count. Nodes are
+//! counted by coordinate, axis by axis. Cost: O(parts + the machine's sides) per job, or O(1) for a
+//! job in one box if no ring shortens its distances.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, Sides};
@@ -26,7 +27,8 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
 struct Dispersal {
     grid: Grid,
     shaper: Shaper,
-    /// The mean distance in the most compact box, by node count; 0 if not yet computed.
+    /// The mean distance in the most compact box, by number of nodes. It is 0 if it has not been
+    /// computed.
     compact: Vec<f64>,
     counts: Counts,
     mean: Mean,
@@ -60,15 +62,15 @@ impl Dispersal {
 }
 
 /// Returns the mean distance over ordered pairs of nodes, including pairs of a node with itself.
-/// Such pairs add nothing and occur in both terms of the ratio.
+/// Such pairs add nothing, and occur in both parts of the ratio.
 fn mean_distance(grid: &Grid, parts: &[Cuboid], counts: &mut Counts) -> f64 {
     let total: u64 = parts.iter().map(|part| u64::from(part.volume())).sum();
     let of_axes = (0..3).map(|axis| distances(grid, axis, parts, total, counts));
     of_axes.sum::<u64>() as f64 / (total * total) as f64
 }
 
-/// Returns the first nodes of a box at the origin, in row-major order, as boxes: whole planes,
-/// whole rows, and the rest.
+/// Returns the first nodes of a box at the origin in row-major order. They are represented as
+/// boxes: whole planes, whole rows, and the rest.
 fn first_nodes([a, b, _]: Sides, nodes: u32) -> Vec<Cuboid> {
     let (row, plane) = (u32::from(a), u32::from(a) * u32::from(b));
     let (planes, beyond) = ((nodes / plane) as u16, nodes % plane);
@@ -81,8 +83,8 @@ fn first_nodes([a, b, _]: Sides, nodes: u32) -> Vec<Cuboid> {
     parts.into_iter().filter(|part| part.volume() > 0).collect()
 }
 
-/// Returns the distances along one axis, summed over ordered pairs of the parts' nodes, `total` in
-/// number.
+/// Adds up the distances along one axis over ordered pairs of nodes of the parts, which have
+/// `total` nodes.
 fn distances(grid: &Grid, axis: usize, parts: &[Cuboid], total: u64, counts: &mut Counts) -> u64 {
     let n = grid.side(axis);
     if n == 1 {
@@ -98,7 +100,7 @@ fn distances(grid: &Grid, axis: usize, parts: &[Cuboid], total: u64, counts: &mu
     let ends = parts.iter().map(|part| u32::from(part.base[axis]) + u32::from(part.sides[axis]));
     let begin = parts.iter().map(|part| part.base[axis]).min().unwrap_or(0);
     let extent = ends.max().unwrap_or(0) - u32::from(begin);
-    // Nodes within half a ring are no closer to each other in the other direction.
+    // If all nodes are within half a ring, the other direction is never shorter.
     let n = u32::from(n);
     if grid.wraps(axis) && 2 * (extent - 1) > n {
         counts.count(0, n, axis, parts);
@@ -122,13 +124,14 @@ struct Counts {
 }
 
 impl Counts {
-    /// Counts the nodes at `n` coordinates, beginning with `first` and wrapping around after the
-    /// last. O(parts + n).
+    /// Counts the nodes at `n` coordinates, which begin with `first` and wrap around after the
+    /// last. Takes O(parts + n) time.
     fn count(&mut self, first: u16, n: u32, axis: usize, parts: &[Cuboid]) {
         let n = n as usize;
         self.at.clear();
         self.at.resize(n, 0);
-        // First, the difference between each coordinate and the previous one, wrapping if negative.
+        // At first, this is the difference between each coordinate and the previous one, as a
+        // wrapping number.
         for part in parts {
             let layer = layer(part, axis);
             let begin = usize::from(part.base[axis] - first);
@@ -148,8 +151,8 @@ impl Counts {
         }
     }
 
-    /// Sums the distances on a line: each step between adjacent coordinates counts for the pairs on
-    /// its two sides.
+    /// Adds up the distances on a line. Each step between adjacent coordinates counts for all pairs
+    /// of nodes on its two sides.
     fn along(&self, total: u64) -> u64 {
         let (mut before, mut sum) = (0, 0);
         for count in &self.at {
@@ -159,8 +162,8 @@ impl Counts {
         2 * sum
     }
 
-    /// Sums the distances on a ring of n: among its n arcs of n / 2 coordinates, rounded down, 2 d
-    /// contain exactly one of two nodes at distance d.
+    /// Adds up the distances on a ring of n. Among its n arcs of n / 2 coordinates, rounded down, 2
+    /// d contain exactly one of two nodes at distance d.
     fn around(&self, total: u64) -> u64 {
         let half = self.at.len() / 2;
         let (first, rest) = self.at.split_at(half);
@@ -175,7 +178,7 @@ impl Counts {
         };
         let from_first = apart(first, rest);
         if rest.len() == half {
-            // The arcs that begin elsewhere are the complements of these.
+            // The arcs that begin at other coordinates are the complements of these.
             2 * from_first
         } else {
             let from_middle = apart(&rest[..1], &rest[half..]);
@@ -213,7 +216,7 @@ mod tests {
     use super::*;
     use pavior_mesh::NodeId;
 
-    /// Computes the metric by definition, pair by pair.
+    /// Computes the metric by its definition, pair by pair.
     fn by_pairs(grid: &Grid, parts: &[Cuboid]) -> f64 {
         let nodes: Vec<NodeId> = parts.iter().flat_map(|part| part.nodes(grid)).collect();
         let mut sum = 0;

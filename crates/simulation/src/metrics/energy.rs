@@ -1,5 +1,6 @@
-//! Energy: flit-hops times the energy of a link traversal, plus flits through routers times that of
-//! a router traversal, averaged over messages delivered (the NAS paper's future work).
+//! Energy: flit-hops times the energy of a link traversal, plus the number of flits through routers
+//! times the energy of a router traversal, averaged over delivered messages (future work of the NAS
+//! paper).
 
 use super::carried::Carried;
 use super::{MetricSpec, Unit};

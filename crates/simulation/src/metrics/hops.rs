@@ -1,4 +1,4 @@
-//! Hops: the links that a message crosses, averaged over messages delivered.
+//! Hops: the number of links that a message crosses, averaged over delivered messages.
 
 use super::carried::Carried;
 use super::{MetricSpec, Unit};

@@ -1,5 +1,6 @@
-//! Internal fragmentation: nodes granted but not requested, over the nodes granted (the NAS paper's
-//! definition) or over the nodes requested (the MFA paper's), all summed over jobs started.
+//! Internal fragmentation: the number of nodes granted but not requested, divided by the number of
+//! nodes granted (the NAS paper's definition) or requested (the MFA paper's). Both numbers are
+//! summed over started jobs.
 
 use pavior_kernel::Time;
 
@@ -22,7 +23,7 @@ pub(super) const REQUIRED: MetricSpec = MetricSpec {
 };
 
 struct InternalFragmentation {
-    /// True if the ratio is over granted nodes, false if over requested nodes.
+    /// True if the ratio is to granted nodes, false if it is to requested nodes.
     over_granted: bool,
     granted: u64,
     requested: u64,

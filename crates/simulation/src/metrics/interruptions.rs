@@ -1,4 +1,4 @@
-//! Interruptions: runs of jobs that were cut short by a failure.
+//! Interruptions: the number of times that a failure cut short the run of a job.
 
 use super::count::CountOf;
 use super::{MetricSpec, Unit};

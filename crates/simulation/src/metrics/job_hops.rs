@@ -1,5 +1,5 @@
-//! Job hops: the links that a message in an iteration crosses, averaged over the iteration, then
-//! over all started jobs that send messages.
+//! Job hops: the number of links that a message in an iteration crosses, averaged over the
+//! iteration, then over all started jobs that send messages.
 
 use super::mean::MeanOf;
 use super::{MetricSpec, Unit};

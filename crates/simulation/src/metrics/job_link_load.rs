@@ -1,5 +1,5 @@
-//! Job link load: the messages in an iteration that cross its most loaded link, averaged over all
-//! started jobs that send messages.
+//! Job link load: the number of messages in an iteration that cross its most loaded link, averaged
+//! over all started jobs that send messages.
 
 use super::mean::MeanOf;
 use super::{MetricSpec, Unit};

@@ -1,4 +1,4 @@
-//! Jobs hit: jobs whose run was cut short by a failure at least once.
+//! Jobs hit: the number of jobs whose run was cut short by a failure at least once.
 
 use pavior_kernel::Time;
 use pavior_mesh::JobId;

@@ -1,5 +1,5 @@
-//! Latency: cycles from the creation of a message to its delivery, averaged over messages
-//! delivered.
+//! Latency: the number of cycles from the creation of a message to its delivery, averaged over
+//! delivered messages.
 
 use super::carried::Carried;
 use super::{MetricSpec, Unit};

@@ -5,7 +5,7 @@ use pavior_kernel::Time;
 use super::{Context, Metric};
 use crate::{Fact, Interest, Observer};
 
-/// Sum and count.
+/// A sum and a count, which give a mean.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Mean {
     sum: f64,
@@ -36,7 +36,7 @@ impl<F> MeanOf<F>
 where
     F: Fn(&Context, Time, &Fact<'_>) -> Option<f64> + Send + 'static,
 {
-    /// Creates a mean. `of` returns the value of a fact, if it has one.
+    /// Creates a mean. `of` returns the value that a fact contributes, if any.
     pub(super) fn boxed(context: &Context, interest: Interest, of: F) -> Box<dyn Metric> {
         Box::new(MeanOf { context: *context, interest, of, mean: Mean::default() })
     }

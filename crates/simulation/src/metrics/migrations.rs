@@ -1,5 +1,5 @@
-//! Migration: the number of moves of running jobs, the number of moved nodes, and the time spent on
-//! moves.
+//! Migrations: the number of moves of running jobs, the number of nodes moved, and the time spent
+//! on moves.
 
 use pavior_kernel::Time;
 
@@ -32,7 +32,7 @@ pub(super) const TIME: MetricSpec = MetricSpec {
     },
 };
 
-/// Returns how much a move counts, given its number of nodes and its price.
+/// Returns the amount that a move counts, given its number of nodes and its price.
 type Count = fn(&Context, u32, Time) -> f64;
 
 struct Migrations {

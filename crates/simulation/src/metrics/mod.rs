@@ -1,7 +1,7 @@
 //! Metrics: one observer per file, and the list of all of them.
 //!
-//! `allocation_ns` is also in the list, but no observer computes it: it is measured by the run's
-//! stopwatch and is part of the outcome.
+//! `allocation_ns` is also in the list, but no observer computes it. The stopwatch of the run
+//! measures it, and it is part of the outcome.
 
 mod attempts;
 mod block_error;
@@ -55,7 +55,7 @@ use pavior_workload::TimeUnit;
 
 use crate::Observer;
 
-/// A metric as data.
+/// A metric, described as data.
 pub struct MetricSpec {
     /// The name in results.
     pub name: &'static str,
@@ -80,8 +80,8 @@ impl MetricSpec {
 /// Returns the metric with a given name, such as `turnaround` or `slots:4x4x4`.
 ///
 /// # Errors
-/// Returns an error if there is no such metric, with a suggestion if a similar name exists, or if
-/// its option is invalid.
+/// Returns an error if there is no such metric, with a suggestion if a similar name exists. Also
+/// returns an error if the metric's option is invalid.
 pub fn named(text: &str) -> Result<&'static MetricSpec, BadName> {
     let option = text.split_once(':').map_or("", |(_, option)| option);
     match bare_name(text) {
@@ -109,14 +109,14 @@ pub struct Context {
     pub slowdown_bound: f64,
     /// The number of cycles needed to route a header through a node.
     pub routing_delay: u32,
-    /// The energy used by messages.
+    /// The energy that messages use.
     pub energy: Energy,
     /// The text after the metric's name and a colon, or an empty string.
     pub option: &'static str,
 }
 
 impl Context {
-    /// Creates the context for a machine, with defaults for everything else.
+    /// Creates the context of a run on a machine, with defaults for everything else.
     ///
     /// ```
     /// # mod pavior { pub use pavior_simulation as simulation; }
@@ -152,7 +152,7 @@ pub trait Metric: Observer {
 pub enum Unit {
     /// The workload's unit of time.
     Time,
-    /// A fraction of the whole, 0..1.
+    /// A fraction of the whole, from 0 to 1.
     Fraction,
     /// A ratio of two quantities of the same kind.
     Ratio,
@@ -189,7 +189,7 @@ impl Unit {
     }
 }
 
-/// The name of the only measured metric.
+/// The name of the only metric that is measured rather than observed.
 pub const ALLOCATION_NS: &str = "allocation_ns";
 
 /// The description of `allocation_ns`.

@@ -1,8 +1,9 @@
-//! Overtakings: the number of times that a job started while an older one waited, counted once per
-//! older job.
+//! Overtakings: the number of times that a job started while an older one was waiting, counted once
+//! for each older job.
 //!
-//! Zero under FCFS. A job that was interrupted and is waiting again does not count as waiting,
-//! since it has already started once. O(q) per start, so this metric is computed only on request.
+//! The value is zero under FCFS. A job that was interrupted and is waiting again does not count as
+//! waiting, because it has already started once. O(q) per start for q waiting jobs, so this metric
+//! is computed only on request.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Rejected jobs: jobs that can never fit and are rejected on arrival.
+//! Rejected jobs: the number of jobs that can never fit and are rejected on arrival.
 
 use super::count::CountOf;
 use super::{MetricSpec, Unit};

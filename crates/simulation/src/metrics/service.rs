@@ -1,4 +1,4 @@
-//! Service: departure minus start, averaged over completed jobs.
+//! Service: the time from start to departure, averaged over completed jobs.
 
 use super::mean::MeanOf;
 use super::{MetricSpec, Unit};

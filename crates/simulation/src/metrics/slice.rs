@@ -1,8 +1,8 @@
-//! Slices: the fraction of time that the requested slice could be placed.
+//! Slices: the fraction of the time in which the requested slice could be placed.
 //!
-//! `slice_availability` asks the strategy for a grant on the machine without its jobs, with the
-//! current failures; `slice_free` asks with the running jobs in place. Without a slice, neither
-//! metric has a value.
+//! For `slice_availability`, the strategy is asked on the machine without its jobs, with the
+//! current failures; for `slice_free`, it is asked on the machine with the running jobs. Without a
+//! slice, neither metric has a value.
 
 use pavior_kernel::Time;
 

@@ -1,8 +1,9 @@
-//! Slots: the number of boxes of a shape that fit at once, turned or not, as a time average.
+//! Slots: the number of boxes of a shape that fit at the same time, turned or not, as a time
+//! average.
 //!
-//! The shape follows the name: `slots:4x4x4`. Slots are recounted whenever the occupancy changes,
-//! so this metric is computed only on request. If the budget of a count is exhausted, the boxes
-//! found so far count, and the value is a lower bound.
+//! The shape follows the name, as in `slots:4x4x4`. Slots are counted again whenever the occupancy
+//! changes, so this metric is computed only on request. If a count exhausts its budget, only the
+//! boxes found so far count, and the value is a lower bound.
 
 use pavior_answers::{Shape, slots};
 use pavior_kernel::BadName;
@@ -11,7 +12,8 @@ use pavior_mesh::read_sides;
 use super::time_average::FreeOverTime;
 use super::{Context, Metric, MetricSpec, Unit, options};
 
-/// The maximum number of bit-set words read per count: about a millisecond.
+/// The maximum number of words of bit sets that are read for each count, which takes about a
+/// millisecond.
 pub(super) const BUDGET: u64 = 400_000;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
@@ -23,7 +25,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     build,
 };
 
-/// Returns the slot metric for a shape.
+/// Returns the metric for the slots of a shape.
 pub(super) fn of_shape(
     spec: &'static MetricSpec,
     text: &str,
@@ -34,7 +36,7 @@ pub(super) fn of_shape(
     })
 }
 
-/// Creates the metric. Without a shape it has no value.
+/// Creates the metric. Without a shape, it has no value.
 fn build(context: &Context) -> Box<dyn Metric> {
     let shape = read_sides(context.option).map(Shape::new);
     FreeOverTime::boxed(context.grid, 1.0, move |free| {

@@ -1,7 +1,8 @@
-//! Slots at arrivals: the mean number of boxes of a shape that fit at once when a job arrives.
+//! Slots at arrivals: the number of boxes of a shape that fit at the same time when a job arrives,
+//! averaged over arrivals.
 //!
-//! `slots` counts at each change in the occupancy. Here, counting at every fourth job is
-//! sufficient, and takes an eighth of the time.
+//! `slots` counts at each change in the occupancy. Here, it is enough to count at every fourth job,
+//! which takes an eighth of the time.
 
 use pavior_answers::{Shape, slots};
 use pavior_kernel::Time;
@@ -12,7 +13,7 @@ use super::slots::{BUDGET, SPEC as SLOTS};
 use super::{Context, Metric, MetricSpec};
 use crate::{Fact, Interest, Observer};
 
-/// Number of jobs per count.
+/// The number of jobs per count.
 const EVERY: u64 = 4;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
@@ -24,7 +25,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
 };
 
 struct SlotsArriving {
-    /// `None` if the metric was requested without a shape; it then has no value.
+    /// The shape, or `None` if the metric was requested without one, in which case it has no value.
     shape: Option<Shape>,
     free: Occupancy,
     /// The count for the free nodes, once it has been computed.

@@ -1,8 +1,8 @@
-//! Bounded slowdown: turnaround over run time, both at least the bound, averaged over completed
-//! jobs.
+//! Bounded slowdown: turnaround divided by run time, both at least the bound, averaged over
+//! completed jobs.
 //!
-//! `max(1, turnaround / max(run, bound))`; the bound prevents very short jobs from dominating the
-//! mean.
+//! The formula is `max(1, turnaround / max(run, bound))`. The bound prevents very short jobs from
+//! dominating the mean.
 
 use super::mean::MeanOf;
 use super::{MetricSpec, Unit};

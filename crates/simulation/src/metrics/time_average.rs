@@ -18,7 +18,7 @@ pub(super) struct TimeAverage {
 }
 
 impl TimeAverage {
-    /// Restarts the average, keeping the level.
+    /// Restarts the average at the current level.
     pub(super) fn restart(&mut self, now: Time) {
         (self.since, self.from, self.integral) = (now, now, 0.0);
     }
@@ -84,10 +84,10 @@ impl<F: Fn(&Job, &Placement) -> f64 + Send> Metric for HeldOverTime<F> {
 }
 
 /// The time average of a quantity computed from the free nodes, as a fraction of a whole. The
-/// quantity is recomputed whenever they change.
+/// quantity is computed again whenever the free nodes change.
 pub(super) struct FreeOverTime<F> {
     whole: f64,
-    /// Returns `None` if the quantity does not apply, regardless of the free nodes.
+    /// Returns the quantity, or `None` if it does not apply, whatever nodes are free.
     of: F,
     level: TimeAverage,
     applies: bool,

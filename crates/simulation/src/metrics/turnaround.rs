@@ -1,4 +1,4 @@
-//! Turnaround: departure minus arrival, averaged over completed jobs.
+//! Turnaround: the time from arrival to departure, averaged over completed jobs.
 
 use super::mean::MeanOf;
 use super::{MetricSpec, Unit};

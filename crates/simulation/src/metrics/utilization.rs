@@ -1,4 +1,5 @@
-//! Utilization: the time average of the nodes requested by running jobs, over the machine's nodes.
+//! Utilization: the number of nodes that running jobs requested, as a fraction of the machine and
+//! as a time average.
 
 use super::time_average::HeldOverTime;
 use super::{MetricSpec, Unit};

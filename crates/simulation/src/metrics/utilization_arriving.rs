@@ -1,8 +1,8 @@
-//! Utilization from the first arrival to the last.
+//! Utilization while jobs arrive: the utilization from the first arrival to the last.
 //!
-//! When no more jobs arrive, the machine empties, and the time that the last jobs take has little
-//! to do with the rest. An average over a whole log would give that period the same weight as any
-//! other.
+//! When no more jobs arrive, the machine empties, and the time for which the last jobs run has
+//! little to do with the rest. An average over a whole log would give that period the same weight
+//! as any other.
 
 use pavior_kernel::Time;
 
@@ -17,7 +17,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     ..utilization::SPEC
 };
 
-/// A time average, as of the latest arrival.
+/// A time average up to the latest arrival.
 struct WhileJobsArrive {
     metric: Box<dyn Metric>,
     value: Option<f64>,

@@ -1,4 +1,5 @@
-//! Granted utilization: like utilization, but with granted nodes, including internal fragmentation.
+//! Granted utilization: utilization with granted instead of requested nodes, which includes
+//! internal fragmentation.
 
 use super::time_average::HeldOverTime;
 use super::{MetricSpec, Unit};

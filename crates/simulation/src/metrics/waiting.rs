@@ -1,4 +1,4 @@
-//! Waiting: start minus arrival, averaged over completed jobs.
+//! Waiting: the time from arrival to start, averaged over completed jobs.
 
 use super::mean::MeanOf;
 use super::{MetricSpec, Unit};

@@ -1,6 +1,7 @@
-//! The longest wait: start minus arrival, the maximum over completed jobs, by size class.
+//! Longest wait: the maximum time from arrival to start over completed jobs, by size class.
 //!
-//! Shows starvation, which the mean does not. See [`waits`](super::waits) for the size classes.
+//! The maximum shows starvation, which the mean does not. See [`waits`](super::waits) for the size
+//! classes.
 
 use super::waits::{Class, Waits};
 use super::{MetricSpec, Unit};

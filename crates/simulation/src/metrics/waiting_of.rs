@@ -1,4 +1,4 @@
-//! Wait time of jobs in a size range: `waiting_of:5-32` covers jobs with 5 to 32 nodes.
+//! Waiting of jobs in a range of sizes: `waiting_of:5-32` covers jobs with 5 to 32 nodes.
 
 use std::ops::RangeInclusive;
 
@@ -41,7 +41,7 @@ pub(super) fn of_sizes(text: &str) -> Result<&'static MetricSpec, BadName> {
     }
 }
 
-/// Parses a range of sizes, both ends included.
+/// Parses a range of sizes, which includes both ends.
 fn sizes(text: &str) -> Option<RangeInclusive<u32>> {
     let whole = |text: &str| {
         let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,6 +1,7 @@
-//! The 99th percentile of wait times: start minus arrival, over completed jobs, by size class.
+//! The 99th percentile of the time from arrival to start over completed jobs, by size class.
 //!
-//! Shows starvation, which the mean does not. See [`waits`](super::waits) for the size classes.
+//! The percentile shows starvation, which the mean does not. See [`waits`](super::waits) for the
+//! size classes.
 
 use super::waits::{Class, Waits};
 use super::{MetricSpec, Unit};

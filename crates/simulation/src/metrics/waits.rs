@@ -1,4 +1,5 @@
-//! The wait times of completed jobs in a size class, for their maximum and percentiles.
+//! The waits of completed jobs in a size class, from which the maximum and percentiles are
+//! computed.
 //!
 //! Size classes are fractions of the machine: small jobs use at most 1/64 of its nodes, medium jobs
 //! at most 1/8, and large jobs more. On 16x16, these are jobs with up to 4, 5 to 32, and more than
@@ -9,7 +10,7 @@ use pavior_kernel::Time;
 use super::{Context, Metric};
 use crate::{Fact, Interest, Observer};
 
-/// The jobs to include.
+/// The class of jobs to include.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     All,
@@ -30,7 +31,7 @@ impl Class {
     }
 }
 
-/// The wait times in a class, and the percentile that is the metric.
+/// The waits in a class, and the percentile that is the value of the metric.
 pub(super) struct Waits {
     context: Context,
     class: Class,
@@ -39,8 +40,8 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    /// Creates the metric: the smallest wait that `percent` of the jobs in a class do not exceed
-    /// (nearest rank).
+    /// Creates the metric. Its value is the smallest wait that `percent` percent of the jobs in a
+    /// class do not exceed (nearest rank).
     pub(super) fn percentile(context: &Context, class: Class, percent: u64) -> Box<dyn Metric> {
         Box::new(Waits { context: *context, class, percent, ticks: Vec::new() })
     }

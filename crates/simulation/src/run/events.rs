@@ -1,4 +1,5 @@
-//! The events of an instant before jobs start: departures, failures and repairs, arrivals.
+//! The events of an instant that come before the start of jobs: departures, failures and repairs,
+//! and arrivals.
 
 use pavior_allocation::Refusal;
 use pavior_mesh::JobId;
@@ -68,7 +69,7 @@ impl Simulation<'_, '_, '_> {
         Ok(())
     }
 
-    /// Interrupts a running job that is hit by a failure: the job gives up its nodes and returns to
+    /// Interrupts a running job that a failure has hit. The job gives up its nodes and returns to
     /// the queue.
     fn interrupt(&mut self, job: JobId) -> Result<(), RunError> {
         self.live.remove(&job);
@@ -100,8 +101,8 @@ impl Simulation<'_, '_, '_> {
         Ok(())
     }
 
-    /// Checks that a job could ever start on an empty and healthy machine with its spares out of
-    /// use.
+    /// Checks that a job could ever start on the machine when it is empty and healthy, with its
+    /// spares out of use.
     pub(super) fn could_ever_fit(&mut self, job: &Job) -> Result<(), Refusal> {
         self.dispatcher.could_ever_fit(&job.request)?;
         let faults = self.faults.as_mut();

@@ -21,11 +21,11 @@ use crate::traffic::{Forecast, Seen, Traffic};
 use crate::{Bounds, Ending, Fact, Inputs, Interest, Observer, Outcome, RunError, Setup, Stop};
 use slice::SliceWatch;
 
-/// Departures come first within an instant.
+/// The rank of departures, which come first within an instant.
 const DEPARTURES: u8 = 0;
 
-/// The end of a job whose last start or move was number `start` in the run. If the job fails and
-/// starts again, or moves, its earlier departure becomes void.
+/// The end of a job whose last start or move was number `start` in the run. If the job is
+/// interrupted and starts again, or if it moves, its earlier departure becomes void.
 struct Departure {
     job: JobId,
     start: u64,
@@ -35,9 +35,9 @@ struct Departure {
 /// [`Setup::simulation`].
 ///
 /// # Errors
-/// Returns an error if the strategy, machine and network are incompatible, the network deadlocks,
-/// the scheduler starts a job that cannot start, the strategy or the scheduler fails, or the run
-/// reaches a bound.
+/// Returns an error if the strategy, the machine and the network are incompatible, if the network
+/// deadlocks, or if the scheduler starts a job that cannot start. Also returns an error if the
+/// strategy or the scheduler fails, or if the run reaches a bound.
 pub fn run(
     setup: &Setup,
     inputs: Inputs<'_>,
@@ -46,7 +46,7 @@ pub fn run(
     Simulation::new(setup, inputs, observers)?.run(&Stop::default())
 }
 
-/// A run that is stepped by its caller, who may also make the scheduling decisions.
+/// A run that its caller executes step by step. The caller may also make the scheduling decisions.
 ///
 /// [`Simulation::advance`] goes to the next instant at which the queue or the machine has changed.
 /// Then jobs are started: [`Simulation::schedule`] starts the jobs that the scheduler chooses, and
@@ -78,7 +78,7 @@ pub struct Simulation<'a, 'o, 'i> {
     now: Time,
     ending: Ending,
     warmup: u64,
-    /// True if the instant `now` is still open: its messages have yet to be created.
+    /// True if the instant `now` is still open, that is, if its messages have not been created.
     open: bool,
     /// Jobs whose last message is delivered at the current instant.
     finished: Vec<JobId>,
@@ -86,14 +86,14 @@ pub struct Simulation<'a, 'o, 'i> {
     slice: SliceWatch,
     agenda: Agenda<Departure>,
     jobs: Arrivals<'i>,
-    /// Links to jobs that are rejected.
+    /// The number of links to jobs that are rejected.
     unfollowed: u64,
     faults: Option<Faults>,
     traffic: Option<Traffic>,
     mover: Option<Mover>,
     watch: Watch,
-    /// The number of starts and moves so far and, if nodes fail or jobs move, the number of the
-    /// latest one for each running job.
+    /// The number of starts and moves so far. If nodes fail or jobs move, the next field contains
+    /// the number of the latest one for each running job.
     starts: u64,
     live: FxHashMap<JobId, u64>,
     observers: Observers<'a, 'o>,
@@ -177,7 +177,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         self
     }
 
-    /// Runs to the end, following the scheduler's decisions.
+    /// Runs to the end. The scheduler makes all decisions.
     ///
     /// # Errors
     /// Returns the errors of [`run`], and [`RunError::Stopped`] at the first instant after `stop`
@@ -190,9 +190,9 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok(self.finish())
     }
 
-    /// Checks that no job was forgotten: at the end of a run that drains the queue, each job that
-    /// is still waiting must be refused by the idle machine, or held by the scheduler behind a
-    /// refused job.
+    /// Checks that no job was forgotten. At the end of a run that drains the queue, the idle
+    /// machine must refuse each job that is still waiting, unless the job is behind a refused one
+    /// for which the scheduler waits.
     fn check_all_started(&mut self) -> Result<(), RunError> {
         if self.ending != Ending::Drained || !self.dispatcher.running().is_empty() {
             return Ok(());
@@ -215,7 +215,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         if count > 0 { Err(Endless::NeverStarted { jobs, count }.into()) } else { Ok(()) }
     }
 
-    /// Advances to the next instant at which the queue or the machine changes, and applies those
+    /// Advances to the next instant at which the queue or the machine changes, and applies these
     /// changes. Returns false if the run is over. Does not start any jobs.
     ///
     /// # Errors
@@ -248,8 +248,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
                 }
             }
             if only_messages && self.finished.is_empty() {
-                // Only messages have moved. Schedulers are asked only after changes to the queue or
-                // the machine.
+                // Nothing but messages has moved. Schedulers are asked only after changes to the
+                // queue or the machine.
                 self.send();
                 continue;
             }
@@ -266,8 +266,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok(false)
     }
 
-    /// Starts the jobs that the scheduler chooses, until it chooses no more. Moves running jobs if
-    /// this allows it to choose more.
+    /// Starts the jobs that the scheduler chooses, until it chooses no more. If it can choose more
+    /// after running jobs have moved, moves them.
     ///
     /// # Errors
     /// Returns an error if the scheduler starts a job that cannot start, or if the scheduler or the
@@ -283,8 +283,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         }
     }
 
-    /// Returns the job that the scheduler would start next, if any. The job is not started: the
-    /// caller must start it, on these nodes or elsewhere, before the scheduler is asked again.
+    /// Returns the job that the scheduler would start next, if any. The job is not started. The
+    /// caller must start it, on these nodes or on others, before the scheduler is asked again.
     ///
     /// # Errors
     /// Returns an error if the scheduler or the strategy fails.
@@ -299,7 +299,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok(Some(decision.named().clone()))
     }
 
-    /// Checks, once an instant is over, that the run makes progress.
+    /// Checks, at the end of an instant, that the run makes progress.
     fn settle(&mut self) -> Result<(), RunError> {
         let changes = self.faults.as_mut().and_then(Faults::next_time).is_some()
             || !self.dispatcher.calendar().is_empty();
@@ -323,8 +323,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         }
     }
 
-    /// Returns the next time when anything happens. Jobs whose last message is delivered at that
-    /// time are added to `finished`.
+    /// Returns the next time at which anything happens. Jobs whose last message is delivered at
+    /// that time are added to `finished`.
     fn next_instant(&mut self) -> Result<Option<Time>, RunError> {
         let own = self.next_own();
         if let Some(traffic) = &mut self.traffic {

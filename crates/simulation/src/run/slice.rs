@@ -1,14 +1,14 @@
-//! Tests of whether a slice could be placed, made whenever the machine has changed.
+//! Tests of whether a slice could be placed, which are made whenever the machine has changed.
 
 use pavior_mesh::Request;
 
 use super::Simulation;
 use crate::Fact;
 
-/// The slice being watched, and the last answers.
+/// The slice that is watched, and the last answers.
 pub(super) struct SliceWatch {
     slice: Option<Request>,
-    /// The machine's counters of changes and of health changes as of the last question.
+    /// The machine's counters of changes and of health changes when the last question was asked.
     asked: Option<(u64, u64)>,
     alone: bool,
 }
@@ -20,8 +20,8 @@ impl SliceWatch {
 }
 
 impl Simulation<'_, '_, '_> {
-    /// Tells observers whether the slice could be placed, if the machine has changed. The questions
-    /// are asked on forks of the machine, so that the run does not depend on them.
+    /// Tells observers whether the slice could be placed, if the machine has changed. Forks of the
+    /// machine are asked, so that the answers do not influence the run.
     pub(super) fn watch_slice(&mut self) {
         let Some(slice) = self.slice.slice else { return };
         let machine = self.dispatcher.machine();

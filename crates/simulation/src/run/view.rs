@@ -1,4 +1,4 @@
-//! The parts of a run's state that a stepping caller can read.
+//! The parts of a run's state that a caller can read between steps.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
@@ -28,8 +28,8 @@ impl Simulation<'_, '_, '_> {
         self.dispatcher.machine()
     }
 
-    /// Returns true if any jobs have yet to arrive or depart. Otherwise, only failures and repairs
-    /// of nodes remain.
+    /// Returns true if there are jobs that have yet to arrive or depart. Otherwise, only failures
+    /// and repairs of nodes remain.
     pub fn goes_on(&mut self) -> bool {
         !self.running().is_empty() || self.jobs.peek().is_some()
     }
@@ -51,8 +51,8 @@ impl Simulation<'_, '_, '_> {
         self.dispatcher.view(self.now, &mut self.observers)
     }
 
-    /// Returns true if the job at a queue index could start now, and false if the index does not
-    /// exist. This counts as an attempt, as when a scheduler asks.
+    /// Returns true if the job at a queue index could start now, and false if there is no such
+    /// index. This counts as an attempt, as it does when a scheduler asks.
     pub fn can_start(&mut self, index: usize) -> bool {
         let Some(job) = self.queue().get(index).cloned() else { return false };
         self.view().can_start(&job).is_ok()
@@ -61,7 +61,7 @@ impl Simulation<'_, '_, '_> {
     /// Informs observers that the run is over, and returns its outcome.
     pub fn finish(mut self) -> Outcome {
         if self.completed < self.warmup {
-            // The warm-up never ended, so nothing counts.
+            // The warm-up never ended, so no results count.
             self.count_anew();
         }
         if let Some(totals) = self.traffic.as_mut().and_then(|traffic| traffic.totals(self.now)) {

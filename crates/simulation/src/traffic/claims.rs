@@ -11,10 +11,10 @@ pub(super) enum Met {
     AllJobs,
 }
 
-/// The links that running jobs claim, with the jobs that claim them.
+/// The links that running jobs claim, and the jobs that claim them.
 pub(super) struct Claims {
-    /// The number of jobs that claim each link, and the last job that did. Empty until a job claims
-    /// a link.
+    /// The number of jobs that claim each link, and the last job that claimed it. The list is empty
+    /// until a job claims a link.
     links: Vec<(u32, u32)>,
     bound: usize,
     /// The number of running jobs that claim all links.
@@ -27,8 +27,8 @@ impl Claims {
         Claims { links: Vec::new(), bound: Footprint::bound(grid), everywhere: 0 }
     }
 
-    /// Claims the links of a job that starts; `None` claims all links. Calls `met` with the jobs
-    /// that it may meet: all those that were alone, and possibly others. Returns true if the job is
+    /// Claims the links of a job that starts. `None` stands for all links. Calls `met` with the
+    /// jobs that it may meet, which include all those that were alone. Returns true if the job is
     /// alone.
     pub(super) fn claim(
         &mut self,
@@ -54,8 +54,9 @@ impl Claims {
         alone
     }
 
-    /// Returns true if a job is the only one that claims these links. If so, the next job that
-    /// claims one of them meets it, even if other jobs have claimed them and ended in the meantime.
+    /// Returns true if a job is the only one that claims these links. In this case, the next job
+    /// that claims one of the links meets it, even if other jobs have claimed the links and ended
+    /// in the meantime.
     pub(super) fn is_alone(&mut self, slot: u32, links: &[u32]) -> bool {
         let alone =
             self.everywhere == 0 && links.iter().all(|&link| self.links[link as usize].0 == 1);
@@ -67,7 +68,7 @@ impl Claims {
         alone
     }
 
-    /// Releases the links of a job that is over.
+    /// Releases the links of a job that has ended.
     pub(super) fn give_up(&mut self, links: Option<&[u32]>) {
         match links {
             Some(links) => links.iter().for_each(|&link| self.links[link as usize].0 -= 1),

@@ -1,12 +1,12 @@
-//! Jobs that communicate for part of their run time: iterations of a pattern, with computation in
-//! between.
+//! Jobs that communicate for part of their run time. They alternate between iterations of a pattern
+//! and computation.
 //!
-//! A job with a run time of R communicates for a fraction (its share) of R. An iteration takes T in
-//! the requested box, alone on the machine. The job therefore has k = share x R / T iterations,
-//! rounded down. For the rest of R it computes, in k equal pauses, one after each iteration. The
-//! remainder of the division follows the last pause. On other nodes, or next to other jobs,
-//! iterations take a different time, but the pauses stay the same. Jobs that only send messages
-//! have no pauses:
+//! A job with a run time of R communicates for a fraction (its share) of R. Let T be the time of an
+//! iteration in the requested box, alone on the machine. The job then has k = share x R / T
+//! iterations, rounded down. For the rest of R, it computes in k equal pauses, one after each
+//! iteration. The remainder of the division comes after the last pause. On other nodes, or if other
+//! jobs share links with it, the iterations take a different time, but the pauses stay the same.
+//! Jobs that only send messages have no pauses:
 //!
 //! ```text
 //!   in the requested box   |--T--|pause|--T--|pause|--T--|pause|rest|   = R
@@ -28,20 +28,21 @@ use super::iterations::Trials;
 /// The messages that a job sends between two pauses.
 pub(super) const ITERATION: Communication = Communication::Iterations(1);
 
-/// A job's activities from start to end.
+/// The activities of a job from start to end.
 pub(super) struct Course {
     pub(super) layout: Layout,
-    /// The stream from which random patterns draw, restarted for each exchange.
+    /// The stream from which random patterns draw. It is restarted for each exchange.
     draw: Stream,
-    /// The messages that the job sends before it computes: one iteration, or all its messages.
+    /// The messages that the job sends before it computes: those of one iteration, or all of its
+    /// messages.
     exchange: Communication,
-    /// The history of an exchange if the job is alone. Simulated when first needed.
+    /// The history of an exchange if the job is alone. It is simulated when it is first needed.
     exchange_alone: Option<History>,
     /// The number of remaining exchanges, including the current one.
     pub(super) exchanges_left: u64,
-    /// The time that the job computes after each exchange.
+    /// The time for which the job computes after each exchange.
     pub(super) pause: Time,
-    /// The time that the job computes after the last pause.
+    /// The time for which the job computes after the last pause.
     pub(super) rest: Time,
 }
 
@@ -59,15 +60,15 @@ impl Course {
             Service::Run(_) => return Ok(None),
             Service::Messages(count) => (Communication::Messages(count), 1),
             Service::Iterations(count) => (ITERATION, count),
-            // The number is computed below.
+            // The number of exchanges is computed below.
             Service::Partly { .. } => (ITERATION, 0),
         };
         let layout = trials.layouts.granted(placement.parts(), &job.request, draw);
         let (draw, exchange_alone, pause, rest) = (draw.clone(), None, Time::ZERO, Time::ZERO);
         let mut course =
             Course { layout, draw, exchange, exchange_alone, exchanges_left, pause, rest };
-        // The number of exchanges of such a job, and its computing times, follow from the time of
-        // an iteration alone.
+        // For such a job, the time of an iteration alone determines the number of exchanges and the
+        // computing times.
         if let Service::Partly { compute, communicate } = job.service {
             let asked = trials.layouts.asked(&job.request, &course.draw);
             let asked = asked.as_ref().unwrap_or(&course.layout);
@@ -78,7 +79,7 @@ impl Course {
             if course.exchanges_left == 0 {
                 return Ok(None);
             }
-            // The rest of the share is also computation.
+            // The remainder of the share is also spent on computation.
             let computes = compute.0 + communicate.0 % iteration.length.0;
             course.pause = Time(computes / course.exchanges_left);
             course.rest = Time(computes % course.exchanges_left);
@@ -91,7 +92,7 @@ impl Course {
         JobTraffic::new(slot, self.layout.clone(), plan, self.exchange, &mut self.draw.clone())
     }
 
-    /// Returns the history of an exchange if the job is alone.
+    /// Returns the history of an exchange that takes place while the job is alone.
     pub(super) fn exchange_alone(
         &mut self,
         trials: &mut Trials,
@@ -102,7 +103,7 @@ impl Course {
         Ok(self.exchange_alone)
     }
 
-    /// Ends an exchange. Returns the time that the job computes afterwards.
+    /// Ends an exchange. Returns the time for which the job computes afterwards.
     pub(super) fn end_exchange(&mut self) -> Time {
         self.exchanges_left -= 1;
         if self.exchanges_left == 0 { self.pause.saturating_add(self.rest) } else { self.pause }

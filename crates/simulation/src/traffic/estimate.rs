@@ -1,21 +1,24 @@
-//! A mean-value model of shared links, for jobs whose messages are not simulated while others run.
+//! A mean-value model of shared links, for runs in which messages are not simulated while several
+//! jobs are running.
 //!
-//! The time that a job takes when alone is simulated once ([`Trials`]): T cycles per iteration,
-//! with a mean latency of l. A message waits at each link on its path for the messages of other
-//! jobs, as in a queue with one server and Poisson arrivals (Pollaczek and Khinchine): w = R / (1 -
-//! U) cycles. U is the fraction of time that other jobs hold the link. R is the sum of m h^2 / 2P
-//! over the other jobs. Each sends m messages per iteration, which hold the link for h cycles
-//! ([`LinkHolds`]). Its pace P is the time of an iteration and the pause after it. If d is the mean
-//! wait of a message over its whole path, an iteration takes T (1 + d / l).
+//! The time that a job takes when it is alone is simulated once ([`Trials`]): T cycles per
+//! iteration, with a mean latency of l. At each link on its path, a message waits for the messages
+//! of other jobs, as in a queue with one server and Poisson arrivals (Pollaczek and Khinchine). The
+//! wait is w = R / (1 - U) cycles. U is the fraction of time for which other jobs hold the link. R
+//! is the sum of m h^2 / 2P over the other jobs. Each of them sends m messages per iteration, which
+//! hold the link for h cycles ([`LinkHolds`]). Its pace P is the time of an iteration and the pause
+//! after it. If d is the mean wait of a message over its whole path, an iteration takes T (1 + d /
+//! l).
 //!
-//! P depends on d, and therefore on the other jobs' values of P. Whenever a job starts or ends,
-//! each job gets a new pace once, in the order of slots, from the current paces of the others. A
-//! change of less than a thousandth is ignored. The work done so far is kept. A job that shares no
-//! links, or shares them only with jobs that do not communicate, runs exactly as in the network.
+//! P depends on d, and therefore on the values of P of the other jobs. Whenever a job starts or
+//! ends, each job gets a new pace once, in the order of slots, based on the current paces of the
+//! others. A change of less than a thousandth is ignored. The work done so far is kept. A job runs
+//! exactly as in the network if it shares no links, or shares them only with jobs that do not
+//! communicate.
 //!
 //! The pace of a job changes only if a job that shares a link with it starts, ends or changes its
-//! own pace. No other job is updated. When a job starts or ends, the cost is O(running jobs), plus
-//! O(links crossed by the updated ones).
+//! own pace. Only such jobs are updated. When a job starts or ends, the cost is O(running jobs),
+//! plus O(links crossed by the updated jobs).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -33,10 +36,10 @@ use super::holds::KnownHolds;
 use super::iterations::Trials;
 use super::{NetworkSetup, Seen};
 
-/// Others are assumed to leave a link free for at least a twentieth of the time.
+/// The maximum fraction of time for which other jobs are assumed to hold a link.
 const MOST_BUSY: f64 = 0.95;
 
-/// Changes in pace smaller than this fraction are ignored.
+/// The minimum relative change in a pace; smaller changes are ignored.
 const LEAST_CHANGE: f64 = 1e-3;
 
 /// All running jobs.
@@ -50,17 +53,17 @@ pub(crate) struct Estimate {
     seen: Seen,
     routes: Option<IterationRoutes>,
     failed: Option<Deadlock>,
-    /// Indexed by channel number.
+    /// The links, by channel number.
     links: Vec<Link>,
     jobs: Vec<Option<Runner>>,
-    /// For each slot, true if other jobs' use of one of the job's links has changed since its pace
-    /// was set.
+    /// For each slot, true if the use of one of the job's links by others has changed since the
+    /// job's pace was set.
     stale: Vec<bool>,
     free_slots: Vec<u32>,
     /// The end times of jobs, with their slots. An entry is void if the job's pace has changed
-    /// since.
+    /// since then.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
-    /// The last time when jobs started or ended, if that was after the paces were set.
+    /// The last time when jobs started or ended, if the paces have not been set since then.
     changed: Option<Time>,
 }
 
@@ -134,10 +137,10 @@ struct Runner {
     pause: Time,
     rest: Time,
     links: Vec<Crossed>,
-    /// The iterations left at `since`.
+    /// The number of iterations left at `since`.
     left: f64,
     since: Time,
-    /// The cycles of an iteration and the pause after it.
+    /// The number of cycles of an iteration and the pause after it.
     pace: f64,
     end: Time,
 }
@@ -148,11 +151,11 @@ impl Runner {
         (self.exchange_alone.length.0 + self.pause.0) as f64
     }
 
-    /// Continues at another pace.
+    /// Continues the job at another pace.
     fn change(&mut self, now: Time, pace: f64) {
         let done = now.since(self.since).ticks() / self.pace;
         if done >= self.left {
-            // The iterations are over; only `rest` remains, when the job computes.
+            // The iterations are over. Only `rest` remains, for which the job computes.
             return;
         }
         self.left -= done;
@@ -287,7 +290,7 @@ impl Estimate {
         }
     }
 
-    /// If jobs have started or ended, updates the paces of all jobs whose pace may have changed.
+    /// Updates the pace of every job whose pace may have changed, if jobs have started or ended.
     fn set_paces(&mut self) {
         let Some(now) = self.changed.take() else { return };
         for slot in 0..self.jobs.len() {
@@ -307,7 +310,7 @@ impl Estimate {
         }
     }
 
-    /// Returns a job's pace next to the others.
+    /// Returns the pace of a job in the presence of the others.
     fn pace(&self, job: &Runner) -> f64 {
         let mut waits = 0.0;
         for Crossed { hold, busy } in &job.links {
@@ -318,7 +321,7 @@ impl Estimate {
                 waits += hold.messages as f64 * others.wait();
             }
         }
-        // The mean wait over the mean latency. Both means are over the same messages.
+        // This is the mean wait divided by the mean latency. Both means are over the same messages.
         let slower = waits / (job.exchange_alone.totals.latency as f64).max(1.0);
         job.pace_alone() + job.exchange_alone.length.ticks() * slower
     }
@@ -332,8 +335,8 @@ mod tests {
     use super::super::{Contention, Histories};
     use super::*;
 
-    /// Returns the end times of scattered jobs, one of which starts every 500 cycles on nodes from
-    /// the list. With `all`, every job is updated whenever one starts or ends.
+    /// Returns the end times of scattered jobs. One of them starts every 500 cycles, on nodes from
+    /// the list. If `all` is true, every job is updated whenever a job starts or ends.
     fn ends(grid: Grid, nodes: &[NodeId], all: bool) -> Vec<(Time, JobId)> {
         let setup = NetworkSetup {
             engine: EngineKind::Worm,

@@ -1,9 +1,10 @@
-//! Predictions for schedulers: a job's run time on some nodes, relative to its run time in its box.
+//! Predictions for schedulers of how long a job runs on given nodes, relative to its run time in
+//! its box.
 //!
-//! An iteration of the job's pattern is simulated on those nodes, and in the box that the job
-//! requests, each alone on the machine ([`Trials`]). The ratio of the two times is weighted by the
-//! job's share of communication. Contention with other jobs is not predicted. Only the estimated
-//! run time is used, which schedulers also know.
+//! An iteration of the job's pattern is simulated on these nodes and in the box that the job
+//! requests, each time alone on the machine ([`Trials`]). The ratio of the two times is weighted by
+//! the share of communication in the job. Contention with other jobs is not predicted. The
+//! prediction uses only the estimated run time, which schedulers also know.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Stream;
@@ -25,18 +26,18 @@ pub(crate) struct Forecast {
     grid: Grid,
     seed: u64,
     replication: u64,
-    /// Created for the first question.
+    /// The network for trials, which is created for the first question.
     trials: Option<Box<Trials>>,
-    /// The cycles of an iteration in the requested box and on the granted nodes, keyed by both.
-    /// Only used if the pattern draws nothing for a job.
+    /// The number of cycles of an iteration in the requested box and on the granted nodes, by both.
+    /// This is used only if the pattern makes no random draws for a job.
     known: FxHashMap<(Request, Box<[Cuboid]>), Cycles>,
 }
 
-/// The times of an iteration.
+/// The times of an iteration, in cycles.
 #[derive(Clone, Copy, Debug)]
 struct Cycles {
     asked: u64,
-    /// `None` if the messages wait for each other in a cycle.
+    /// The time on the granted nodes, or `None` if the messages wait for each other in a cycle.
     granted: Option<u64>,
 }
 
@@ -46,7 +47,8 @@ impl Forecast {
         Forecast { setup, grid, seed, replication, trials: None, known: FxHashMap::default() }
     }
 
-    /// Returns the cycles of a job, or `None` if it sends nothing or its pattern has no iteration.
+    /// Returns the cycles of a job. Returns `None` if the job sends nothing, or if its pattern has
+    /// no iteration.
     fn cycles(&mut self, job: &Job, placement: &Placement) -> Option<Cycles> {
         supports_iterations(&self.setup.plan.pattern).ok()?;
         let request = job.request.with_freedom(None);
@@ -75,8 +77,8 @@ impl Forecast {
         Some(cycles)
     }
 
-    /// Returns the cycles of an iteration, `Ok(None)` if it never ends, or an error if nothing is
-    /// sent.
+    /// Returns the cycles of an iteration, or `Ok(None)` if it never ends. Returns an error if
+    /// nothing is sent.
     fn try_out(&mut self, layout: &Layout, draw: &Stream) -> Result<Option<u64>, NothingSent> {
         let Forecast { trials, setup, grid, .. } = self;
         let trials = Trials::kept(trials, setup, *grid);
@@ -84,7 +86,7 @@ impl Forecast {
             Ok(Some(history)) => Ok(Some(history.length.0)),
             Ok(None) => Err(NothingSent),
             Err(_) => {
-                // The messages are still in that network.
+                // The messages are still in the network, so it cannot be used again.
                 self.trials = None;
                 Ok(None)
             }
@@ -110,7 +112,7 @@ impl Prediction for Forecast {
         let Some(Cycles { asked, granted }) = self.cycles(job, placement) else { return 1.0 };
         let iterates = matches!(job.service, Service::Iterations(_));
         if !iterates && job.estimate.ticks() * share < asked as f64 {
-            // Its share is too short for an iteration.
+            // The job's share is too short for an iteration.
             return 1.0;
         }
         let Some(granted) = granted else { return f64::INFINITY };

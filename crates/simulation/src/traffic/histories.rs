@@ -1,5 +1,5 @@
-//! Histories of jobs that were alone on the network, so that later jobs of the same kind need not
-//! be simulated.
+//! Histories of jobs that were alone on the network. Later jobs of the same kind need not be
+//! simulated.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,15 +10,15 @@ use rustc_hash::FxHashMap;
 
 use super::NetworkSetup;
 
-/// A job's duration and its messages.
+/// The duration of a job, and its messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct History {
     pub(super) length: Time,
     pub(super) totals: MessageTotals,
 }
 
-/// The data that determine the history of a job that is alone, beyond the network and the settings
-/// common to all jobs.
+/// The data that determine the history of a job that is alone, apart from the network and the
+/// settings common to all jobs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct HistoryKey {
     relative_layout: Box<[u32]>,
@@ -39,9 +39,9 @@ impl HistoryKey {
 /// The histories of jobs that were alone on the network: the duration of each job, and the totals
 /// of its messages.
 ///
-/// Clones share their contents, and one value may be shared by any runs, even with different
-/// machines, patterns and settings, because a history is a function of its key. The cached
-/// histories therefore affect only the time needed to compute results, not the results themselves.
+/// Clones share their contents. Any runs may share one value, even if they have different machines,
+/// patterns and settings, because a history is a function of its key. Therefore, the cached
+/// histories affect only the time needed to compute the results, and not the results themselves.
 #[derive(Clone, Default)]
 pub struct Histories(Arc<Mutex<FxHashMap<String, SharedCache>>>);
 
@@ -58,8 +58,8 @@ pub(super) struct HistoryCache {
 impl Histories {
     /// Returns the histories for a machine and network.
     pub(super) fn cache(&self, grid: &Grid, setup: &NetworkSetup) -> SharedCache {
-        // Everything that affects the time of a message. The order of ranks is in the relative
-        // layout.
+        // The key contains everything that affects the time of a message. The relative layout
+        // includes the order of ranks.
         let NetworkSetup { settings, plan, .. } = setup;
         let kind = format!("{grid} {settings:?} {plan:?}");
         lock(&self.0).entry(kind).or_default().clone()
@@ -76,7 +76,7 @@ impl HistoryCache {
 
     pub(super) fn note(cache: &SharedCache, key: HistoryKey, history: History) {
         let mut kept = lock(cache);
-        // A fixed estimate for the rest of an entry.
+        // This is a fixed estimate for the rest of an entry.
         let words = key.relative_layout.len() + 32;
         if kept.words + words <= Self::MOST_WORDS {
             kept.words += words;
@@ -86,7 +86,7 @@ impl HistoryCache {
     }
 }
 
-/// Locks a mutex. A thread that panicked while holding the lock left complete entries.
+/// Locks a mutex. Even if a thread panicked while holding the lock, all entries are complete.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

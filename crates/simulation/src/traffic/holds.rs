@@ -1,9 +1,9 @@
-//! The times that jobs hold the links that their messages cross, with a cache.
+//! The times for which jobs hold the links that their messages cross, with a cache.
 //!
-//! On a machine without wraps, if a job has the same layout at another place, its links, and
-//! therefore their numbers, are shifted in the same way as its nodes. The holds are the same.
+//! On a machine without axes that wrap, if a job has the same layout at another place, the numbers
+//! of its links are shifted in the same way as those of its nodes. The times are the same.
 //!
-//! Invariant: a cached result is equal to the result of [`LinkHolds::of`].
+//! Invariant: a cached result equals the result of [`LinkHolds::of`].
 //!
 //! Cost: O(nodes + links) for a job of a known kind.
 
@@ -18,12 +18,13 @@ use super::histories::HistoryKey;
 /// The maximum number of cached links: 32 MB.
 const MOST_LINKS: usize = 1 << 20;
 
-/// The holds of a network's jobs.
+/// The times for which the jobs on a network hold links.
 pub(super) struct KnownHolds {
     setup: NetworkSetup,
     grid: Grid,
     channels: Channels,
-    /// By relative layout of the nodes: the first node of the computed job, and its links.
+    /// The known results by the relative layout of the nodes: the first node of the job for which
+    /// they were computed, and its links.
     known: FxHashMap<HistoryKey, (NodeId, Box<[LinkHolds]>)>,
     /// The total number of these links.
     links: usize,
@@ -34,8 +35,9 @@ impl KnownHolds {
         KnownHolds { setup: setup.clone(), grid, channels, known: FxHashMap::default(), links: 0 }
     }
 
-    /// Returns the holds of a job in a layout, by link number. The key describes the relative
-    /// layout of its nodes; it is `None` if the pattern draws something for each job.
+    /// Returns the times for which a job in a layout holds links, by link number. The key describes
+    /// the relative layout of its nodes. The key is `None` if the pattern makes random draws for
+    /// each job.
     pub(super) fn of(
         &mut self,
         layout: &Layout,
@@ -77,8 +79,8 @@ mod tests {
 
     #[test]
     fn what_is_remembered_is_what_would_be_found() {
-        // Only patterns that draw nothing are cached, on machines where all positions are
-        // equivalent.
+        // Results are cached only for patterns that make no random draws, on machines on which all
+        // positions are equivalent.
         for (machine, pattern, kept) in [
             ("mesh:7x6x5", "near-neighbour", 2),
             ("mesh:7x6x5", "all-to-all", 2),

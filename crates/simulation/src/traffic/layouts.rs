@@ -6,7 +6,7 @@ use pavior_network::{Layout, PatternLayouts, RankOrder};
 
 use super::NetworkSetup;
 
-/// Lays out a network's jobs.
+/// Creates the layouts of the jobs on a network.
 pub(super) struct Layouts {
     grid: Grid,
     order: RankOrder,
@@ -28,8 +28,9 @@ impl Layouts {
         }
     }
 
-    /// Returns the layout of a job in the box that it requests, at the origin, turned only if it
-    /// does not fit otherwise. Returns `None` if the job requests no box that fits.
+    /// Returns the layout of a job in the box that it requests. The box is at the origin, and is
+    /// turned only if it does not fit otherwise. Returns `None` if the job requests no box that
+    /// fits.
     pub(super) fn asked(&mut self, request: &Request, draw: &Stream) -> Option<Layout> {
         let sides = orientations(request.shape?).find(|&sides| self.grid.fits(sides))?;
         Some(self.granted(&[Cuboid::new([0; 3], sides)], request, draw))

@@ -1,14 +1,14 @@
-//! Jobs that wait for their messages: the coupling of the network with the simulation loop.
+//! Jobs that wait for their messages: the link between the network and the simulation loop.
 //!
-//! Neither side polls the other. The loop passes the time of its own next event, and the network
+//! Neither side polls the other. The loop passes the time of its own next event. The network
 //! advances to that time, or to an earlier time at which a job ends. Events at that instant are
-//! processed in the model's order: deliveries, departures, arrivals, the scheduler, the creation of
-//! messages; requests and grants follow when the network advances.
+//! processed in the order of the model: deliveries, departures, arrivals, the scheduler, the
+//! creation of messages. Requests and grants follow when the network advances.
 //!
-//! A job that shares no link with another ([`Footprint`]) is not affected by the others. The first
-//! job of a kind therefore determines the end time and message totals of the next one, which is not
-//! simulated unless a job that may meet it starts before it has ended. In that case, it catches up
-//! first. Nothing is approximated.
+//! A job that shares no link with another ([`Footprint`]) is not affected by the others. Therefore,
+//! the end time and the message totals of the first job of a kind are also those of the next one.
+//! The next job is not simulated unless a job that may meet it starts before it has ended. In that
+//! case, it catches up first. This involves no approximation.
 //!
 //! ```text
 //!            no job near,            a job comes near
@@ -19,8 +19,8 @@
 //!          +-> a job near   ------------------------------------^
 //! ```
 //!
-//! A job that computes in between ([`Course`]) may be alone again whenever an exchange begins. If
-//! so, all its remaining exchanges and pauses are recalled together.
+//! A job that computes between exchanges ([`Course`]) may be alone again whenever an exchange
+//! begins. If it is, all its remaining exchanges and pauses are recalled together.
 
 mod catch_up;
 mod start;
@@ -49,14 +49,15 @@ pub(crate) struct Messages {
     seed: u64,
     replication: u64,
     network: Network,
-    /// The network for trials of jobs that compute in between; created for the first such job.
+    /// The network for trials of jobs that compute between exchanges. It is created for the first
+    /// such job.
     trials: Option<Box<Trials>>,
     layouts: Layouts,
     events: NetworkEvents,
     seen: Seen,
     /// The routes of the job that started last, if observers want them.
     routes: Option<IterationRoutes>,
-    /// Indexed by slot, which is the owner in the tags of messages.
+    /// The jobs, by slot. The slot is the owner in the tags of messages.
     jobs: Vec<Option<Sender>>,
     free_slots: Vec<u32>,
     /// Jobs that may have messages to send at this instant.
@@ -67,7 +68,7 @@ pub(crate) struct Messages {
     totals: MessageTotals,
     /// The failed trial of a job, if any.
     failed: Option<Deadlock>,
-    /// `None` if every job is simulated.
+    /// Data about jobs that are alone. It is `None` if every job is simulated.
     alone: Option<Alone>,
 }
 
@@ -78,17 +79,18 @@ struct Sender {
     /// The links that the job claims, or `None` for all links.
     links: Option<Vec<u32>>,
     how: How,
-    /// The course of a job that computes in between.
+    /// The course of the job, if it computes between exchanges.
     course: Option<Box<Course>>,
 }
 
-/// The way a job is processed.
+/// The way in which a job is processed.
 enum How {
-    /// Simulated in the network, where it may share links with others, or computing.
+    /// The job is simulated in the network, where it may share links with others, or it is
+    /// computing.
     Shared,
-    /// Simulated in the network, and alone so far.
+    /// The job is simulated in the network, and has been alone so far.
     Watched { since: Time, totals: MessageTotals, key: HistoryKey },
-    /// Not simulated, because its history is known.
+    /// The job is not simulated, because its history is known.
     Recalled { since: Time, history: History },
 }
 
@@ -101,8 +103,9 @@ struct Alone {
 }
 
 impl Messages {
-    /// Jobs in boxes with more nodes than this times their own (plus a constant) are assumed to
-    /// share links with every other job. This is nearly true, and such jobs have many links.
+    /// The ratio above which the box around a job is considered wide. If the box has more nodes
+    /// than this number times those of the job (plus a constant), the job is assumed to share links
+    /// with every other job. This is nearly true, and such jobs have many links.
     const MOST_SPREAD: u64 = 8;
 
     /// Creates a network without jobs.
@@ -114,8 +117,8 @@ impl Messages {
         seen: Seen,
     ) -> Result<Messages, BadSettings> {
         let network = Network::new(grid, setup.settings, setup.engine)?;
-        // The flit engine remains the specification. If messages could deadlock, jobs outside the
-        // network could not be named.
+        // The flit engine remains the specification. If messages could deadlock, the jobs outside
+        // the network could not be named in the error.
         let may_deadlock =
             setup.settings.virtual_channels == VirtualChannels::One && grid.has_wrap();
         let simulate_all = seen.deliveries || may_deadlock || setup.engine != EngineKind::Worm;
@@ -146,7 +149,7 @@ impl Messages {
         })
     }
 
-    /// Advances to `until`, or to an earlier end of jobs, or to the first deliveries if an observer
+    /// Advances to `until`, to an earlier end of jobs, or to the first deliveries if an observer
     /// needs them. Jobs whose last message was delivered are added to `finished`, in job order.
     /// Returns the new instant, if there is one.
     pub(crate) fn advance(
@@ -224,7 +227,7 @@ impl Messages {
         }
     }
 
-    /// Removes a job that is over, and stores its history if the job was watched.
+    /// Removes a job that has ended. If the job was watched, stores its history.
     fn end(&mut self, slot: u32, now: Time) -> JobId {
         let sender = self.jobs[slot as usize].take().expect("it was running");
         self.free_slots.push(slot);
@@ -248,7 +251,7 @@ impl Messages {
         &self.totals
     }
 
-    /// Starts counting from here.
+    /// Starts to count from here.
     pub(crate) fn count_anew(&mut self, now: Time) {
         self.settle(now);
         self.totals = MessageTotals::default();
@@ -265,7 +268,8 @@ impl Messages {
         self.ready.dedup();
         let Messages { ready, jobs, network, next_message, .. } = self;
         for (id, slot) in ready.drain(..) {
-            // A job that was ready may have ended since, and its slot may belong to another job.
+            // A job that was ready may have ended since then, and its slot may belong to another
+            // job.
             let sender = jobs[slot as usize].as_mut().filter(|sender| sender.id == id);
             if let Some(Sender { traffic, .. }) = sender {
                 let send = |message| network.create(message);

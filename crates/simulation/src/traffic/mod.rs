@@ -23,7 +23,7 @@ pub use histories::Histories;
 use messages::Messages;
 pub use network_setup::{Contention, NetworkSetup};
 
-/// The message data that observers want.
+/// The data about messages that observers want.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
     /// Each delivery.
@@ -57,7 +57,7 @@ impl Traffic {
         })
     }
 
-    /// Advances to `until`, or to an earlier end of jobs, or to the first deliveries if an observer
+    /// Advances to `until`, to an earlier end of jobs, or to the first deliveries if an observer
     /// needs them. Jobs whose last message was delivered are added to `finished`, in job order.
     /// Returns the new instant, if there is one.
     pub(crate) fn advance(
@@ -112,7 +112,7 @@ impl Traffic {
         }
     }
 
-    /// Starts counting from here.
+    /// Starts to count from here.
     pub(crate) fn count_anew(&mut self, now: Time) {
         if let Traffic::Messages(messages) = self {
             messages.count_anew(now);

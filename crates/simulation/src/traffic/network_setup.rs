@@ -15,7 +15,7 @@ pub struct NetworkSetup {
     pub settings: Settings,
     /// The messages that jobs send.
     pub plan: TrafficPlan,
-    /// The numbering of the ranks of jobs.
+    /// The order in which the ranks of jobs are numbered.
     pub ranks: RankOrder,
     /// Known histories of jobs that are alone on the network. Clones of a setup share them.
     pub histories: Histories,
@@ -26,18 +26,18 @@ pub struct NetworkSetup {
 /// The treatment of jobs that share links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Contention {
-    /// The messages are simulated, which is exact.
+    /// The messages are simulated. The results are exact.
     #[default]
     Simulated,
-    /// The messages of running jobs are not simulated. Each job's pace is derived from the time of
-    /// an iteration alone and from other jobs' use of its links (`traffic/estimate.rs` describes
-    /// the model). Message metrics do not apply.
+    /// The messages of running jobs are not simulated. The pace of each job is computed from the
+    /// time of an iteration alone and from the use of its links by other jobs
+    /// (`traffic/estimate.rs` describes the model). Metrics of messages do not apply.
     Estimated,
 }
 
 impl NetworkSetup {
     /// Returns the random stream for a job's messages. Each job has its own stream, so its draws do
-    /// not depend on the starts of others.
+    /// not depend on when others start.
     pub(super) fn draws(seed: u64, replication: u64, job: JobId) -> Stream {
         Stream::new(seed, replication, &format!("traffic-{}", job.0))
     }

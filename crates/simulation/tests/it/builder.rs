@@ -1,11 +1,11 @@
-//! A run measures the requested metrics.
+//! Tests that a run measures the requested metrics.
 
 use pavior_simulation::metrics::{ALL, Context, Metric, MetricSpec, Unit};
 use pavior_simulation::{Ending, Fact, Interest, Measured, Observer, SimulationBuilder};
 
 use crate::{job, setup};
 
-/// A caller's own metric: the number of jobs that started.
+/// A metric of the caller: the number of jobs that started.
 #[derive(Default)]
 struct Starts(u32);
 

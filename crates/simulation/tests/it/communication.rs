@@ -1,4 +1,4 @@
-//! Jobs that communicate for part of their run time.
+//! Tests of jobs that communicate for part of their run time.
 
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::Request;
@@ -28,7 +28,7 @@ fn times(setup: &Setup, jobs: &[Job]) -> Vec<(u64, u64)> {
     times.collect()
 }
 
-/// Returns the total time by which jobs exceed their run times.
+/// Returns how much longer jobs run in total than their run times.
 fn added(setup: &Setup, jobs: &[Job]) -> i64 {
     let run = |job: &Job| match job.service {
         Service::Partly { compute, communicate } => compute.0 + communicate.0,
@@ -58,8 +58,9 @@ fn alone_in_the_box_that_it_asks_for_a_job_takes_its_run_time() {
 
 #[test]
 fn a_torn_job_takes_longer_by_what_its_iterations_take_longer() {
-    // With two adjacent ranks, an iteration has two simultaneous messages over one hop: 16 cycles.
-    // At the ends of a row of 8, over 7 hops: (3 + 1)(7 + 1) + 8 = 40 cycles.
+    // With two adjacent ranks, an iteration has two simultaneous messages over one hop, which takes
+    // 16 cycles. At the two ends of a row of 8, over 7 hops, it takes (3 + 1)(7 + 1) + 8 = 40
+    // cycles.
     let holder = |id, at| sender(id, at, [1, 1, 1], Service::Run(Time(100_000)));
     let mut jobs: Vec<Job> = (0..8).map(|id| holder(id, 0)).collect();
     jobs[0].service = Service::Run(Time(1));
@@ -67,7 +68,7 @@ fn a_torn_job_takes_longer_by_what_its_iterations_take_longer() {
     jobs.push(partly(8, 1, [2, 1, 1], 1000, 0.4));
     for network in [network("near-neighbour", None), estimated("near-neighbour")] {
         let (start, end) = times(&with("mesh:8", "naive", network), &jobs)[8];
-        // 400 / 16 = 25 iterations.
+        // There are 400 / 16 = 25 iterations.
         assert_eq!((start, end), (1, 1 + 1000 + 25 * (40 - 16)));
     }
 }
@@ -78,7 +79,7 @@ fn jobs_that_share_a_link_take_longer_than_alone() {
         let mut jobs: Vec<Job> = (0..4)
             .map(|id| sender(id, 0, [1, 1, 1], Service::Run(Time(1 + 2 * (id % 2)))))
             .collect();
-        // Every second node in a row belongs to the first job, the others to the second.
+        // Every second node in a row belongs to the first job, and the others to the second.
         jobs.push(partly(4, 1, [2, 1, 1], 100_000, share));
         jobs.push(partly(5, 3, [2, 1, 1], 100_000, share));
         jobs
@@ -106,7 +107,7 @@ fn where_none_meet_the_estimate_is_exact() {
             partly(id, id * 900, shape, 5000 + 97 * id, 0.3)
         })
         .collect();
-    // A box on a mesh shares no links with another.
+    // On a mesh, a box shares no links with another box.
     let exact = times(&with("mesh:8x8", "ff", network("near-neighbour", None)), &jobs);
     assert_eq!(times(&with("mesh:8x8", "ff", estimated("near-neighbour")), &jobs), exact);
 }
@@ -141,7 +142,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
     /// Compares runs in which each message is simulated with runs in which a job is recalled while
-    /// it is alone: they must be equal, cycle by cycle.
+    /// it is alone. They must be equal, cycle by cycle.
     #[test]
     fn jobs_that_are_alone_for_a_while_see_what_they_would_have_seen(
         (machine, strategy) in prop::sample::select(vec![
@@ -171,8 +172,8 @@ proptest! {
     }
 }
 
-/// Compares the model with the network for scattered jobs that share links, by the error in the
-/// time by which the jobs exceed their run times.
+/// Compares the model with the network for scattered jobs that share links. The error is that of
+/// the time by which the jobs exceed their run times.
 #[test]
 fn the_estimate_is_near_what_the_network_says() {
     let mut draw = Stream::new(11, 0, "jobs");
@@ -184,8 +185,8 @@ fn the_estimate_is_near_what_the_network_says() {
             partly(id, id * 700, shape, run, 0.4)
         })
         .collect();
-    // Measured here: +5.6, -1.1, +4.8 and -39 %. If every rank sends to every other, queues are
-    // longer than in the model, which assumes independent arrivals.
+    // The errors measured here are +5.6, -1.1, +4.8 and -39 %. If every rank sends to every other,
+    // queues are longer than in the model, which assumes independent arrivals.
     for (pattern, strategy, most) in [
         ("near-neighbour", "mbs", 0.10),
         ("near-neighbour", "random", 0.05),
@@ -219,7 +220,7 @@ fn a_job_is_torn_if_the_network_lets_it_pay() {
                 estimate: Time(run),
                 ..partly(id, arrival, [nodes, 1, 1], run, share)
             };
-            // Long enough after the first job that hardly any others arrive.
+            // This is so long after the first job that hardly any others arrive.
             let then = 1 << 40;
             let jobs = [
                 known(0, 0, 1, 1, 0.0),

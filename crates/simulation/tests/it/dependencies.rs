@@ -1,4 +1,4 @@
-//! Jobs that are submitted after others have started or ended.
+//! Tests of jobs that are submitted after others have started or ended.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ fn go(
     (recorder.into_records(), outcome)
 }
 
-/// The job's number and submission time, and its start and end if it was not rejected.
+/// The number of a job and its submission time, and its start and end if it was not rejected.
 type JobTimes = (u64, u64, Option<(u64, u64)>);
 
 /// Lists the times of each job, in order of submission.
@@ -54,7 +54,7 @@ const WHOLE: [u16; 3] = [4, 4, 1];
 fn a_job_is_submitted_when_its_predecessor_has_ended_and_its_user_has_thought() {
     let jobs = vec![job(0, 5, WHOLE, 100), job(1, 5, WHOLE, 100), job(2, 6, [1, 1, 1], 1)];
     let (records, outcome) = go(PLAIN, jobs, vec![link(0, 1, 60)], None);
-    // Waiting counts from the simulated submission, and job 2 is submitted before job 1.
+    // The wait is counted from the simulated submission, and job 2 is submitted before job 1.
     let expected = [(0, 5, Some((5, 105))), (2, 6, Some((105, 106))), (1, 165, Some((165, 265)))];
     assert_eq!(times(&records), expected);
     let ids: Vec<(u64, u64)> = records.iter().map(|it| (it.job.id.0, it.job.index)).collect();
@@ -70,7 +70,7 @@ fn a_later_submit_time_of_its_own_counts() {
     assert_eq!(times(&records)[2], (1, 70, Some((70, 80))));
     let jobs = vec![job(0, 0, WHOLE, 10), job(1, 50, WHOLE, 10), job(2, 5, [1, 1, 1], 1)];
     let (records, _) = go(PLAIN, jobs, vec![link(0, 1, 20), links[1], links[2]], None);
-    // Job 2 follows both others: it waits for the later one.
+    // Job 2 follows both of the other jobs, so it waits for the later one.
     assert_eq!(times(&records)[1..], [(1, 50, Some((50, 60))), (2, 60, Some((60, 61)))]);
 }
 
@@ -105,12 +105,12 @@ fn a_job_that_failures_restart_ends_at_its_last_end() {
     assert_eq!(times(&records)[2], (1, 19, Some((19, 20))));
     let events = vec![event(4, Change::Fail), event(6, Change::Repair)];
     let failing = Failing::new(events.into_iter(), Restart::Scratch);
-    // The first start counts: job 2 also waits for job 1, which starts later.
+    // The first start counts. Job 2 also waits for job 1, which starts later.
     let (records, _) = go(PLAIN, jobs, links, Some(failing));
     assert_eq!(times(&records)[2], (2, 19, Some((20, 21))));
 }
 
-/// Draws jobs of up to 16 nodes, with links from earlier to later jobs in the list, which need not
+/// Draws jobs of up to 16 nodes. Links lead from earlier to later jobs in the list, which need not
 /// be in order of submission.
 fn drawn(draw: &mut Stream, count: u64) -> (Vec<Job>, Vec<Link>) {
     let mut now = 0;
@@ -123,7 +123,7 @@ fn drawn(draw: &mut Stream, count: u64) -> (Vec<Job>, Vec<Link>) {
         })
         .collect();
     let mut links = Vec::new();
-    // Links have their own order, as the lines of a log do.
+    // Links have their own order, as do the lines of a log.
     let mut order: Vec<u32> = (0..count as u32).collect();
     for place in (1..order.len()).rev() {
         order.swap(place, draw.below(place as u64 + 1) as usize);
@@ -140,7 +140,7 @@ fn drawn(draw: &mut Stream, count: u64) -> (Vec<Job>, Vec<Link>) {
     (jobs, links)
 }
 
-/// (submit, start, end) of each job under FCFS with any free nodes, tick by tick.
+/// Computes (submit, start, end) of each job under FCFS with any free nodes, tick by tick.
 fn by_hand(jobs: &[Job], links: &[Link]) -> Vec<(u64, u64, u64)> {
     let mut known: Vec<[Option<u64>; 3]> = vec![[None; 3]; jobs.len()];
     let length = |job: &Job| match job.service {

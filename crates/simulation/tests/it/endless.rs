@@ -1,4 +1,4 @@
-//! Runs that would not end by themselves: each fails with an error that gives the reason.
+//! Tests of runs that would not end by themselves. Each fails with an error that gives the reason.
 
 use pavior_kernel::Time;
 use pavior_mesh::NodeId;
@@ -85,7 +85,7 @@ fn a_job_that_never_gets_through_is_told() {
 #[test]
 fn failures_that_let_nothing_start_come_to_an_end() {
     let jobs = std::iter::once(job(3, 0, [4, 4, 1], 1));
-    // One of two nodes is always missing.
+    // At any time, one of the two nodes is missing.
     let events: Events = Box::new((0..).map(|step: u64| {
         let at = step / 3;
         match step % 3 {
@@ -100,8 +100,9 @@ fn failures_that_let_nothing_start_come_to_an_end() {
 
 #[test]
 fn many_that_wait_in_vain_are_told_sooner() {
-    // A node is always missing, a job with one of two shapes arrives with each change, and both are
-    // asked for: the sum of 10 + n / 100 over n instants reaches 1,000,000 at about 13,200.
+    // A node is always missing, and a job with one of two shapes arrives with each change. The
+    // scheduler asks for both shapes, so the sum of 10 + n / 100 over n instants reaches 1,000,000
+    // at about 13,200.
     let jobs = (0..).map(|id| job(id, id, [4, if id % 2 == 0 { 4 } else { 3 }, 1], 1));
     let first = std::iter::once(event(0, 1, Change::Fail));
     let changes = (0..).map(|step: u64| {
@@ -117,8 +118,8 @@ fn many_that_wait_in_vain_are_told_sooner() {
 
 #[test]
 fn a_job_that_waits_long_for_a_healthy_machine_is_not_given_up() {
-    // The first job needs all nodes. One is missing while another changes 150,000 times, and jobs
-    // arrive all the time. Then all nodes are available.
+    // The first job needs all nodes. One node is missing while another changes 150,000 times, and
+    // jobs arrive all the time. After that, all nodes are available.
     let jobs = (0..200_000).map(|id| job(id, id, if id == 0 { [4, 4, 1] } else { [1; 3] }, 1));
     let first = std::iter::once(event(0, 1, Change::Fail));
     let changes = (0..150_000).map(|step: u64| {
@@ -132,7 +133,7 @@ fn a_job_that_waits_long_for_a_healthy_machine_is_not_given_up() {
 
 #[test]
 fn nodes_that_fail_faster_than_jobs_run_end_a_run() {
-    // Every job that starts is interrupted: a restart is not progress.
+    // Every job that starts is interrupted. A restart is not progress.
     let machine = "mesh:4x4".parse().unwrap();
     let classes = FailureClasses::nodes(1.0, 1.0);
     let draw = || Failures::new(&machine, &classes, TimeUnit::TIME_UNIT, 1, 0).unwrap();
@@ -145,8 +146,8 @@ fn nodes_that_fail_faster_than_jobs_run_end_a_run() {
     assert!(matches!(error, Err(Endless::NoneCompletes { times: 100_000, .. })), "{error:?}");
 }
 
-/// Runs until `wanted` completions of four-node jobs, which arrive a hundred units of time apart,
-/// on 16 nodes that fail after ten units and are repaired after one.
+/// Runs until `wanted` jobs have completed. Jobs need four nodes and arrive a hundred units of time
+/// apart. Each of the 16 nodes fails after ten units and is repaired after one.
 fn seldom(wanted: u64, long: u64, restart: Restart) -> Result<Outcome, Endless> {
     let machine = "mesh:4x4".parse().unwrap();
     let classes = FailureClasses::nodes(10.0, 1.0);
@@ -166,23 +167,23 @@ fn seldom(wanted: u64, long: u64, restart: Restart) -> Result<Outcome, Endless> 
 
 #[test]
 fn completions_out_of_reach_end_a_run() {
-    // Jobs of four nodes lose one every 2.5 units: at a length of 15 units, one start in 400
+    // Jobs of four nodes lose one every 2.5 units. With a length of 15 units, one start in 400
     // completes.
     let long = 15_000_000;
     let error = seldom(1_000_000, long, Restart::Scratch);
     let Err(Endless::FewComplete { times, completed }) = error else { panic!("{error:?}") };
     assert!(times > 10_000 && times > 100 * completed, "{times} {completed}");
     assert!(completed > 0);
-    // The pace is the same, but the end is within reach.
+    // The pace is the same, but few completions remain.
     assert!(seldom(60, long, Restart::Scratch).is_ok());
-    // Work kept by a checkpoint counts as progress.
+    // Work that a checkpoint saves counts as progress.
     let kept = Restart::Checkpoint(Time(100_000));
     assert!(seldom(2_000, long, kept).is_ok());
 }
 
 #[test]
 fn a_last_repair_after_many_changes_lets_a_run_go_on() {
-    // Node 1 is missing while node 0 fails and is repaired 5,000 times; after that, all nodes
+    // Node 1 is missing while node 0 fails and is repaired 5,000 times. After that, all nodes
     // remain available.
     let jobs = (0..).map(|id| job(id, 100 * id, [4, 4, 1], 1));
     let changes = (0..10_000).map(|step: u64| {
@@ -199,7 +200,7 @@ fn event(at: u64, node: u32, change: Change) -> FailureEvent {
     FailureEvent { at: Time(at), component: Component::Node(NodeId(node)), change }
 }
 
-/// Starts every job except the second.
+/// A scheduler that starts every job except the second.
 struct Forgetful;
 
 impl Scheduler for Forgetful {
@@ -227,7 +228,7 @@ fn a_job_that_never_starts_on_a_machine_with_room_is_an_error_that_names_it() {
     let RunError::Endless(endless) = &error else { panic!("{error}") };
     assert_eq!(*endless, Endless::NeverStarted { jobs: [1, 0, 0, 0], count: 1 });
     assert!(error.to_string().starts_with("job 1 never started"), "{error}");
-    // Jobs behind one that cannot be placed do not count as forgotten.
+    // Jobs behind a job that cannot be placed do not count as forgotten.
     let events: Events = Box::new([event(0, 5, Change::Fail)].into_iter());
     let outcome = go(USUAL(), "fcfs", Ending::Drained, jobs(), Some(events)).unwrap();
     assert_eq!(outcome.waiting, 3);

@@ -1,4 +1,4 @@
-//! Node failures during a run.
+//! Tests of node failures during a run.
 
 use pavior_kernel::Time;
 use pavior_mesh::NodeId;
@@ -11,7 +11,7 @@ fn event(at: u64, node: u32, change: Change) -> FailureEvent {
     FailureEvent { at: Time(at), component: Component::Node(NodeId(node)), change }
 }
 
-/// Returns (start, end) of each job's last run, if it has one.
+/// Returns the start and the end of each job's last run, if it has one.
 fn go(
     jobs: Vec<Job>,
     events: Vec<FailureEvent>,
@@ -33,7 +33,7 @@ fn go(
 fn a_job_on_a_failed_node_starts_again_from_scratch() {
     let jobs = vec![job(0, 0, [2, 2, 1], 10), job(1, 0, [2, 2, 1], 10)];
     let times = go(jobs, vec![event(4, 0, Change::Fail)], Restart::Scratch);
-    // The job gives up its other nodes and immediately finds another 2x2.
+    // The job gives up its other nodes, and immediately finds another 2x2 box.
     assert_eq!(times, [Some((4, Some(14))), Some((0, Some(10)))]);
 }
 
@@ -41,7 +41,7 @@ fn a_job_on_a_failed_node_starts_again_from_scratch() {
 fn with_checkpoints_only_the_time_since_the_last_is_lost() {
     let jobs = vec![job(0, 0, [2, 2, 1], 10)];
     let times = go(jobs, vec![event(7, 0, Change::Fail)], Restart::Checkpoint(Time(3)));
-    // 6 of 10 are saved.
+    // The checkpoint saves 6 of 10 ticks.
     assert_eq!(times, [Some((7, Some(11)))]);
 }
 
@@ -56,7 +56,7 @@ fn an_interrupted_job_waits_at_its_old_place() {
 
 #[test]
 fn departures_come_before_failures_and_repairs_before_both_arrivals_and_the_scheduler() {
-    // At 10, job 0 departs before its node fails; the repair lets job 1 start at the same instant.
+    // At 10, job 0 departs before its node fails. At 12, the repair lets job 1 start immediately.
     let jobs = vec![job(0, 0, [4, 4, 1], 10), job(1, 12, [4, 4, 1], 5)];
     let events = vec![event(10, 3, Change::Fail), event(12, 3, Change::Repair)];
     let times = go(jobs, events, Restart::Scratch);

@@ -1,4 +1,4 @@
-//! Wait times, overtakings and broken promises.
+//! Tests of waits, overtakings and broken promises.
 
 use pavior_kernel::Time;
 use pavior_mesh::{JobId, Request};
@@ -38,7 +38,8 @@ fn values(scheduler: &str, warmup: u64, jobs: Vec<Job>, names: &[&str]) -> Vec<O
 
 #[test]
 fn waits_are_told_by_size_class() {
-    // On 64 nodes, 1 is small, 2 to 8 are medium, 9 or more are large. All wait for the first job.
+    // On 64 nodes, jobs of 1 node are small, 2 to 8 are medium, and 9 or more are large. All of
+    // them wait for the first job.
     let jobs = vec![
         job(0, 0, 64, 10, 10),
         job(1, 1, 1, 1, 1), // waits 9
@@ -56,14 +57,14 @@ fn waits_are_told_by_size_class() {
     ];
     let expected = [9.0, 9.0, 8.0, 3.0, 9.0, 8.0].map(Some);
     assert_eq!(values("fcfs", 0, jobs.clone(), &names), expected);
-    // After the warm-up no small job remains.
+    // After the warm-up, no small job remains.
     let none = values("fcfs", 2, jobs, &["waiting_max_small", "waiting_max"]);
     assert_eq!(none, [None, Some(8.0)]);
 }
 
 #[test]
 fn a_percentile_is_the_nearest_rank() {
-    // The k-th of 200 successive jobs waits k ticks: 1 % may wait longer than the 198th.
+    // The k-th of 200 successive jobs waits k ticks. 1 % may wait longer than the 198th.
     let jobs = (0..200).map(|k| job(k, 0, 64, 1, 1)).collect();
     let expected = [Some(197.0), Some(199.0)];
     assert_eq!(values("fcfs", 0, jobs, &["waiting_p99", "waiting_max"]), expected);

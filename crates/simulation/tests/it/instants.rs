@@ -1,4 +1,5 @@
-//! The order of events within an instant, the end of a run, and the data that a warm-up drops.
+//! Tests of the order of events within an instant, the end of a run, and the data that a warm-up
+//! drops.
 
 use pavior_kernel::Time;
 use pavior_simulation::metrics::{ALL, Context, Metric};
@@ -7,11 +8,11 @@ use pavior_workload::{Job, TimeUnit};
 
 use crate::{job, setup};
 
-/// A job's start and end, if it has them.
+/// The start and the end of a job, if it has them.
 type Times = Option<(u64, Option<u64>)>;
 
-/// Runs jobs. Returns the outcome, each job's times, and a function from a metric's name to its
-/// value.
+/// Runs jobs. Returns the outcome, the times of each job, and a function that returns the value of
+/// a metric by name.
 fn go(
     setup: &Setup,
     jobs: Vec<Job>,
@@ -40,7 +41,8 @@ fn go(
 
 #[test]
 fn departures_come_before_arrivals_and_arrivals_before_the_scheduler() {
-    // Job 0 leaves at 10; job 1, which needs the whole machine, arrives and starts at 10.
+    // Job 0 departs at 10. Job 1, which needs the whole machine, arrives at 10 and starts
+    // immediately.
     let jobs = vec![job(0, 0, [4, 4, 1], 10), job(1, 10, [4, 4, 1], 5)];
     let (outcome, times, value) = go(&setup("mesh:4x4", "tff", "fcfs", Ending::Drained), jobs);
     assert_eq!(times, [Some((0, Some(10))), Some((10, Some(15)))]);
@@ -52,7 +54,7 @@ fn departures_come_before_arrivals_and_arrivals_before_the_scheduler() {
 
 #[test]
 fn arrivals_of_one_instant_queue_in_order_before_anyone_starts() {
-    // The shorter job arrives second, at the same instant: SSD must know both before it decides.
+    // The shorter job comes second at the same instant. SSD must know both jobs before it decides.
     let jobs = vec![job(0, 0, [4, 4, 1], 10), job(1, 0, [4, 4, 1], 3)];
     let (_, times, _) = go(&setup("mesh:4x4", "tff", "ssd", Ending::Drained), jobs);
     assert_eq!(times, [Some((3, Some(13))), Some((0, Some(3)))]);
@@ -78,7 +80,7 @@ fn a_job_that_never_fits_is_rejected_and_blocks_no_other() {
 
 #[test]
 fn a_run_ends_at_its_completion() {
-    // Two jobs depart at 10; the run ends with the first of them, in the middle of the instant.
+    // Two jobs depart at 10. The run ends with the first of them, in the middle of the instant.
     let jobs = vec![job(0, 0, [2, 4, 1], 10), job(1, 0, [2, 4, 1], 10), job(2, 4, [4, 4, 1], 1)];
     let (outcome, times, value) =
         go(&setup("mesh:4x4", "tff", "fcfs", Ending::Completions(1)), jobs);
@@ -96,7 +98,7 @@ fn a_warm_up_drops_completions_and_starts_time_averages_anew() {
     assert_eq!(times, [Some((0, Some(10))), Some((10, Some(20))), Some((10, Some(40)))]);
     assert_eq!(value("completed"), Some(2.0));
     assert_eq!(value("turnaround"), Some(30.0));
-    // From 10 on: 16 nodes for 10 ticks, then 8 for 20.
+    // From 10 on, 16 nodes are used for 10 ticks, then 8 nodes for 20.
     assert_eq!(value("utilization"), Some((16.0 * 10.0 + 8.0 * 20.0) / (16.0 * 30.0)));
     assert_eq!(value("busy_submeshes"), Some((2.0 * 10.0 + 20.0) / 30.0));
     assert_eq!(value("makespan"), Some(40.0));
@@ -104,7 +106,7 @@ fn a_warm_up_drops_completions_and_starts_time_averages_anew() {
 
 #[test]
 fn fragmentation_is_counted_at_refusals_with_enough_free_nodes() {
-    // Job 1 holds the middle columns: 8 nodes are free, in two separate columns.
+    // Job 1 holds the middle columns. 8 nodes are free, in two separate columns.
     let jobs = vec![job(0, 0, [1, 4, 1], 9), job(1, 0, [2, 4, 1], 20), job(2, 10, [2, 4, 1], 1)];
     let (_, times, value) = go(&setup("mesh:4x4", "ff", "fcfs", Ending::Drained), jobs);
     assert_eq!(times[2], Some((20, Some(21))));
@@ -117,15 +119,15 @@ fn fragmentation_is_counted_at_refusals_with_enough_free_nodes() {
 fn the_largest_free_submesh_is_averaged_over_time() {
     let jobs = vec![job(0, 0, [2, 4, 1], 10), job(1, 0, [1, 1, 1], 20)];
     let (_, _, value) = go(&setup("mesh:4x4", "ff", "fcfs", Ending::Drained), jobs);
-    // Until 10, two columns less one node are free, at most 2x3 of them in a box; then all except
-    // (2, 0): 4x3.
+    // Until 10, two columns minus one node are free, and the largest free box in them is 2x3. Then
+    // all nodes except (2, 0) are free, and it is 4x3.
     assert_eq!(value("largest_free"), Some((6.0 * 10.0 + 12.0 * 10.0) / (16.0 * 20.0)));
 }
 
 #[test]
 fn slots_are_averaged_over_time() {
-    // As above: until 10, two columns less one node hold three 2x1 boxes; then all nodes except one
-    // are free.
+    // As above, two columns minus one node are free until 10, and hold three 2x1 boxes. Then all
+    // nodes except one are free.
     let run = |metric: &str| {
         let jobs = vec![job(0, 0, [2, 4, 1], 10), job(1, 0, [1, 1, 1], 20)];
         let setup = setup("mesh:4x4", "ff", "fcfs", Ending::Drained);
@@ -137,8 +139,8 @@ fn slots_are_averaged_over_time() {
     assert_eq!(run("slots:4x4x4"), Some(0.0), "no such box");
 }
 
-/// Runs jobs of 8 and 1 nodes from 0 to 10 and 20. A job of 16 nodes arrives at 5 and waits for
-/// both; two small jobs arrive after it, at 12.
+/// Runs jobs of 8 and 1 nodes from 0 to 10 and from 0 to 20. A job of 16 nodes arrives at 5 and
+/// waits for both. Two small jobs arrive after it, at 12.
 #[test]
 fn metrics_of_sizes_and_of_the_time_in_which_jobs_arrive() {
     use pavior_workload::TimeUnit;
@@ -160,7 +162,8 @@ fn metrics_of_sizes_and_of_the_time_in_which_jobs_arrive() {
     assert_eq!(run("waiting_of:1-1"), Some((0.0 + 13.0 + 13.0) / 3.0));
     assert_eq!(run("waiting_of:2-7"), None);
     assert_eq!(run("utilization_arriving"), Some((9.0 * 10.0 + 2.0) / 12.0 / 16.0));
-    // The first and fifth jobs count: all nodes are free, then all except one: 4 and 3 boxes.
+    // The first and the fifth job count. For the first, all nodes are free, and 4 boxes fit; for
+    // the fifth, all except one, and 3 boxes fit.
     assert_eq!(run("slots_arriving:2x2"), Some(3.5));
     assert_eq!(run("node_time_lost"), Some(0.0));
 }

@@ -1,4 +1,4 @@
-//! The behavior of the simulation, seen from outside.
+//! Tests of the behavior of the simulation, seen from outside.
 
 mod builder;
 mod communication;

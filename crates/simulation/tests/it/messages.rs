@@ -1,4 +1,4 @@
-//! Jobs that wait for their messages.
+//! Tests of jobs that wait for their messages.
 
 use pavior_kernel::Time;
 use pavior_network::{
@@ -29,7 +29,7 @@ pub(crate) fn sender(id: u64, arrival: u64, shape: [u16; 3], service: Service) -
     Job { service, estimate: Time(1), ..job(id, arrival, shape, 1) }
 }
 
-/// Every message, in order of delivery.
+/// An observer that stores every message, in order of delivery.
 #[derive(Default)]
 struct Messages(Vec<Sent>);
 
@@ -46,7 +46,7 @@ impl Observer for Messages {
     }
 }
 
-/// A message's (created, delivered, hops).
+/// The time when a message was created, the time when it was delivered, and its hops.
 type Sent = (u64, u64, u32);
 
 /// Returns the start and departure of each job, and its messages.
@@ -68,7 +68,7 @@ pub(crate) fn with(machine: &str, strategy: &str, network: NetworkSetup) -> Setu
 
 #[test]
 fn a_job_departs_with_its_last_delivery() {
-    // Two processors, one message over one hop: (3 + 1)(1 + 1) + 8 = 16 cycles.
+    // Two processors send one message over one hop: (3 + 1)(1 + 1) + 8 = 16 cycles.
     let setup = with("mesh:4", "tff", network("one-to-all", None));
     let jobs = [sender(0, 5, [2, 1, 1], Service::Iterations(1))];
     let (times, messages) = go(&setup, &jobs);
@@ -116,10 +116,11 @@ fn who_waits_starts_in_the_cycle_of_the_departure() {
 
 #[test]
 fn messages_of_all_jobs_share_one_network() {
-    // Two jobs that are interleaved on a row delay each other; alone they do not.
+    // Two jobs whose nodes alternate on a row delay each other. Alone, they are not delayed.
     let alone = with("mesh:8", "naive", network("all-to-all", Some(Sending::Pipelined)));
     let comb = |id, arrival| sender(id, arrival, [3, 1, 1], Service::Iterations(1));
-    // Single nodes hold every other place while the jobs start, so that they are interleaved.
+    // While the jobs start, single nodes hold every other place, so that the nodes of the jobs
+    // alternate.
     let jobs: Vec<Job> = vec![
         sender(0, 0, [1, 1, 1], Service::Iterations(1)),
         sender(1, 0, [2, 1, 1], Service::Iterations(1)),
@@ -144,8 +145,8 @@ fn a_deadlock_ends_the_run_with_an_error() {
     assert!(error.contains("deadlock") && error.contains("waits for link"), "{error}");
 }
 
-/// Returns the record of every job, including rejected ones, and the network totals; with or
-/// without an observer of each delivery.
+/// Returns the record of every job, including rejected ones, and the network totals. If `each` is
+/// true, there is an observer of each delivery.
 pub(crate) fn outcome(setup: &Setup, jobs: &[Job], each: bool) -> (Vec<Fate>, MessageTotals) {
     let (mut recorder, mut messages) = (Recorder::default(), Messages::default());
     let mut carried = Carried(MessageTotals::default());
@@ -158,7 +159,7 @@ pub(crate) fn outcome(setup: &Setup, jobs: &[Job], each: bool) -> (Vec<Fate>, Me
     (recorder.into_records().into_iter().map(|record| record.fate).collect(), carried.0)
 }
 
-/// The network totals.
+/// An observer that stores the network totals.
 struct Carried(MessageTotals);
 
 impl Observer for Carried {
@@ -173,8 +174,8 @@ impl Observer for Carried {
     }
 }
 
-/// Compares all ways of processing jobs: each job is simulated, or recalled from the first of its
-/// kind, in this run or in an earlier one.
+/// Compares all ways in which jobs are processed: each job is simulated, or recalled from the first
+/// of its kind, in this run or in an earlier one.
 pub(crate) fn ways_agree(setup: &Setup, jobs: &[Job]) -> Result<(), TestCaseError> {
     let each = outcome(setup, jobs, true);
     prop_assert_eq!(&outcome(setup, jobs, false), &each, "nothing known");
@@ -231,7 +232,8 @@ proptest! {
         ways_agree(&with(machine, strategy, network), &jobs)?;
     }
 
-    /// Runs many jobs of few kinds on larger machines: some alone, some not, some for a while.
+    /// Runs many jobs of few kinds on larger machines. Some jobs are alone, some are not, and some
+    /// are alone for a while.
     #[test]
     fn who_is_recalled_sees_what_it_would_have_seen(
         (machine, strategy) in prop::sample::select(vec![

@@ -1,4 +1,4 @@
-//! Running jobs that move.
+//! Tests of running jobs that move.
 
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ fn one_move_lets_the_oldest_start_and_postpones_an_end() {
 #[test]
 fn jobs_move_only_if_it_pays_and_they_may() {
     let stay = [(0, 1, 0), (0, 40, 0), (40, 45, 0)];
-    // The saved wait is 39; four nodes cost 36 at a price of 9, and 40 at a price of 10.
+    // The move saves a wait of 39. Four nodes cost 36 at a price of 9, and 40 at a price of 10.
     assert_eq!(times(&moving("easy", 9, |_| true), &blocked())[1], (0, 76, 1));
     assert_eq!(times(&moving("easy", 10, |_| true), &blocked()), stay);
     assert_eq!(times(&moving("easy", u64::MAX, |_| true), &blocked()), stay);
@@ -71,8 +71,8 @@ fn jobs_move_only_if_it_pays_and_they_may() {
     assert_eq!(times(&mbs, &blocked())[2], (1, 6, 0));
 }
 
-/// Makes room under First Fit as under Turning First Fit: the oldest job requests 3x2 on 6x2, where
-/// no turned box fits.
+/// Makes room under First Fit as well as under Turning First Fit. The oldest job requests 3x2 on
+/// 6x2, where no turned box fits.
 #[test]
 fn a_strategy_that_does_not_turn_is_made_room_too() {
     let ff = Setup { strategy: "ff".parse().unwrap(), ..moving("easy", 0, |_| true) };
@@ -107,7 +107,7 @@ fn workload() -> impl Strategy<Value = Vec<Job>> {
     })
 }
 
-/// Checks every stay against a separate occupancy: no node is held twice.
+/// Checks every stay against a separate occupancy. No node may be held twice.
 fn no_two_overlap(records: &[JobRecord], grid: Grid) {
     let mut changes = Vec::new();
     for stay in records.iter().flat_map(JobRecord::stays) {
@@ -157,7 +157,7 @@ proptest! {
         }
     }
 
-    /// Checks that if no job may move, or the price is out of reach, the results are those without
+    /// Checks that if no job may move, or if the price is too high, the results are those without
     /// migration.
     #[test]
     fn without_moves_nothing_changes(jobs in workload()) {

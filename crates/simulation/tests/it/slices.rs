@@ -1,5 +1,5 @@
-//! Slices of a pod whose chips, cubes and switches fail, compared with closed forms, exact
-//! enumeration and manual calculation.
+//! Tests of slices of a pod whose chips, cubes and switches fail. Results are compared with closed
+//! forms, exact enumeration and manual calculation.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
@@ -25,8 +25,8 @@ fn measured(setup: &Setup, jobs: Vec<Job>, failing: Failing, names: &[&str]) -> 
     metrics.iter().map(|metric| metric.value().unwrap()).collect()
 }
 
-/// Returns the mean fraction of time in which a slice could be placed, and the half-width of its
-/// 99.9 % interval, from ten runs of 800 units. Cubes fail after 9 units, on average.
+/// Returns the mean fraction of the time in which a slice could be placed, and the half-width of
+/// its 99.9 % interval, from ten runs of 800 units. On average, cubes fail after 9 units.
 fn share(strategy: &str, classes: &str, slice: Request, spares: Spares) -> (f64, f64) {
     let unit = TimeUnit::TIME_UNIT;
     let mut setup = setup("torus:8x8x8", strategy, "fcfs", Ending::Drained);
@@ -34,7 +34,7 @@ fn share(strategy: &str, classes: &str, slice: Request, spares: Spares) -> (f64,
     let classes: FailureClasses = classes.parse().unwrap();
     let shares: Vec<f64> = (0..10)
         .map(|replication| {
-            // A job at the beginning and one at the end, both of zero length.
+            // One job is at the beginning and one at the end. Both have zero length.
             let jobs = [0, unit.time(800.0).0].map(|at| job(at, at, [1, 1, 1], 0));
             let events = Failures::new(&setup.grid, &classes, unit, 1, replication).unwrap();
             let failing = Failing { spares, ..Failing::new(events, Restart::Scratch) };
@@ -43,14 +43,14 @@ fn share(strategy: &str, classes: &str, slice: Request, spares: Spares) -> (f64,
         .collect();
     let mean = shares.iter().sum::<f64>() / 10.0;
     let variance = shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>() / 9.0;
-    // Student's t with 9 degrees of freedom.
+    // This is Student's t with 9 degrees of freedom.
     (mean, 4.78 * (variance / 10.0).sqrt())
 }
 
 const CUBES: &str = "cube:mttf=9:mttr=1";
 
-/// Returns the probability that at least `least` of `count` independent things are available, each
-/// with a given probability.
+/// Returns the probability that at least `least` of `count` independent things are available, if
+/// each is available with a given probability.
 fn binomial(count: i32, least: i32, each: f64) -> f64 {
     let choose = |taken: i32| (0..taken).map(|i| f64::from(count - i) / f64::from(i + 1)).product();
     let term = |taken: i32| -> f64 {
@@ -60,8 +60,8 @@ fn binomial(count: i32, least: i32, each: f64) -> f64 {
     (least..=count).map(term).sum()
 }
 
-/// Returns true if some box with these sides, turned or not, is in a set of the 2x2x2 cubes, one
-/// bit per cube.
+/// Returns true if some box with these sides, in any orientation, is in a set of the 2x2x2 cubes,
+/// with one bit per cube.
 fn has_box(set: u32, sides: Sides) -> bool {
     let cube = |[x, y, z]: [u16; 3]| u32::from(x % 2 + 2 * (y % 2) + 4 * (z % 2));
     let all = (0..8u16).map(|i| [i % 2, i / 2 % 2, i / 4]);
@@ -90,7 +90,8 @@ fn the_share_of_time_is_the_binomial_one_with_switches() {
         assert!((mean - exact).abs() <= width, "{cubes} cubes: {mean} ± {width}, not {exact}");
         assert!(width < 0.05, "{width}");
     }
-    // Spares serve the cubes that the slice needs, and reduce the cubes that it could use.
+    // Spares replace the cubes that the slice needs, but reduce the number of cubes that it could
+    // use.
     let spares = Spares { cubes: 2, switches: 0 };
     let (mean, width) = share("tpu", CUBES, Request::nodes(64 * 6), spares);
     assert!((mean - binomial(8, 6, 0.9)).abs() <= width, "{mean} ± {width}");
@@ -99,7 +100,7 @@ fn the_share_of_time_is_the_binomial_one_with_switches() {
 
 #[test]
 fn classes_of_failures_act_together() {
-    // A cube is whole if it and its 64 chips work; slices of several cubes need all 48 switches.
+    // A cube is whole if it and its 64 chips work. Slices of several cubes need all 48 switches.
     let classes = "cube:mttf=19:mttr=1,chip:mttf=999:mttr=1,switch:mttf=799:mttr=1";
     let each = 0.95 * 0.999_f64.powi(64);
     let switches = (1.0 - 1.0 / 800.0_f64).powi(48);
@@ -155,7 +156,7 @@ fn both_wirings_answer_as_enumeration_does_in_every_state() {
     }
 }
 
-/// (start, end) of the last run of each job that ran.
+/// The start and the end of the last run of each job that ran.
 type Times = Vec<Option<(u64, Option<u64>)>>;
 
 /// Returns the times of the jobs, and the number of jobs that were hit.
@@ -214,7 +215,8 @@ fn a_spare_cube_takes_the_place_of_a_failed_one() {
         (4, Component::Cube(NodeId(2)), Change::Fail),
         (5, Component::Cube(NodeId(2)), Change::Repair),
     ];
-    // All eight cubes are never granted; job 2 gets neither the spare nor the repaired cube.
+    // All eight cubes are never granted together. Job 2 gets neither the spare nor the repaired
+    // cube.
     let times = vec![Some((4, Some(14))), None, Some((14, Some(18)))];
     let spares = Spares { cubes: 1, switches: 0 };
     assert_eq!(go(&jobs, spares, &events), (times, 1.0));
@@ -226,7 +228,8 @@ fn a_spare_cube_takes_the_place_of_a_failed_one() {
 
 #[test]
 fn a_job_on_a_cube_that_goes_out_of_use_ends_before_it_does() {
-    // Two jobs are in one cube; a chip used by one of them fails, and the spare replaces the cube.
+    // Two jobs are in one cube. A chip that one of them uses fails, and the spare replaces the
+    // cube.
     let jobs = [job(0, 0, [2, 4, 4], 10), job(1, 0, [2, 4, 4], 10), job(2, 11, [4, 4, 28], 1)];
     let events = [(4, Component::Node(NodeId(0)), Change::Fail)];
     let (times, hit) = go(&jobs, Spares { cubes: 1, switches: 0 }, &events);

@@ -1,9 +1,9 @@
-//! Alternative readings of points that a paper leaves open, measured in a separate experiment.
+//! Alternative readings of points that a paper leaves open, which a separate experiment measures.
 //!
-//! A [`Reading`] changes values of the paper's default reading. A [`Goal`] is a point in the paper,
-//! with the ratios stated for it. Every reading is run at every goal, and the readings are ordered
-//! by their distance: the root mean square of ln(our ratio / the paper's ratio). If a paper states
-//! only an order, the ratio should be below 1.
+//! A [`Reading`] changes some values of the paper's default reading. A [`Goal`] is a point in the
+//! paper, with the ratios that the paper states for it. Every reading is run at every goal. The
+//! readings are ranked by their distance, which is the root mean square of ln(our ratio / the
+//! paper's ratio). If a paper states only an order, the ratio should be below 1.
 
 mod report;
 
@@ -24,31 +24,32 @@ pub struct Readings {
     /// The name and heading of the experiment.
     name: String,
     title: String,
-    /// The experiment's keys that apply to every point in addition to those in `usual`.
+    /// Keys of the experiment that apply to every point, in addition to those in `usual`.
     keys: Table,
-    /// The number of runs per point, normally and in a quick run.
+    /// The number of runs per point in the full and in the quick experiment.
     runs: [u64; 2],
-    /// The default reading, with every parameter that a reading or a goal changes.
+    /// The default reading, which contains every parameter that a reading or a goal changes.
     usual: BTreeMap<String, Value>,
-    /// Settings for single strategies under the default reading.
+    /// Settings that apply to single strategies in the default reading.
     #[serde(default)]
     own: BTreeMap<String, Own>,
-    /// True if the paper states only orders: every ratio should be below 1.
+    /// True if the paper states only orders. In this case, every ratio should be below 1.
     orders: bool,
-    /// The goals that our results are compared with.
+    /// The goals with which our results are compared.
     pub goal: Vec<Goal>,
-    /// The readings; the first one changes nothing.
+    /// The readings. The first one changes nothing.
     pub reading: Vec<Reading>,
-    /// The open points, each with alternative readings: every combination is also a reading.
+    /// The open points, each with alternative readings. Every combination of these is also a
+    /// reading.
     #[serde(default)]
     choice: Vec<Choice>,
 }
 
-/// The settings of one strategy under the default reading.
+/// The settings of one strategy in the default reading.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Own {
-    /// The full name of the strategy, if the short name denotes a variant.
+    /// The full name of the strategy, if its short name stands for a variant.
     strategy: Option<String>,
     /// Values that replace those in `usual`.
     #[serde(default)]
@@ -63,7 +64,7 @@ struct Choice {
     option: Vec<Reading>,
 }
 
-/// The maximum number of combinations; more are considered a mistake.
+/// The maximum number of combinations. More are assumed to be a mistake.
 const MOST_READINGS: usize = 1000;
 
 /// Ratios that a paper states at one point.
@@ -83,18 +84,18 @@ pub struct Goal {
     others: Vec<(String, f64)>,
 }
 
-/// A reading: the default one with some changes.
+/// A reading, which is the default reading with some changes.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reading {
     /// The name, which is part of the names of its rows.
     pub name: String,
-    /// The change, as a clause.
+    /// A description of the change, as a clause.
     pub meaning: String,
-    /// Parameters with different values, for every strategy; an empty value removes the parameter.
+    /// Parameters that have other values for every strategy. An empty value removes the parameter.
     #[serde(default)]
     set: BTreeMap<String, Value>,
-    /// Values to be replaced in all parameters, such as a pattern or a strategy.
+    /// Values that are replaced in all parameters, such as a pattern or a strategy.
     #[serde(default)]
     instead: BTreeMap<String, String>,
 }
@@ -133,7 +134,7 @@ impl Readings {
         Ok(self)
     }
 
-    /// Returns the experiment as a file. The quick version has few runs.
+    /// Returns the experiment as a file. In the quick version, there are few runs.
     ///
     /// # Errors
     /// Returns an error if the experiment cannot be written as a file.
@@ -156,7 +157,8 @@ impl Readings {
         text.map_err(|error| PaperError::new(folder::READINGS, error.to_string()))
     }
 
-    /// Returns the points of a reading at a goal: one sweep for strategies with equal settings.
+    /// Returns the points of a reading at a goal, with one sweep for the strategies that have equal
+    /// settings.
     fn sweeps(&self, reading: &Reading, goal: &Goal) -> Vec<Table> {
         let mut shared: Vec<(BTreeMap<String, Value>, Vec<Value>)> = Vec::new();
         let others = goal.others.iter().map(|(other, _)| other);
@@ -177,7 +179,7 @@ impl Readings {
         shared.into_iter().map(sweep).collect()
     }
 
-    /// Returns a strategy's full name: the reading's replacement, or else its variant.
+    /// Returns a strategy's full name, which is the reading's replacement or else the variant.
     fn strategy(&self, reading: &Reading, name: &str) -> String {
         let own = || self.own.get(name)?.strategy.as_ref();
         reading.instead.get(name).or_else(own).map_or(name, String::as_str).to_string()
@@ -207,7 +209,7 @@ impl Readings {
         folder::specification(folder::READINGS, self.experiment(quick)?, &self.name)
     }
 
-    /// Checks, without a run, that the readings name points in their experiment.
+    /// Checks, without running anything, that the readings refer to points in their experiment.
     pub(super) fn check(&self, quick: bool) -> Result<(), PaperError> {
         let wrong = |reason: String| Err(PaperError::new(folder::READINGS, reason));
         if self.goal.is_empty() || self.reading.is_empty() {
@@ -240,10 +242,11 @@ impl Readings {
         self.judge(&specification, &nothing).map(drop)
     }
 
-    /// Judges the readings and returns them, closest first.
+    /// Judges the readings. Returns them with the closest first.
     ///
     /// # Errors
-    /// Returns an error if a goal or reading names anything that the experiment does not have.
+    /// Returns an error if a goal or a reading refers to anything that the experiment does not
+    /// have.
     pub fn judge(
         &self,
         specification: &Specification,
@@ -274,7 +277,7 @@ impl Readings {
                 let ratio = evidence.ratio(metric, [point(&goal.strategy)?, point(other)?]);
                 let error = |ratio: Estimate| libm::log(ratio.value / stated);
                 let error = ratio.map_or(f64::INFINITY, error);
-                // If an order holds, its distance is 0, regardless of the ratio.
+                // If an order holds, its distance is 0, whatever the ratio is.
                 errors.push(if self.orders { error.max(0.0) } else { error });
                 ratios.push(ratio);
             }
@@ -284,7 +287,8 @@ impl Readings {
         Ok(Closeness { reading: reading.clone(), ratios, distance: root_mean_square(&all), goals })
     }
 
-    /// Returns what identifies each ratio: statement, other strategy, and the paper's ratio.
+    /// Returns the properties that identify each ratio: the statement, the other strategy, and the
+    /// paper's ratio.
     fn places(&self) -> impl Iterator<Item = (&str, &str, f64)> {
         self.goal.iter().flat_map(|goal| {
             goal.others.iter().map(|(other, stated)| (goal.id.as_str(), other.as_str(), *stated))
@@ -307,12 +311,12 @@ impl Reading {
         both
     }
 
-    /// Returns a value under this reading.
+    /// Returns a value as this reading changes it.
     fn of(&self, value: &str) -> String {
         self.instead.get(value).map_or(value, String::as_str).to_string()
     }
 
-    /// Describes the changes in the form used in a file.
+    /// Describes the changes in the format of a file.
     fn changes(&self) -> String {
         let set = self.set.iter().map(|(key, value)| match value {
             value if empty(value) => format!("no {key}"),
@@ -323,7 +327,7 @@ impl Reading {
     }
 }
 
-/// Returns true if a value leaves its parameter out.
+/// Returns true if a value removes its parameter.
 fn empty(value: &Value) -> bool {
     value.as_str() == Some("")
 }

@@ -7,11 +7,11 @@ use crate::statement::{Claim, number};
 use crate::{Estimate, Paper, QUICK, Statement, markdown};
 use pavior::draw::{Section, SectionTable};
 
-/// The definition of the distance, for reports.
+/// The definition of the distance, for use in reports.
 const DISTANCE: &str = "The distance of a reading is the root mean square of ln(our ratio / the \
     paper's ratio). It is 0 if all are equal, and 0.69 for a factor of 2 on average.";
 
-/// The definition for a paper that states orders.
+/// The definition of the distance for a paper that states orders.
 const DISTANCE_OF_ORDERS: &str = "Every ratio should be below 1, the order that the paper states. \
     The distance of a reading is the root mean square of ln(our ratio), or 0 if the order is the \
     paper's. It is 0.69 for a factor of 2 on average.";
@@ -21,7 +21,7 @@ impl Readings {
         if self.orders { DISTANCE_OF_ORDERS } else { DISTANCE }
     }
 
-    /// Explains the columns of the table, using the first ratio as an example.
+    /// Explains the columns of the table. The first ratio serves as an example.
     fn columns(&self) -> String {
         let goal = &self.goal[0];
         let (id, Some((other, _))) = (&goal.id, goal.others.first()) else { return String::new() };
@@ -40,7 +40,7 @@ impl Readings {
             for ((id, other, stated), ratio) in self.places().zip(&one.ratios) {
                 let id = format!("{id}@{other}:{}", one.reading.name);
                 let statement = if self.orders {
-                    // The excess of a ratio over 1.
+                    // This is the amount by which a ratio exceeds 1.
                     let above =
                         ratio.map(|ratio| Estimate { value: ratio.value - stated, ..ratio });
                     let order = Claim::Below("ratio below 1".to_string()).judge(id, above);
@@ -54,7 +54,7 @@ impl Readings {
         all
     }
 
-    /// Makes the table of the readings, closest first: column names and rows.
+    /// Creates the table of the readings, closest first. Returns the column names and the rows.
     pub fn table(&self, ranking: &[Closeness]) -> (Vec<String>, Vec<Vec<String>>) {
         let mut header = vec!["reading".to_string(), "distance".to_string()];
         header.extend(self.goal.iter().map(|goal| goal.id.clone()));
@@ -80,7 +80,7 @@ impl Readings {
         (header, lines)
     }
 
-    /// Describes the closest readings and the results that no reading explains.
+    /// Describes the closest readings, and the results that no reading explains.
     pub fn conclusions(&self, ranking: &[Closeness]) -> Vec<String> {
         let mut text = Vec::new();
         let usual = ranking.iter().find(|one| one.reading.name == self.reading[0].name);
@@ -144,7 +144,7 @@ impl Readings {
         [source, readings.to_string()].into_iter().chain(quick).collect()
     }
 
-    /// Returns the report section.
+    /// Returns the section for the report.
     pub fn section(&self, ranking: &[Closeness]) -> Section {
         let (header, rows) = self.table(ranking);
         let mut text = vec![self.columns(), self.rule().to_string()];
@@ -157,7 +157,7 @@ impl Readings {
         }
     }
 
-    /// Formats the table as Markdown, followed by its conclusions.
+    /// Formats the table in Markdown, followed by the conclusions.
     pub fn markdown(&self, ranking: &[Closeness]) -> String {
         let (header, rows) = self.table(ranking);
         let mut text = markdown::table(&header, &rows, 1, header.len() - 1);
@@ -168,7 +168,7 @@ impl Readings {
         text
     }
 
-    /// Writes the readings as CSV: one line per ratio, with all digits.
+    /// Writes the readings as CSV, with one line per ratio and all digits.
     ///
     /// # Errors
     /// Returns an error if the writer fails.

@@ -1,4 +1,4 @@
-//! The board: every run on every scenario, and its gap to the bound.
+//! The board, which contains every run on every scenario and its gap to the bound.
 
 use std::collections::BTreeMap;
 
@@ -19,9 +19,10 @@ use super::set::{Instance, YardstickError};
 
 /// The schedulers that are combined with every strategy.
 const SCHEDULERS: [&str; 2] = ["fcfs", "easy"];
-/// The number of best strategies, overall and among box strategies, run under every scheduler.
+/// The number of best strategies, overall and among those that grant boxes, that are run under
+/// every scheduler.
 const BEST: usize = 5;
-/// The maximum share of jobs that a run may leave unfinished and still be compared.
+/// The maximum share of jobs that a run may leave unfinished. Runs with more are not compared.
 const UNDONE: f64 = 0.02;
 
 /// A proven bound, in seconds.
@@ -40,19 +41,20 @@ pub struct Certificate {
     pub scenario: String,
     /// The CRC-64 checksum of its jobs.
     pub sum: String,
-    /// The indices of excluded jobs.
+    /// The indices of the jobs that are left out.
     pub left_out: Vec<usize>,
     /// The number of price units per second.
     pub scale: i64,
-    /// The bound on the sum of completion times.
+    /// The bound on the sum of the completion times.
     pub completions: Proven<Prices>,
-    /// The bound on the sum of completion times, each multiplied by its job's number of nodes.
+    /// The bound on the sum of the completion times, each multiplied by the number of nodes of its
+    /// job.
     pub node_completions: Proven<Prices>,
-    /// The bound on the end of the last job.
+    /// The bound on the end time of the last job.
     pub makespan: Proven<Last>,
 }
 
-/// A run in the table, over the counted jobs. Times are in seconds.
+/// A run in the table. Only the counted jobs matter. Times are in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The scenario.
@@ -67,12 +69,12 @@ pub struct Row {
     pub turnaround: f64,
     /// The lower bound on the mean turnaround of any schedule.
     pub bound: f64,
-    /// The excess of the mean turnaround, weighted by nodes, over its bound.
+    /// The amount by which the mean turnaround, weighted by nodes, exceeds its bound.
     pub node_gap: f64,
-    /// The excess of the makespan (the last job's end, from time 0) over its bound.
+    /// The amount by which the makespan (the end of the last job, measured from time 0) exceeds its
+    /// bound.
     pub makespan_gap: f64,
-    /// The excess of the mean turnaround over that of the scenario's best run, as a paired
-    /// difference.
+    /// The difference in mean turnaround from the best run of the scenario, as a paired difference.
     pub behind: Option<Change>,
     /// The turnaround of each counted job, in order of submission.
     pub each: Vec<f64>,
@@ -84,12 +86,12 @@ pub struct Board {
     pub rows: Vec<Row>,
     /// The bounds of each scenario, in the order of the instances.
     pub certificates: Vec<Certificate>,
-    /// Runs that left too many jobs unfinished to be compared: scenario, strategy, scheduler, and
-    /// the number of these jobs.
+    /// Runs that are not compared because they left too many jobs unfinished: the scenario, the
+    /// strategy, the scheduler, and the number of these jobs.
     pub undone: Vec<(String, String, String, usize)>,
 }
 
-/// The end times of a run's jobs, in seconds; `None` for a job that never ended.
+/// The end times of the jobs in a run, in seconds. The time is `None` for a job that never ended.
 pub(super) struct Play {
     strategy: String,
     scheduler: String,
@@ -107,11 +109,11 @@ impl Play {
 }
 
 /// Runs each of the `strategies` (by default, all in the catalogue) under `fcfs` and `easy`. The
-/// five best strategies, and the five best of those that grant boxes, are also run under every
-/// other scheduler. The runs use the threads of the current pool.
+/// five best strategies, and the five best among those that grant boxes, also run under every other
+/// scheduler. The runs use the threads of the current pool.
 ///
 /// # Errors
-/// Returns an error if a run cannot continue, or a name is invalid.
+/// Returns an error if a run cannot continue, or if a name is invalid.
 pub fn judge_all(
     instances: &[Instance],
     catalogue: &Catalogue,
@@ -154,7 +156,7 @@ pub fn judge_all(
     Ok(Board { rows: rows.into_iter().flatten().collect(), certificates, undone })
 }
 
-/// Makes the runs of each instance.
+/// Executes the runs for each instance.
 fn play_all(
     instances: &[Instance],
     catalogue: &Catalogue,
@@ -210,7 +212,7 @@ pub(super) fn play(instance: &Instance, point: &Point) -> Result<Play, Yardstick
     Ok(Play { strategy: name("strategy"), scheduler: name("scheduler"), ends })
 }
 
-/// Returns the jobs that end in every compared run.
+/// Returns the jobs that end in all compared runs.
 fn counted(instance: &Instance, plays: &[Play]) -> Vec<usize> {
     let compared: Vec<&Play> = plays.iter().filter(|play| play.is_compared()).collect();
     let ends = |&at: &usize| compared.iter().all(|play| play.ends[at].is_some());
@@ -222,13 +224,13 @@ pub(super) fn counted_of(instance: &Instance, certificate: &Certificate) -> Vec<
     (0..instance.tasks.len()).filter(|at| !certificate.left_out.contains(at)).collect()
 }
 
-/// Sums these jobs' completion times, each multiplied by the job's weight.
+/// Adds up the completion times of these jobs, each multiplied by the weight of the job.
 fn completions(play: &Play, counted: &[usize], weight: impl Fn(usize) -> f64) -> f64 {
     counted.iter().filter_map(|&at| Some(play.ends[at]? * weight(at))).sum()
 }
 
-/// Returns true if a strategy gives each job one box that contains the requested box, possibly
-/// turned.
+/// Returns true if a strategy gives each job one box that contains the requested box, in any
+/// orientation.
 pub fn keeps_boxes(catalogue: &Catalogue, name: &str) -> bool {
     let (selected, grid) = (catalogue.strategies.select(name), Grid::mesh(&[8, 8]));
     let (Ok(strategy), Ok(grid)) = (selected, grid) else { return false };
@@ -245,14 +247,14 @@ pub fn keeps_boxes(catalogue: &Catalogue, name: &str) -> bool {
     strategy.entry.does.contiguous && shapes.iter().all(keeps)
 }
 
-/// Returns true if each job in a run gets its requested box, possibly turned.
+/// Returns true if each job in a run gets the box that it requested, in any orientation.
 pub fn in_boxes(catalogue: &Catalogue, run: &Row) -> bool {
     // This scheduler also places jobs elsewhere.
     run.scheduler != "easy-freedom" && keeps_boxes(catalogue, &run.strategy)
 }
 
-/// Ranks the strategies by the ratio of their turnaround to the scenario's best, averaged over all
-/// scenarios. A strategy that is not compared on every scenario is left out.
+/// Ranks the strategies by the ratio of their turnaround to the best turnaround in the scenario,
+/// averaged over all scenarios. A strategy is left out if it is not compared on every scenario.
 fn ranked(instances: &[Instance], plays: &[Vec<Play>]) -> Vec<String> {
     let mut scores: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for (instance, plays) in instances.iter().zip(plays) {
@@ -278,7 +280,7 @@ fn ranked(instances: &[Instance], plays: &[Vec<Play>]) -> Vec<String> {
     scores.into_iter().map(|(_, strategy)| strategy.to_string()).collect()
 }
 
-/// Returns a scenario's rows and bounds; `None` if no job counts.
+/// Returns the rows and the bounds of a scenario. Returns `None` if no job counts.
 fn judge(instance: &Instance, plays: &[Play], effort: Effort) -> Option<(Vec<Row>, Certificate)> {
     let counted = counted(instance, plays);
     let compared: Vec<&Play> = plays.iter().filter(|play| play.is_compared()).collect();
@@ -367,7 +369,7 @@ impl Row {
         "half_width_h",
     ];
 
-    /// Returns a table row, with four decimals.
+    /// Returns a row of the table, with four decimals.
     pub fn cells(&self) -> Vec<String> {
         let hours = |seconds: f64| format!("{:.4}", seconds / 3600.0);
         let names = [&self.scenario, &self.strategy, &self.scheduler].map(String::clone);

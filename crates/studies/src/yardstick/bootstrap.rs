@@ -1,37 +1,40 @@
-//! The paired circular block bootstrap: an interval for the difference in turnaround of two runs.
+//! The paired circular block bootstrap, which computes an interval for the difference in turnaround
+//! between two runs.
 //!
-//! The waits of successive jobs are correlated, as are the differences of these waits between two
-//! runs. The block bootstrap (Kunsch 1989) draws whole blocks of neighbors, within which the
-//! dependence is preserved. Here the jobs in order of submission form a circle (Politis and Romano
-//! 1992), so that each job is drawn equally often. The drawn values are the differences of single
-//! jobs between the two runs, so that effects common to both cancel.
+//! The waits of successive jobs are correlated, and so are the differences of these waits between
+//! two runs. The block bootstrap (Kunsch 1989) draws whole blocks of neighbors, within which the
+//! dependence is preserved. Here, the jobs in order of submission form a circle (Politis and Romano
+//! 1992), so that each job is drawn equally often. The drawn values are the differences between the
+//! two runs for single jobs, so that effects common to both runs cancel.
 //!
 //! The block length is chosen from the differences by the rule of Politis and White (2004),
-//! corrected by Patton, Politis and White (2009): it is the length at which the variance of the
-//! mean has the smallest mean squared error, which is of the order of the cube root of the number
-//! of jobs. It grows with the range over which jobs depend on each other. It is at least the cube
-//! root itself, and at most three times the square root (and a third of the jobs).
+//! corrected by Patton, Politis and White (2009). This is the length at which the variance of the
+//! mean has the smallest mean squared error; it is of the order of the cube root of the number of
+//! jobs. It grows with the range over which jobs depend on each other. It is at least the cube root
+//! itself, and at most three times the square root (and a third of the jobs).
 //!
-//! The half-width is the distance from the mean that contains 95 % of the drawn means (the
+//! The half-width is the distance from the mean within which 95 % of the drawn means are (the
 //! symmetric interval of Hall 1988). Blocks vary less around the mean of all jobs than around the
-//! true mean. For independent jobs the variance of a drawn mean is too small by exactly the factor
-//! 1 - block/jobs, which is corrected.
+//! true mean. For independent jobs, the variance of a drawn mean is too small by exactly the factor
+//! 1 - block/jobs, and this is corrected.
 
 use pavior::Stream;
 use pavior::experiments::advice::Change;
 
 /// The level of each interval.
 const LEVEL: f64 = 0.95;
-/// The number of sequences drawn per interval. With 1,999, the 1,900th distance is the 95 % one.
+/// The number of sequences drawn per interval. Of 1,999 distances, the 1,900th is the 95 %
+/// quantile.
 const RESAMPLES: usize = 1999;
 /// The minimum number of jobs. With fewer jobs, their dependence cannot be estimated.
 const FEWEST: usize = 300;
-/// The seed of the draws, which all intervals share: equal differences have equal intervals.
+/// The seed of the draws, which all intervals share. Therefore, equal differences have equal
+/// intervals.
 const SEED: u64 = 1;
 
-/// Returns how much the mean of `other` exceeds that of `present`, which contain values for the
-/// same jobs in order of submission. Without jobs the result is `None`; with fewer than 300 jobs it
-/// has no interval. O(draws x jobs / block), about a millisecond for 400 jobs.
+/// Returns how much the mean of `other` exceeds that of `present`. Both contain values for the same
+/// jobs in order of submission. Without jobs, the result is `None`; with fewer than 300 jobs, it
+/// has no interval. Takes O(draws x jobs / block) time, about a millisecond for 400 jobs.
 pub(super) fn change(other: &[f64], present: &[f64]) -> Option<Change> {
     let pairs = other.iter().zip(present);
     let mut differences: Vec<f64> = pairs.map(|(other, present)| other - present).collect();
@@ -44,11 +47,11 @@ pub(super) fn change(other: &[f64], present: &[f64]) -> Option<Change> {
     (jobs > 0).then_some(Change { difference, half_width })
 }
 
-/// Returns the half-width of the interval for a mean, from values with that mean subtracted.
+/// Returns the half-width of the interval for a mean, given the values with this mean subtracted.
 fn half_width(values: &[f64]) -> f64 {
     let jobs = values.len();
     let block = block(values);
-    // Cumulative sums from the first value on, twice around the circle.
+    // These are cumulative sums from the first value on, twice around the circle.
     let mut sums = vec![0.0];
     let mut sum = 0.0;
     sums.extend(values.iter().chain(values).map(|value| {
@@ -89,7 +92,7 @@ fn block(values: &[f64]) -> usize {
     let reach = (0..=far).find(|reach| (1..=quiet).all(|more| is_small(reach + more)));
     let last = || (1..=far).rev().find(|&lag| !is_small(lag));
     let window = (2 * reach.or_else(last).unwrap_or(1).max(1)).min(far);
-    // The flat-top window: 1 up to its half, then falling to 0.
+    // The flat-top window is 1 up to its half, and then falls to 0.
     let weight = |lag: usize| (2.0 * (1.0 - lag as f64 / window as f64)).min(1.0);
     let sum = |of: &dyn Fn(usize) -> f64| -> f64 {
         (1..=window).map(|lag| 2.0 * weight(lag) * products[lag] * of(lag)).sum()
@@ -97,7 +100,7 @@ fn block(values: &[f64]) -> usize {
     let spectrum = products[0] + sum(&|_| 1.0);
     let slope = sum(&|lag| lag as f64);
     let wanted = libm::cbrt(1.5 * (slope / spectrum) * (slope / spectrum) * jobs).ceil();
-    // Equal values have no spectrum, and any block length will do.
+    // Equal values have no spectrum, so any block length will do.
     if wanted.is_finite() { wanted.max(least).min(most) as usize } else { least as usize }
 }
 
@@ -110,7 +113,7 @@ mod tests {
         let mut draw = Stream::new(seed, 0, "sequence");
         let mut last = 0.0;
         let mut next = |_: usize| {
-            // A nearly normal value: the sum of twelve uniform ones.
+            // The sum of twelve uniform values is nearly normal.
             let new: f64 = (0..12).map(|_| draw.unit()).sum::<f64>() - 6.0;
             last = kept * last + new;
             last
@@ -132,9 +135,10 @@ mod tests {
         (held, blocks as f64 / 400.0)
     }
 
-    /// Counts the intervals that contain the true value: 380 of 400 intervals at 95 % should. If
+    /// Counts the intervals that contain the true value. At 95 %, 380 of 400 intervals should. If
     /// each value contains much of the previous one, 400 values carry only as much information as a
-    /// few, and fewer intervals contain the true value. docs/yardstick.md has the counts.
+    /// few independent ones, and fewer intervals contain the true value. docs/yardstick.md lists
+    /// the counts.
     #[test]
     fn intervals_hold_what_they_promise_unless_values_depend_strongly_on_each_other() {
         let found = [0.0, 0.5, 0.8, 0.9, 0.95].map(held);
@@ -154,9 +158,9 @@ mod tests {
         let nothing = vec![0.0; 400];
         let first = change(&present, &nothing).unwrap();
         assert_eq!(Some(first), change(&present, &nothing));
-        // A fixed value: the draws are the same on every machine.
+        // This value is fixed, because the draws are the same on every machine.
         assert_eq!(format!("{:.6}", first.half_width.unwrap()), "0.629509");
-        // Doubled values have double the width, and the sign does not matter.
+        // If the values are doubled, so is the width. The sign does not matter.
         let twice: Vec<f64> = present.iter().map(|value| -2.0 * value).collect();
         let twice = change(&twice, &nothing).unwrap();
         assert!((twice.half_width.unwrap() - 2.0 * first.half_width.unwrap()).abs() < 1e-9);

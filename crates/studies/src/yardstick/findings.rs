@@ -1,8 +1,8 @@
-//! Statements about the board, as data, which are checked against its runs.
+//! Statements about the board as data, which are checked against its runs.
 //!
-//! `statements.toml` has the same form as for papers: statements with rows, and a rule per row. A
+//! `statements.toml` has the same format as for papers: statements with rows, and a rule per row. A
 //! row refers to a number on the board rather than to points in an experiment. No run is random, so
-//! bounds have no tolerance, and an order requires an interval that does not contain zero.
+//! bounds have no tolerance, and an order holds only if an interval does not contain zero.
 
 use pavior::experiments::Catalogue;
 use pavior::experiments::advice::{Change, Shown};
@@ -29,11 +29,12 @@ pub struct Judged {
     pub rows: Vec<Statement>,
     /// The counts of each statement's rows.
     pub counts: Vec<StatementCount>,
-    /// The statements that are not judged because a scenario or a run that they name is missing.
+    /// The statements that are not judged because a scenario or a run to which they refer is
+    /// missing.
     pub left_out: Vec<String>,
 }
 
-/// The evidence for judging statements.
+/// The evidence on which the judgment of statements is based.
 pub struct Evidence<'b> {
     /// The set of scenarios.
     pub yardstick: &'b Yardstick,
@@ -52,7 +53,7 @@ struct Row {
     id: Option<String>,
     /// The scenarios: `all`, `drawn`, `logs`, or the name of one.
     of: String,
-    /// The rule: `at-least` and `at-most` have a bound; `above` and `below` compare with 0.
+    /// The rule. `at-least` and `at-most` have a bound; `above` and `below` compare with 0.
     rule: Rule,
     bound: Option<f64>,
     number: Number,
@@ -67,17 +68,18 @@ type Claims = Vec<(Row, Claim)>;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 enum Number {
-    /// The excess of the mean turnaround, in hours.
+    /// The difference in mean turnaround, in hours.
     Longer(Difference),
-    /// The number of scenarios whose turnaround is significantly longer (interval above 0).
+    /// The number of scenarios in which the turnaround is significantly longer (the interval is
+    /// above 0).
     ShownLonger(Difference),
-    /// The ratio of turnaround to bound, as the geometric mean over the scenarios.
+    /// The ratio of the turnaround to the bound, as the geometric mean over the scenarios.
     Ratio(Name),
-    /// The maximum number of scenarios in which runs with the same name are the best.
+    /// The number of scenarios in which the most frequent best name is that of the best run.
     Best(Best),
 }
 
-/// Two runs to be compared job by job.
+/// Two runs that are compared job by job.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 enum Difference {
@@ -132,7 +134,7 @@ impl Findings {
     /// Returns the built-in statements.
     ///
     /// # Panics
-    /// Never, because a test reads them.
+    /// This never panics, because a test reads the statements.
     pub fn built_in() -> Findings {
         let text = include_str!("../../papers/yardstick/statements.toml");
         Findings::read(text).expect("the statements of this crate")
@@ -141,7 +143,8 @@ impl Findings {
     /// Reads statements from the text of a file.
     ///
     /// # Errors
-    /// Returns an error if the text is not TOML, or not in the form of the yardstick's statements.
+    /// Returns an error if the text is not TOML, or does not have the format of the yardstick's
+    /// statements.
     pub fn read(text: &str) -> Result<Findings, PaperError> {
         let statements: Statements = folder::parse(STATEMENTS, text)?;
         let findings = Findings { statements, text: text.to_string() };
@@ -170,7 +173,7 @@ impl Findings {
         Ok(all)
     }
 
-    /// Judges every statement whose rows all have a number.
+    /// Judges every statement for which all rows have a number.
     ///
     /// # Errors
     /// Returns an error if a row refers to a scenario that is not in the set.
@@ -197,7 +200,7 @@ impl Findings {
 }
 
 impl Row {
-    /// Returns the claim. Its number is exact, so there is no tolerance.
+    /// Returns the claim. The number is exact, so there is no tolerance.
     fn claim(&self) -> Result<Claim, String> {
         match (self.rule, self.bound, &self.number) {
             (Rule::AtLeast, Some(bound), _) => Ok(Claim::AtLeast(bound, Some(0.0))),
@@ -226,7 +229,7 @@ impl Evidence<'_> {
         if names.is_empty() { Err(format!("there is no scenario `{of}`")) } else { Ok(names) }
     }
 
-    /// Returns a number over these scenarios; `None` if a run is missing.
+    /// Returns a number over these scenarios. Returns `None` if a run is missing.
     fn number(&self, number: &Number, scenarios: &[&str]) -> Option<Estimate> {
         let value = match number {
             Number::Longer(difference) => {
@@ -271,7 +274,8 @@ impl Evidence<'_> {
         }
     }
 
-    /// Returns the excess in turnaround; `None` if a run or that part of the gap is missing.
+    /// Returns the difference in turnaround. Returns `None` if a run or this part of the gap is
+    /// missing.
     fn change(&self, difference: &Difference, scenario: &str) -> Option<Change> {
         match difference {
             Difference::Cost { cost } => {
@@ -293,7 +297,7 @@ impl Evidence<'_> {
     }
 
     /// Returns the number of scenarios in which the most frequent best name is the best. If runs
-    /// are equal, all of them are the best.
+    /// are equal, all of them count as the best.
     fn often(&self, best: Best, scenarios: &[&str]) -> Option<usize> {
         if !self.whole {
             return None;
@@ -328,7 +332,7 @@ impl Judged {
     /// The columns of [`Judged::cells`].
     pub const COLUMNS: [&str; 6] = ["id", "verdict", "ours", "half_width", "stated", "what"];
 
-    /// Returns a table row for each judged row.
+    /// Returns one row of the table for each judged row.
     pub fn cells(&self) -> impl Iterator<Item = Vec<String>> + '_ {
         self.rows.iter().map(|one| {
             let number = |value: Option<f64>| {
@@ -355,7 +359,7 @@ mod tests {
 
     const HOUR: f64 = 3600.0;
 
-    /// Returns a run of 300 jobs of `hours` hours each, plus a wave with a period of 10 jobs.
+    /// Returns a run of 300 jobs. Each takes `hours` hours, plus a wave with a period of 10 jobs.
     fn run(scenario: &str, (strategy, scheduler): (&str, &str), hours: f64) -> Run {
         let wave = |job: usize| (hours + (job % 10) as f64 / 10.0 - 0.45) * HOUR;
         Run {
@@ -376,8 +380,8 @@ mod tests {
         Change { difference: hours * HOUR, half_width: Some(0.5 * HOUR) }
     }
 
-    /// Returns a board of all scenarios: `mbs` takes 2 hours, `tff` 4, and 8 under `fcfs`. Boxes
-    /// cost an hour, but save two if nodes fail. The cost of estimates is not significant.
+    /// Returns a board of all scenarios. `mbs` takes 2 hours and `tff` 4, or 8 under `fcfs`. Boxes
+    /// cost an hour, but save two hours if nodes fail. The cost of estimates is not significant.
     fn board(yardstick: &Yardstick) -> (Board, Vec<Parts>) {
         let (mut rows, mut parts) = (Vec::new(), Vec::new());
         for (name, ..) in yardstick.scenarios() {
@@ -433,7 +437,7 @@ mod tests {
             (format!("of = 'logs', {boxes}, rule = 'at-most', bound = 3"), 4.0, Differs),
             (format!("{failing}, rule = 'below'"), -2.0, Holds),
             (format!("{failing}, rule = 'above'"), -2.0, Differs),
-            // The interval contains 0, so neither order is shown.
+            // The interval contains 0, so neither order holds.
             (format!("{light}, rule = 'above'"), 0.4, Differs),
             (format!("{light}, rule = 'below'"), 0.4, Differs),
             (format!("of = 'all', {order}, rule = 'at-least', bound = 19"), 19.0, Holds),
@@ -459,7 +463,7 @@ mod tests {
         let often = |best: &str| {
             let row = all(&format!("best = '{best}'"), "'at-least', bound = 1");
             let judged = judged(&row, |board, _| {
-                // As good as the best in one scenario, and better in another.
+                // This run equals the best one in one scenario, and is better in another.
                 for (at, hours) in [(1, 2.0), (4, 1.5)] {
                     let own = board.rows[at].clone();
                     board.rows[at] = run(&own.scenario, ("tff", "fcfs"), hours);
@@ -484,7 +488,7 @@ mod tests {
         assert_eq!(without(|_, parts| parts[3].contiguity.half_width = None), ["Y"]);
         let row = "of = 'drawn', number = { ratio = 'mbs easy' }, rule = 'at-least', bound = 1";
         assert_eq!(judged(row, |board, _| drop(board.rows.remove(0))).left_out, ["Y"]);
-        // It does not matter that a run of a log is missing.
+        // The missing run of a log does not matter.
         assert_eq!(judged(row, |board, _| drop(board.rows.pop())).rows.len(), 1);
     }
 

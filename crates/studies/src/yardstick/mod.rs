@@ -1,5 +1,5 @@
-//! The yardstick: fixed sets of jobs, lower bounds on the cost of any schedule for them, and the
-//! gaps between these bounds and the results of strategies and schedulers.
+//! The yardstick: fixed sets of jobs, lower bounds on the cost of any schedule for these jobs, and
+//! the gaps between the bounds and the results of strategies and schedulers.
 
 mod board;
 mod bootstrap;
@@ -16,9 +16,9 @@ pub use set::{Instance, Yardstick, YardstickError};
 /// The amount of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// The number of scenarios, counted from the first.
+    /// The number of scenarios, beginning with the first.
     pub scenarios: usize,
-    /// The number of jobs per scenario, counted from the first.
+    /// The number of jobs per scenario, beginning with the first.
     pub jobs: usize,
     /// The number of buckets in a price curve.
     pub buckets: usize,

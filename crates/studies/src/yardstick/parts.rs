@@ -1,5 +1,5 @@
-//! The parts of a gap: the costs of boxes, wrong estimates, the order of jobs and unknown arrivals,
-//! and the unexplained rest.
+//! The parts of a gap: the costs of boxes, of wrong estimates, of the order of jobs and of unknown
+//! arrivals, and the rest, which is not explained.
 
 use pavior::experiments::Catalogue;
 use pavior::experiments::advice::Change;
@@ -10,13 +10,13 @@ use super::bootstrap::change;
 use super::bounds::{Arrivals, look_ahead};
 use super::set::{Instance, YardstickError};
 
-/// Three runs, each of which differs from the previous one in a single setting: boxes and the given
-/// estimates; any nodes; any nodes and exact estimates.
+/// The settings of three runs. Each run differs from the previous one in a single setting: boxes
+/// and the given estimates; any nodes; any nodes and exact estimates.
 const STEPS: [&[(&str, &str)]; 3] = [&[], &[("freedom", "any")], &[("estimates", "exact")]];
 /// The strategy and the scheduler of the three runs.
 const NAMES: (&str, &str) = ("tff", "easy");
-/// Two further runs, with any nodes and exact estimates: a scheduler that looks ahead over the jobs
-/// that have arrived, and the same scheduler over all jobs.
+/// Two more runs with any nodes and exact estimates. In the first, a scheduler looks ahead over the
+/// jobs that have arrived; in the second, over all jobs.
 const AHEAD: [Arrivals; 2] = [Arrivals::Unknown, Arrivals::Known];
 
 /// The parts of the gap of `tff` under `easy`, in seconds of mean turnaround.
@@ -28,15 +28,15 @@ pub struct Parts {
     pub jobs: usize,
     /// The gap: turnaround minus bound.
     pub gap: f64,
-    /// The saving if a job may have any nodes rather than a box.
+    /// The saving if a job may use any nodes rather than a box.
     pub contiguity: Change,
-    /// The further saving with exact estimates.
+    /// The additional saving if estimates are exact.
     pub estimates: Change,
-    /// The further saving if the scheduler tries each start in advance; `None` if nodes fail.
+    /// The additional saving if the scheduler tries each start in advance, or `None` if nodes fail.
     pub order: Option<Change>,
-    /// The further saving if the jobs that have not yet arrived are known.
+    /// The additional saving if the scheduler knows the jobs that have not yet arrived.
     pub arrivals: Option<Change>,
-    /// The rest: the gap of the last run.
+    /// The rest, which is the gap of the last run.
     pub rest: f64,
 }
 
@@ -57,12 +57,12 @@ impl Parts {
         "not_explained_h",
     ];
 
-    /// Returns the costs, in the order removed.
+    /// Returns the costs, in the order in which they are removed.
     pub fn costs(&self) -> [Option<Change>; 4] {
         [Some(self.contiguity), Some(self.estimates), self.order, self.arrivals]
     }
 
-    /// Returns a table row, with four decimals.
+    /// Returns a row of the table, with four decimals.
     pub fn cells(&self) -> Vec<String> {
         let hours = |seconds: f64| format!("{:.4}", seconds / 3600.0);
         let mut cells = vec![self.scenario.clone(), self.jobs.to_string(), hours(self.gap)];
@@ -76,8 +76,8 @@ impl Parts {
     }
 }
 
-/// Returns the parts of the gap in each scenario of a board, using the threads of the current pool.
-/// A scenario is left out if one of the runs does not finish all counted jobs.
+/// Returns the parts of the gap in each scenario of a board. Runs use the threads of the current
+/// pool. A scenario is left out if one of the runs does not finish all counted jobs.
 ///
 /// # Errors
 /// Returns an error if a run cannot continue.
@@ -98,7 +98,7 @@ pub fn parts(
     Ok(found.into_iter().flatten().collect())
 }
 
-/// Returns the turnarounds of the counted jobs, run by run; `None` if a job does not end.
+/// Returns the turnarounds of the counted jobs in each run. Returns `None` if a job does not end.
 fn runs(
     instance: &Instance,
     catalogue: &Catalogue,

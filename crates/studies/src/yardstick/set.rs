@@ -30,7 +30,7 @@ pub struct YardstickError {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Yardstick {
-    /// The version; results are comparable within a version.
+    /// The version. Results are comparable only within a version.
     pub version: u32,
     scenario: Vec<Entry>,
 }
@@ -51,19 +51,19 @@ struct Entry {
 const FIXED: &str = "bounds and certificates hold for jobs with fixed submit times, not for jobs \
                      that are submitted after others have ended (dependencies)";
 
-/// A scenario with its jobs.
+/// A scenario, with its jobs.
 pub struct Instance {
     /// The name of the scenario.
     pub name: String,
     /// The grid of the machine.
     pub machine: Grid,
-    /// The jobs as the bounds see them, in order of submission.
+    /// The jobs in the form that bounds need, in order of submission.
     pub tasks: Vec<Task>,
     /// The CRC-64 checksum of the jobs.
     pub sum: String,
-    /// The jobs as a Batsim workload; times are in whole seconds.
+    /// The jobs as a Batsim workload, with times in whole seconds.
     pub workload: Vec<u8>,
-    /// True if the machine's nodes fail.
+    /// True if nodes of the machine fail.
     pub fails: bool,
     trace: Arc<Trace>,
     settings: Vec<Setting>,
@@ -73,7 +73,7 @@ impl Yardstick {
     /// Returns the built-in yardstick.
     ///
     /// # Panics
-    /// Never, because a test reads it.
+    /// This never panics, because a test reads the yardstick.
     pub fn built_in() -> Yardstick {
         let text = include_str!("../../papers/yardstick/scenarios.toml");
         folder::parse("scenarios.toml", text).expect("the yardstick of this crate")
@@ -88,8 +88,8 @@ impl Yardstick {
         })
     }
 
-    /// Generates each scenario's jobs. Scenarios based on job logs are read from `logs`, or skipped
-    /// if it is `None`.
+    /// Generates the jobs of each scenario. Scenarios that need job logs read them from `logs`, or
+    /// are skipped if it is `None`.
     ///
     /// # Errors
     /// Returns an error if a log cannot be read, or if the jobs differ from those of this version.
@@ -106,7 +106,7 @@ impl Yardstick {
 }
 
 impl Entry {
-    /// Returns the machine, and all jobs in whole seconds.
+    /// Returns the machine and all jobs, with times in whole seconds.
     fn records(&self, files: &dyn InputFiles) -> Result<(Grid, Vec<Record>), YardstickError> {
         let mut drawn = settings(&self.settings);
         drawn.push(Setting::new("strategy", "ff"));
@@ -157,7 +157,7 @@ impl Instance {
             .map_err(|reason| entry.fault(&reason))
     }
 
-    /// Creates an instance from records whose times are whole seconds, for example a small one for
+    /// Creates an instance from records with times in whole seconds, for example a small one for
     /// tests. Its nodes fail according to `failures`.
     ///
     /// # Errors
@@ -174,7 +174,7 @@ impl Instance {
         let (mut workload, nodes) = (Vec::new(), u64::from(machine.nodes()));
         batsim::write(&mut workload, records, nodes, batsim::Version::V4)
             .map_err(|error| error.to_string())?;
-        // The form that users replay.
+        // Users replay the jobs in this format.
         let trace = Format::Batsim.read(&*workload, &ReadOptions::default());
         let trace = Arc::new(trace.map_err(|error| error.to_string())?);
         let task = |record: &Record| Task {
@@ -201,9 +201,8 @@ impl Instance {
         })
     }
 
-    /// Returns the runs of these strategies and schedulers, whose names are looked up in
-    /// `catalogue`, with additional settings. Combinations that the machine does not support are
-    /// left out.
+    /// Returns the runs of these strategies and schedulers with additional settings. Names are
+    /// looked up in `catalogue`. Combinations that the machine does not support are left out.
     ///
     /// # Errors
     /// Returns an error if a name is invalid.
@@ -229,7 +228,7 @@ impl Instance {
     }
 }
 
-/// An instance provides its own jobs for any request.
+/// The log of an instance, which is the same for any request.
 impl InputFiles for Instance {
     fn log(&self, _: &LogRequest) -> Result<Arc<Trace>, InputError> {
         Ok(self.trace.clone())
@@ -244,7 +243,7 @@ impl InputFiles for Instance {
     }
 }
 
-/// Converts a job to whole seconds. A unit of its time is `seconds` long, and its run time is at
+/// Converts a job to whole seconds. One unit of its time is `seconds` long, and its run time is at
 /// least one second.
 fn record(number: usize, job: &Job, seconds: u64) -> Option<Record> {
     let tick = TimeUnit::SECOND.ticks;

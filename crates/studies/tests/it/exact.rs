@@ -1,5 +1,5 @@
-//! The best schedule for a few jobs on a small machine, by a search over all starts at each instant
-//! when anything changes.
+//! A search for the best schedule of a few jobs on a small machine. It tries all starts at each
+//! instant at which something changes.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ pub(crate) enum Goal {
 /// The places where jobs may run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Places {
-    /// Any nodes: only the number of free nodes matters.
+    /// Any nodes, so only the number of free nodes matters.
     Nodes,
     /// Boxes, in any orientation.
     Boxes,
@@ -33,7 +33,7 @@ pub(crate) struct Exact<'t> {
     goal: Goal,
     places: Places,
     best: i64,
-    /// The minimum cost of reaching each state.
+    /// The minimum cost of each state reached so far.
     seen: HashMap<State, i64>,
 }
 
@@ -41,7 +41,8 @@ pub(crate) struct Exact<'t> {
 type State = (i64, u32, Vec<(i64, u32)>);
 
 impl Exact<'_> {
-    /// Returns the minimum cost of any schedule. Each job's box has three sides.
+    /// Returns the minimum cost of any schedule. Each job has three sides, which are those of its
+    /// box.
     pub(crate) fn best(
         grid: &Grid,
         tasks: &[Task],
@@ -62,7 +63,7 @@ impl Exact<'_> {
         search.best
     }
 
-    /// Continues from an instant when anything changes.
+    /// Continues from an instant at which something changes.
     fn next(&mut self, now: i64, open: u32, running: &mut [(i64, u32)], spent: i64) {
         running.sort_unstable();
         let key = (now, open, running.to_vec());
@@ -73,7 +74,7 @@ impl Exact<'_> {
         self.start(now, open, &mut running.to_vec(), spent, 0);
     }
 
-    /// Starts jobs, but only those with an index of at least `from`, then lets time pass.
+    /// Starts jobs with an index of at least `from`, then lets time pass.
     fn start(
         &mut self,
         now: i64,
@@ -136,7 +137,7 @@ impl Exact<'_> {
         }
     }
 
-    /// Returns a lower bound on the final cost, as if every open job started now.
+    /// Returns a lower bound on the final cost, which assumes that every open job starts now.
     fn least(&self, now: i64, open: u32, spent: i64) -> i64 {
         let open = self.tasks.iter().enumerate().filter(|(at, _)| open & 1 << at != 0);
         open.fold(spent, |spent, (_, task)| {

@@ -9,7 +9,7 @@ use pavior::workload::traces::{Format, Trace};
 use pavior::workload::{FailureEvent, ReservedNodes};
 use pavior_studies::forecasts::{self, JudgedLog};
 
-/// The same log under every name.
+/// A source that returns the same log under every name.
 struct Log(String);
 
 impl InputFiles for Log {
@@ -26,7 +26,7 @@ impl InputFiles for Log {
     }
 }
 
-/// Judges a log of forty jobs that need the whole machine, all with the estimate `said`.
+/// Judges a log of forty jobs that need the whole machine. All of them have the estimate `said`.
 fn judged(said: i64) -> JudgedLog {
     let line = |job| format!("{job} {job} -1 60 16 -1 -1 16 {said} -1 1 1 1 1 1 1 -1 -1\n");
     let log = Log((1..=40).map(line).collect());

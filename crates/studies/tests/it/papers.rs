@@ -1,4 +1,4 @@
-//! Tests of the papers' experiments and statements, with runs as short as possible.
+//! Tests of the experiments and statements of papers. Runs are as short as possible.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ fn paper(name: &str) -> &'static Paper {
     Paper::built_in().iter().find(|paper| paper.name == name).unwrap()
 }
 
-/// Judges a paper's statements by its quick experiment, with some text in its file replaced.
+/// Judges a paper's statements with its quick experiment, after replacing some text in its file.
 fn quickly(name: &str, from: &str, to: &str) -> Vec<Statement> {
     let text = paper(name).experiment(true).unwrap();
     assert!(text.contains(from), "{text}");
@@ -76,10 +76,11 @@ fn the_nas_statements_have_a_row_a_comparison() {
     let count = |statement: &str| {
         all.iter().filter(|one| one.id.starts_with(&format!("{statement}@"))).count()
     };
-    // N1: six figures, two others each. N2 (below 0.0005) and N4: two claims per load; N3: three
-    // below. N7: three each.
+    // N1 has six figures with two other strategies each. N2 (below 0.0005) and N4 have two claims
+    // per load, and N3 has three below. N7 has three each.
     assert_eq!(["N1", "N2", "N3", "N4", "N7"].map(count), [12, 4, 7, 12, 6]);
-    // Three loads times two distributions, and two patterns times three claims.
+    // N5 has a row for each of three loads, two distributions and two patterns. N6 has three claims
+    // for each of these.
     assert_eq!(["N5", "N6"].map(count), [12, 36]);
     for id in [
         "N1@near-neighbour-uniform-decreasing-ff",
@@ -96,7 +97,7 @@ fn the_nas_statements_have_a_row_a_comparison() {
         let row = row(&all, id);
         assert!(row.ours.is_some() && row.note.contains(" runs"), "{row:?}");
     }
-    // Eight jobs are too few for certainty.
+    // Eight jobs are too few for a precise result.
     assert!(all.iter().any(|one| one.note.contains("precision target missed")));
 }
 
@@ -110,7 +111,7 @@ fn the_mfa_statements_are_the_same_on_every_machine() {
     let ours = |id: &str| row(&all, id).ours;
     assert_eq!((ours("M1@1"), ours("M1@2")), (Some(10.0), Some(7.0)));
     assert!(row(&all, "M1@2").note.contains("<0,3>"));
-    // Tables I to V: 7 + 7 + 14 + 7 + 7 rows, nine of them misprinted.
+    // Tables I to V have 7 + 7 + 14 + 7 + 7 rows. Nine of them are misprinted.
     let rows =
         || all.iter().filter(|one| one.id.starts_with("M1@") && one.id.matches('-').count() == 2);
     assert_eq!(rows().count(), 42);
@@ -160,7 +161,7 @@ fn a_folder_is_read_as_one_that_is_built_in() {
 fn faults_in_rows_are_refused_where_they_stand() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/papers/tbl/");
     for (from, to, reason) in [
-        // In a row, and in the common keys of a statement.
+        // The fault is in a row, or in the common keys of a statement.
         ("\"load\", \"b.strategy\"]", "\"load\", \"b.stratgy\"]", "did you mean `b.strategy`?"),
         ("id = [\"load\"]", "id = [\"laod\"]", "unknown parameter `laod`; did you mean `load`?"),
         ("{ word = \"fast\" }", "{ words = \"fast\" }", "data did not match"),
@@ -189,7 +190,7 @@ fn the_short_runs_about_slices_are_judged() {
     }
     let paper = paper("slices");
     let mut text = paper.experiment(true).unwrap();
-    // A short queue and few jobs suffice for judging the rows.
+    // A short queue and few jobs are enough for judging the rows.
     for (from, to) in [("load = 100", "load = 1"), ("jobs = 400", "jobs = 110"), ("= 1000", "= 20")]
     {
         assert!(text.contains(from), "{from}");
@@ -197,7 +198,8 @@ fn the_short_runs_about_slices_are_judged() {
     }
     let experiment = read(&text);
     let all = paper.judge(&experiment, &whole(&experiment), true).unwrap();
-    // Cubes are independent, however they are linked, so short runs give the binomial shares.
+    // Cubes are independent of each other, however they are linked, so short runs give the binomial
+    // shares.
     let near = |id: &str, share: f64| {
         let ours = row(&all, id).ours.unwrap();
         assert!((ours - share).abs() < 0.03, "{id}: {ours}");

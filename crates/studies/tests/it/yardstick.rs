@@ -1,4 +1,4 @@
-//! Tests of the yardstick: its jobs are those of its version, and its bounds are valid.
+//! Tests of the yardstick. Its jobs are those of its version, and its bounds are valid.
 
 use pavior::Stream;
 use pavior::experiments::{Catalogue, NoProgress};
@@ -27,13 +27,13 @@ fn the_set_has_twenty_scenarios_with_a_purpose_each() {
 
 #[test]
 fn drawn_jobs_are_those_of_this_version() {
-    // The checksums in the file are compared with the jobs when the jobs are drawn.
+    // When the jobs are drawn, they are compared with the checksums in the file.
     let instances = Yardstick::built_in().draw(None, Effort::FULL).unwrap();
     assert_eq!(instances.len(), 16);
     assert!(instances.iter().all(|instance| instance.tasks.len() == 400));
 }
 
-/// Returns eight jobs on a small machine; the same seed gives the same jobs.
+/// Returns eight jobs on a small machine. The same seed gives the same jobs.
 fn small(machine: &str, seed: u64) -> (Instance, Vec<[u16; 3]>) {
     let grid: Grid = machine.parse().unwrap();
     let mut draw = Stream::new(seed, 0, "small");
@@ -153,7 +153,7 @@ fn boxes_are_those_that_hold_the_box_that_is_asked_for() {
     }
 }
 
-/// Runs jobs that need all nodes one after another, shortest first, which is optimal.
+/// Runs jobs that need all nodes one after another, with the shortest first. This is optimal.
 #[test]
 fn jobs_that_need_all_nodes_have_nearly_their_optimum() {
     let runs = [30, 10, 50, 20, 40];
@@ -162,7 +162,7 @@ fn jobs_that_need_all_nodes_have_nearly_their_optimum() {
     let prices = ascend(&tasks, 16, 150, 300);
     let (bound, _) = prices.bound(&tasks, 16);
     assert!(bound <= optimum && bound >= optimum - 5, "{bound} of {optimum}");
-    // Prices of zero prove only each job's run time.
+    // Prices of zero prove nothing but the run time of each job.
     let nothing = Prices { start: 0, width: 10, prices: vec![0; 15] };
     assert_eq!(nothing.bound(&tasks, 16).0, 150);
     assert_eq!(makespan(&tasks, 16).unwrap(), (150, Last::From(0)));

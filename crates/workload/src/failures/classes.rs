@@ -8,7 +8,7 @@ use pavior_kernel::{BadName, OptionSpec, Options, Values, unknown_name};
 
 use super::ComponentKind;
 
-/// The range of valid means. It keeps times well within 64 bits of ticks.
+/// The range of valid means. Means in this range keep times well within 64 bits of ticks.
 pub(super) const MEANS: RangeInclusive<f64> = 1e-3..=1e12;
 
 const fn mean(key: &'static str, meaning: &'static str) -> OptionSpec {
@@ -21,8 +21,9 @@ const OPTIONS: &[OptionSpec] = &[
     mean("mttr", "the mean time to repair one, exponential"),
 ];
 
-/// Components with the same distributions: each fails after an exponential time and is repaired
-/// after another, each with its own mean, independently of the other components.
+/// Components with the same distributions. Each component fails after an exponential time and is
+/// repaired after another, independently of the other components. Failures and repairs have
+/// separate means.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FailureClass {
     /// The kind of component.
@@ -35,7 +36,7 @@ pub struct FailureClass {
 
 /// Failure classes, at most one per kind of component.
 ///
-/// They are written as `node:mttf=1000:mttr=10,cube:mttf=5000:mttr=24`: a class is `node` (or
+/// The list is written as `node:mttf=1000:mttr=10,cube:mttf=5000:mttr=24`: a class is `node` (or
 /// `chip`), `cube` or `switch`, with both means.
 ///
 /// ```

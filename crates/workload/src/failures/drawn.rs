@@ -35,11 +35,11 @@ pub enum BadFailures {
 /// An endless stream of failures and repairs of a machine's components, in order of time.
 ///
 /// Every healthy component of a class fails after an exponentially distributed time, and is
-/// repaired after another, each with its own mean. Components are independent.
+/// repaired after another. Failures and repairs have separate means. Components are independent.
 ///
 /// Events are drawn on request. The failures of all N components of a class form one Poisson
-/// process with rate N/MTTF, and a failure of a component that has already failed is dropped. This
-/// gives the same distribution, because exponential times are memoryless.
+/// process with rate N/MTTF, and a failure of a component that has already failed is dropped. The
+/// distribution is the same, because exponential times are memoryless.
 ///
 /// Cost: O(N / healthy) draws and O(log F) steps per event, and memory for the F components that
 /// have failed. If fewer than one component in 64 is healthy, the healthy ones are listed, and the
@@ -47,7 +47,7 @@ pub enum BadFailures {
 /// repairs take. Only creating the list takes O(N) time.
 ///
 /// Nodes use the streams "failures" and "repairs", and each other class uses two separate streams,
-/// so that adding a class does not change the others.
+/// so that adding a class does not change the events of the others.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_mesh::*; }
@@ -86,8 +86,8 @@ impl Failures {
 impl Iterator for Failures {
     type Item = FailureEvent;
 
-    /// Returns the next event of any class. At the same instant, repairs come first; ties are
-    /// resolved in the order of the classes.
+    /// Returns the next event of any class. At the same instant, repairs come first. Remaining ties
+    /// are resolved in the order of the classes.
     fn next(&mut self) -> Option<FailureEvent> {
         let next = self.classes.iter_mut().enumerate().filter_map(|(index, class)| {
             let event = class.peek()?;
@@ -103,23 +103,24 @@ struct Drawn {
     kind: ComponentKind,
     count: u64,
     unit: TimeUnit,
-    /// The mean time between failures, if all components were healthy, and the mean time to repair,
+    /// The mean time between failures if all components were healthy, and the mean time to repair,
     /// in units.
     between: f64,
     repair: f64,
     fail_draws: Stream,
     repair_draws: Stream,
     failed: BTreeSet<u32>,
-    /// Pending repairs: a component's number, and the time in units.
+    /// The pending repairs. Each has a component's number and the time in units.
     pending: Agenda<(u32, f64)>,
-    /// The healthy components, while there are few.
+    /// The healthy components, if few are left.
     few: Option<Vec<u32>>,
-    /// The time of the next failure, in units. Its component is not yet drawn; if healthy
+    /// The time of the next failure, in units. Its component is not yet drawn; if the healthy
     /// components are listed, it will be one of them.
     next: f64,
 }
 
-/// Healthy components are listed if there are more than this many components per healthy one.
+/// The limit for listing: healthy components are listed if there are more than this many components
+/// per healthy one.
 const LISTED: u64 = 64;
 
 impl Drawn {
@@ -165,7 +166,7 @@ impl Drawn {
         FailureEvent { at, component: self.kind.numbered(number), change }
     }
 
-    /// Lists the healthy components if they have become few.
+    /// Lists the healthy components if few are left.
     fn list(&mut self) {
         let healthy = self.count - self.failed.len() as u64;
         if self.few.is_none() && healthy * LISTED < self.count {
@@ -174,8 +175,8 @@ impl Drawn {
         }
     }
 
-    /// Draws the next failure after an instant if healthy components are listed. Exponential times
-    /// are memoryless, so the earlier draw may be dropped at any instant.
+    /// Draws the next failure after an instant if the healthy components are listed. Exponential
+    /// times are memoryless, so the earlier draw may be dropped at any instant.
     fn draw_from(&mut self, now: f64) {
         let Some(few) = &self.few else { return };
         let healthy = few.len() as f64;

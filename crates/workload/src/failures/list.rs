@@ -27,11 +27,12 @@ enum Op {
     Repair,
 }
 
-/// Reads a list of events, one JSON object per line as in the live allocator, with the time in
-/// units: `{"op":"fail","node":[1,1,0],"at":3600}`. On a machine that consists of cubes, a line may
-/// name a `cube` or a `switch` instead of a node. A cube is given by its position among the cubes,
-/// and a switch by a number from 0 to 47. Blank lines are ignored. Events are returned in order of
-/// time. At the same instant, repairs come first; otherwise, list order is kept.
+/// Reads a list of events. Each line is a JSON object in the same form as in the live allocator,
+/// with the time in units: `{"op":"fail","node":[1,1,0],"at":3600}`. On a machine that consists of
+/// cubes, a line may name a `cube` or a `switch` instead of a node. A cube is given by its position
+/// among the cubes, and a switch by a number from 0 to 47. Blank lines are ignored. Events are
+/// returned in order of time. At the same instant, repairs come first; otherwise, the order of the
+/// list is kept.
 ///
 /// # Errors
 /// Returns an error if the reader fails, or if a line is malformed or names an unknown component.

@@ -53,7 +53,8 @@ impl ComponentKind {
         }
     }
 
-    /// Returns the number of such components; `None` for cubes and switches without cubes.
+    /// Returns the number of such components. Returns `None` for cubes and switches if the machine
+    /// does not consist of cubes.
     pub fn count(self, machine: &Grid) -> Option<u32> {
         match self {
             ComponentKind::Node => Some(machine.nodes()),

@@ -2,11 +2,13 @@
 
 use pavior_kernel::Stream;
 
-/// Draws a value with shape `alpha` and scale `beta` (mean alpha·beta), both positive.
+/// Draws a value with shape `alpha` and scale `beta`, both of which are positive. The mean is
+/// alpha·beta.
 ///
 /// For alpha of at least 1, a function of a normal value is accepted or rejected, taking about 1.05
-/// tries (Marsaglia & Tsang 2000). Below 1, a value with shape alpha + 1 is multiplied by a power
-/// of a uniform value. The number of draws varies, so this needs a separate stream.
+/// tries on average (Marsaglia & Tsang 2000). For a smaller alpha, a value with shape alpha + 1 is
+/// multiplied by a power of a uniform value. The number of draws varies, so the function needs a
+/// separate stream.
 pub(super) fn sample(alpha: f64, beta: f64, draw: &mut Stream) -> f64 {
     if alpha < 1.0 {
         let power = libm::pow(1.0 - draw.unit(), 1.0 / alpha);
@@ -24,7 +26,7 @@ pub(super) fn sample(alpha: f64, beta: f64, draw: &mut Stream) -> f64 {
     }
 }
 
-/// Draws a standard normal value (Box & Muller 1958, the first of the pair), with two draws.
+/// Draws a standard normal value with two draws (Box & Muller 1958, the first value of the pair).
 fn normal(draw: &mut Stream) -> f64 {
     let radius = libm::sqrt(-2.0 * libm::log(1.0 - draw.unit()));
     radius * libm::cos(std::f64::consts::TAU * draw.unit())
@@ -81,7 +83,7 @@ mod tests {
                 (spread / (alpha * beta * beta) - 1.0).abs() < 0.05,
                 "{alpha} {beta}: {spread}"
             );
-            // The sample and the distribution function also agree.
+            // The sample also agrees with the distribution function.
             for quantile in [0.5, 1.0, 1.5] {
                 let x = quantile * alpha * beta;
                 let below = all.iter().filter(|&&value| value <= x).count() as f64;
@@ -92,7 +94,7 @@ mod tests {
 
     #[test]
     fn known_values() {
-        // Shape 1 is the exponential distribution; shape 2 has 1 - (1 + x) e^-x.
+        // The distribution of shape 1 is exponential. That of shape 2 is 1 - (1 + x) e^-x.
         for x in [0.1, 1.0, 2.5, 7.0, 30.0] {
             assert!((cdf(x, 1.0, 1.0) - (1.0 - (-x).exp())).abs() < 1e-12);
             assert!((cdf(3.0 * x, 2.0, 3.0) - (1.0 - (1.0 + x) * (-x).exp())).abs() < 1e-12);

@@ -5,24 +5,24 @@
 //! [umed, uhi]. With probability `pow2` (of all jobs), it is rounded, so that the size is a power
 //! of two.
 //!
-//! **Run times.** The natural logarithm of the seconds is hyper-gamma: from gamma(a1, b1) with
-//! probability p = pa·size + pb (kept within [0, 1]), otherwise from gamma(a2, b2). Large jobs run
-//! longer. Values above 12 (45 hours) are redrawn.
+//! **Run times.** The natural logarithm of the run time in seconds is hyper-gamma. It is drawn from
+//! gamma(a1, b1) with probability p = pa·size + pb (kept within [0, 1]), and otherwise from
+//! gamma(a2, b2). Large jobs run longer. Values above 12 (45 hours) are redrawn.
 //!
 //! **Arrivals.** Each half hour of the day has a weight: the mass of gamma(anum, bnum) around it,
-//! with the day starting at 05:30, divided by the mean weight. A gap is exp(g) seconds, with g
-//! drawn from gamma(aarr·arar, barr), and redrawn above 13. Within each half hour, the gap elapses
-//! at a rate equal to the weight, so the same gap takes longer at night. By default, the log begins
-//! at midnight.
+//! with the day starting at 05:30, divided by the mean weight. A gap is exp(g) seconds. The value g
+//! is drawn from gamma(aarr·arar, barr), and redrawn if it is above 13. Within each half hour, the
+//! gap elapses at a rate equal to the weight, so the same gap takes longer at night. By default,
+//! the log begins at midnight.
 //!
 //! ```text
 //!   weight  ▁▁▁▁▁▁▁▁▁▁▁▁▂▃▄▅▆▇██████▇▇▆▆▅▅▄▄▃▃▃▂▂▂▂▁▁▁▁
 //!           0       6        12       18        24 h
 //! ```
 //!
-//! **Classes.** The model has one set of parameters for all jobs together, and one each for batch
-//! and interactive jobs, which arrive independently. As in the published program, the queue (field
-//! 15) is 0 for interactive jobs and for jobs without a class, and 1 for batch jobs.
+//! **Classes.** The model has one set of parameters for all jobs together, and one set each for
+//! batch and interactive jobs, which arrive independently. As in the published program, the queue
+//! (field 15) is 0 for interactive jobs and for jobs without a class, and 1 for batch jobs.
 //!
 //! Source: Lublin & Feitelson, "The workload on parallel supercomputers: modeling the
 //! characteristics of rigid jobs", JPDC 63(11), 2003, and the parameters of the program published
@@ -30,9 +30,9 @@
 //!
 //! Departures: the program's uhi is for a 128-node machine, and its user sets umed between uhi-3.5
 //! and uhi-1.5. Here, both follow from the logarithm of the number of nodes, at the same distances
-//! as for 128 nodes. A size that rounds up beyond the machine is halved. Each arrival is rounded
-//! down to seconds only when output, so rounding errors do not add up. Gamma values come from a
-//! different sampler. Cost: O(1) per job.
+//! as for 128 nodes. A size that is rounded up beyond the machine's is halved. Each arrival is
+//! rounded down to seconds only when output, so rounding errors do not add up. Gamma values come
+//! from a different sampler. Cost: O(1) per job.
 
 use std::iter::Peekable;
 
@@ -89,7 +89,7 @@ fn generate(
     }
 }
 
-/// Numbers jobs from 1, as in logs.
+/// Numbers the jobs from 1, as in logs.
 fn numbered(jobs: impl Iterator<Item = Record>) -> impl Iterator<Item = Record> {
     jobs.zip(1..).map(|(record, number)| Record { number, line: number, ..record })
 }
@@ -147,15 +147,15 @@ pub struct Lublin {
     pub uhi: f64,
     /// The probability of the first stage.
     pub uprob: f64,
-    /// Shape and scale of the shorter run times.
+    /// The shape and scale of the shorter run times.
     pub short: (f64, f64),
-    /// Shape and scale of the longer run times.
+    /// The shape and scale of the longer run times.
     pub long: (f64, f64),
-    /// `pa` and `pb`: the probability of a shorter run time is pa·size + pb.
+    /// The numbers `pa` and `pb`. The probability of a shorter run time is pa·size + pb.
     pub short_share: (f64, f64),
-    /// `aarr·arar` and `barr`: shape and scale of a gap's logarithm.
+    /// The numbers `aarr·arar` and `barr`: the shape and scale of a gap's logarithm.
     pub gap: (f64, f64),
-    /// `anum` and `bnum`: shape and scale of the daily cycle, in half hours.
+    /// The numbers `anum` and `bnum`: the shape and scale of the daily cycle, in half hours.
     pub day: (f64, f64),
     /// The hour of the day when the log begins.
     pub start: usize,
@@ -239,10 +239,10 @@ impl Lublin {
 
 /// The number of half hours in a day.
 const BUCKETS: usize = 48;
-/// The half hour when the model's day begins: 05:30.
+/// The half hour in which the model's day begins: 05:30.
 const DAY_START: usize = 11;
 const SECONDS_IN_BUCKET: f64 = 1800.0;
-/// The maximum logarithm of a run time and, below, of a gap (in seconds).
+/// The maximum logarithm of a run time in seconds. The next constant is that of a gap.
 const LONGEST_RUN: f64 = 12.0;
 const LONGEST_GAP: f64 = 13.0;
 
@@ -269,7 +269,8 @@ pub struct LublinJobs {
 impl LublinJobs {
     /// Creates the jobs for a replication.
     pub fn new(model: Lublin, seed: u64, replication: u64) -> LublinJobs {
-        // Each class has separate streams, so that `both` is exactly the two classes merged.
+        // Each class has separate streams, so that `both` consists of exactly the jobs of the two
+        // classes.
         let stream = |part: &str| {
             Stream::new(seed, replication, &format!("lublin {:?} {part}", model.class))
         };
@@ -295,7 +296,7 @@ impl LublinJobs {
     fn size(&mut self) -> u32 {
         let Lublin { serial, pow2, ulow, umed, uhi, uprob, nodes, .. } = self.model;
         let draw = &mut self.sizes;
-        // Always three draws per job.
+        // Every job takes three draws.
         let (kind, stage, at) = (draw.unit(), draw.unit(), draw.unit());
         if kind < serial {
             return 1;

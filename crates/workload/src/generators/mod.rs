@@ -1,4 +1,5 @@
-//! Models of whole workloads, which generate logs: one model per file, and a list of them.
+//! Models of whole workloads, which generate logs. There is one file per model, and a list of all
+//! models.
 
 mod gamma;
 mod lublin;

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::TimeUnit;
 use crate::traces::{Dependencies, Record};
 
-/// Jobs that follow others, in numbers.
+/// Numbers of jobs that follow others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct DependencyCounts {
     /// The number of jobs that refer to a preceding job.
@@ -23,7 +23,7 @@ pub struct DependencyCounts {
     pub later: u64,
     /// The number of cycles.
     pub cycles: u64,
-    /// The number of jobs without a submit time of their own.
+    /// The number of jobs for which the log has no submit time.
     pub without_submit: u64,
 }
 
@@ -61,7 +61,8 @@ pub struct ClassCount {
 const MOST: usize = 10;
 
 impl Class {
-    /// Returns the fields that any job has, given the number of jobs for each value of every field.
+    /// Returns the fields that are known for any job, given the number of jobs for each value of
+    /// every field.
     pub(super) fn all(counts: &[FxHashMap<i64, u64>; 6]) -> Vec<Class> {
         const FIELDS: [&str; 6] = ["status", "user", "group", "app", "queue", "partition"];
         let classes = FIELDS.into_iter().zip(counts).map(|(field, counts)| {
@@ -82,16 +83,16 @@ impl Class {
 pub struct Week {
     /// The number of jobs submitted in the week.
     pub jobs: u64,
-    /// The jobs' work divided by the machine's capacity in the week or, for the last week, in the
-    /// part that the log covers.
+    /// The jobs' work divided by the machine's capacity in the week. For the last week, only the
+    /// part that the log covers is counted.
     pub load: Option<f64>,
 }
 
-/// The maximum number of weeks that are listed: twenty years.
+/// The maximum number of weeks that are listed, which is twenty years.
 const WEEKS: u64 = 1_044;
 const WEEK: u64 = 7 * 86_400 * TimeUnit::SECOND.ticks;
 
-/// A job's times and size, ordered by submission.
+/// A job's times and size. Entries are ordered by submission.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Entry {
     submit: Time,
@@ -122,7 +123,7 @@ impl Entry {
 pub(super) struct Course {
     sizes: FxHashMap<u32, u64>,
     work: u128,
-    /// The jobs and work in each week, as long as there are few.
+    /// The jobs and work in each week, while there are few weeks.
     weeks: Vec<(u64, u128)>,
     /// The first and the latest submission.
     submits: Option<(Time, Time)>,
@@ -169,7 +170,7 @@ impl Course {
         self.changes.push(Reverse((start.saturating_add(job.run), -nodes)));
     }
 
-    /// Tracks machine use up to a time. At the same time, ends come before starts.
+    /// Tracks machine use up to a time. At the same instant, ends come before starts.
     fn use_until(&mut self, time: Time) {
         while let Some(&Reverse((at, change))) = self.changes.peek()
             && at < time
@@ -180,15 +181,15 @@ impl Course {
         }
     }
 
-    /// Returns the largest number of nodes in use at once, from the waits in the log; `None` if any
-    /// job has none.
+    /// Returns the largest number of nodes in use at once, from the waits in the log. Returns
+    /// `None` if any job's wait is unknown.
     pub(super) fn greatest_use(&mut self) -> Option<u64> {
         self.use_until(Time(u64::MAX));
         self.used = 0;
         u64::try_from(self.most_used).ok().filter(|&most| most > 0 && !self.has_no_use)
     }
 
-    /// Returns the weeks. Empty if the log is longer than twenty years.
+    /// Returns the weeks. The list is empty if the log is longer than twenty years.
     pub(super) fn weeks(&self, machine_size: Option<u64>) -> Vec<Week> {
         let Some((first, last)) = self.submits.filter(|_| !self.has_no_weeks) else {
             return Vec::new();

@@ -1,7 +1,7 @@
 //! Statistics of jobs, collected one job at a time.
 //!
-//! Distinct sizes, run times and field values are counted. Exact quantiles of estimates need 8
-//! bytes per job with an estimate, and job numbers 4 bytes each.
+//! Distinct sizes, run times and field values are counted. Exact quantiles of estimates require 8
+//! bytes per job with an estimate, and job numbers require 4 bytes each.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,7 +15,7 @@ use crate::TimeUnit;
 use crate::traces::{Links, Record, Tags, Trace};
 
 /// The maximum number of jobs that are sorted by submission. In a longer log, weeks and use are
-/// unknown if a job is further out of place than this.
+/// unknown if a job is more than this many jobs out of place.
 const SORTED: usize = (1 << 18) - 1;
 
 /// The number of seconds in a week.
@@ -39,7 +39,7 @@ pub(crate) struct Jobs {
     sorted: BinaryHeap<Reverse<Entry>>,
     /// The jobs with their sizes as in the log.
     plain: Course,
-    /// The jobs with their sizes divided by a number, if the machine may require it.
+    /// The jobs with their sizes divided by a number, if the machine may require the division.
     divided: Option<(u32, Course)>,
 }
 

@@ -35,18 +35,19 @@ impl Boxes {
         sides
     }
 
-    /// Returns half the number of faces perpendicular to axes longer than 1: half the box's surface
-    /// on a machine with three axes, half its perimeter on one with two.
+    /// Returns half the number of faces perpendicular to axes longer than 1. On a machine with
+    /// three axes, this is half the box's surface; on a machine with two, it is half the perimeter.
     pub(crate) fn surface(&self, descending: Sides) -> u64 {
         let volume = volume(descending);
         (0..3).filter(|&i| self.most[i] > 1).map(|i| volume / u64::from(descending[i])).sum()
     }
 
-    /// Calls `visit` with boxes of at least `nodes` nodes: for each choice of the two smaller
-    /// sides, the one whose longest side is smallest. No other box has both less volume and less
-    /// surface than all of these.
+    /// Calls `visit` with boxes of at least `nodes` nodes. For each choice of the two smaller
+    /// sides, the box is the one with the shortest longest side. No other box has both less volume
+    /// and less surface than all of these.
     ///
-    /// Cost: at most C·B visits for a machine of sides A >= B >= C, and far fewer for small counts.
+    /// Cost: at most C·B visits for a machine of sides A >= B >= C, and far fewer for small numbers
+    /// of nodes.
     pub(crate) fn tight(&self, nodes: u32, mut visit: impl FnMut(Sides)) {
         let [most_a, most_b, most_c] = self.most.map(u64::from);
         let nodes = u64::from(nodes);
@@ -56,7 +57,8 @@ impl Boxes {
                 let a = nodes.div_ceil(b * c).max(b);
                 visit([a as u16, b as u16, c as u16]);
                 if b * b * c >= nodes {
-                    // A larger b requires an equally large a: more volume and more surface.
+                    // A larger b requires an equally large a, and thus has more volume and more
+                    // surface.
                     break;
                 }
             }

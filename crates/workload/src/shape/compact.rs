@@ -1,9 +1,10 @@
-//! The tightest box: the smallest volume of at least n nodes, then the smallest surface.
+//! The tightest box: it has the smallest volume of at least n nodes, then the smallest surface.
 //!
-//! With `slack=S`: the smallest surface among boxes of n to n(1+S) nodes, then the smallest volume;
-//! no box if none has a volume in that range. Remaining ties go to the smaller longest side, then
-//! the smaller middle side. The rule is exhaustive: for each pair of smaller sides, only the
-//! tightest box can be best. Cost: O(B·C) for a machine with sides A >= B >= C, once per count.
+//! With `slack=S`, it is the box with the smallest surface among boxes of n to n(1+S) nodes, then
+//! the smallest volume. If no box has a volume in that range, the rule finds none. Remaining ties
+//! go to the smaller longest side, then the smaller middle side. The rule is exhaustive: for each
+//! pair of smaller sides, only the tightest box can be best. Cost: O(B·C) for a machine with sides
+//! A >= B >= C, only once per number of nodes.
 //!
 //! ```text
 //!   n = 13 on 12x12        compact: 7x2 (14)      compact:slack=0.2: 5x3 (15)
@@ -44,7 +45,7 @@ impl Choose for Compact {
         match self.slack {
             None => least_volume(boxes, nodes),
             Some(slack) => {
-                // Decimals such as 0.15 are not exact: 20 * 1.15 must still reach 23.
+                // Decimals such as 0.15 are not exact, but 20 * 1.15 must still reach 23.
                 let spare = (f64::from(nodes) * slack + 1e-6).floor() as u64;
                 least_surface(boxes, nodes, u64::from(nodes) + spare)
             }

@@ -1,6 +1,7 @@
-//! Boxes of exactly n nodes: the one with the smallest surface, with ties resolved as in `compact`.
+//! The box of exactly n nodes with the smallest surface. Ties are resolved as in `compact`.
 //!
-//! There is none for a prime n greater than the machine's longest side. Cost: O(divisors of n).
+//! There is no such box for a prime n greater than the machine's longest side. Cost: O(divisors of
+//! n).
 
 use super::{Boxes, BuildRule, Choose, ShapeRule, Stream};
 use pavior_kernel::Entry;

@@ -1,11 +1,11 @@
-//! Shape rules, which choose the box where a contiguous strategy places a number of nodes.
+//! Shape rules, which choose the box for a number of nodes that a contiguous strategy places.
 //!
 //! Logs count processors and have no shapes. A rule chooses a box that fits the machine. The box's
-//! longest side is along the machine's longest side, the next one along the next (equal ones in the
-//! order x, y, z), so every shape fits unturned.
+//! longest side is along the machine's longest side, and the next one along the next (equal sides
+//! of the machine are taken in the order x, y, z). Every shape therefore fits without being turned.
 //!
-//! Nodes in the box beyond the count are internal fragmentation. If a rule finds no box, the
-//! request has no shape, and contiguous strategies refuse it.
+//! The nodes by which the box exceeds the requested number are internal fragmentation. If a rule
+//! finds no box, the request has no shape, and contiguous strategies refuse it.
 //!
 //! "Surface" means the faces perpendicular to axes longer than 1. On a machine with two axes, it is
 //! the box's perimeter.
@@ -39,15 +39,17 @@ pub(crate) enum BuildRule {
     Closure(Arc<ShapeClosure>),
 }
 
-/// A rule added by the caller: returns the sides, axis by axis, for a number of nodes on a machine.
+/// A rule added by the caller. It returns the sides, axis by axis, for a number of nodes on a
+/// machine.
 type ShapeClosure = dyn Fn(&Grid, u32, &Options, &mut Stream) -> Option<Sides> + Send + Sync;
 
 impl ShapeRule {
     /// Creates a rule that can be added to a [registry](pavior_kernel::Registry).
     ///
     /// The closure returns the sides, axis by axis, of the box for a number of nodes on a machine,
-    /// or `None` if it finds no box. Sides that do not fit the machine, or have fewer nodes, count
-    /// as `None`. A rule that does not draw must return the same box for the same count.
+    /// or `None` if it finds no box. Sides that do not fit the machine, or whose box has too few
+    /// nodes, count as `None`. A rule that does not draw must return the same box for the same
+    /// number of nodes.
     ///
     /// ```
     /// # mod pavior { pub use pavior_kernel as strategies; pub use pavior_workload as workload; }
@@ -71,8 +73,8 @@ impl ShapeRule {
     }
 }
 
-/// A built-in rule. It returns the sides in descending order, or `None` if it finds no box. A rule
-/// that does not draw must return the same box whenever the count is the same.
+/// A built-in rule. The rule returns the sides in descending order, or `None` if it finds no box. A
+/// rule that does not draw must return the same box whenever the number of nodes is the same.
 pub(crate) trait Choose: Send {
     fn choose(&mut self, boxes: &Boxes, nodes: u32, draw: &mut Stream) -> Option<Sides>;
 }
@@ -85,7 +87,7 @@ impl Family for ShapeRule {
     }
 }
 
-/// A shape rule applied to a machine. Choices are cached by count.
+/// A shape rule applied to a machine. Choices are cached by number of nodes.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_mesh::*; }
@@ -100,7 +102,8 @@ impl Family for ShapeRule {
 pub struct Shaper {
     rule: Rule,
     draw: Stream,
-    /// Cached choices. `None` for a rule that draws, since it may choose differently each time.
+    /// The cached choices, or `None` for a rule that draws, since it may choose differently each
+    /// time.
     known: Option<FxHashMap<u32, Option<Sides>>>,
 }
 
@@ -145,7 +148,8 @@ impl Shaper {
         }
     }
 
-    /// Returns the box for a count, or `None` if the rule finds none or the count is 0.
+    /// Returns the box for a number of nodes. Returns `None` if the rule finds no box or the number
+    /// is 0.
     pub fn shape(&mut self, nodes: u32) -> Option<Sides> {
         if nodes == 0 {
             return None;

@@ -61,7 +61,8 @@ pub enum SyntheticError {
 }
 
 impl Synthetic {
-    /// Selects the first entry of each registry (the TBL paper's, with uniform sides).
+    /// Creates a workload with the first entry of each registry. These are the entries of the TBL
+    /// paper, with uniform sides.
     pub fn at_load(load: f64) -> Synthetic {
         Synthetic {
             load,

@@ -1,4 +1,4 @@
-//! Batsim workloads: JSON with jobs and the profiles that they run.
+//! Batsim workloads, which are JSON documents with jobs and the profiles that they run.
 //!
 //! ```json
 //! {"nb_res": 8,
@@ -9,10 +9,10 @@
 //!
 //! A job runs for its profile's `delay` or, if the profile is a sequence (`seq`), for `repeat`
 //! times the sum of the profiles in it. Profiles without a run time (computation, communication,
-//! traces) need a platform model, which Pavior does not have, and result in an error if a job uses
-//! them. The estimate is `walltime` if positive. The shape, with one to three sides, is `shape` in
-//! `extra_data`, which is an object or, in version 5, text that contains one. `freedom` in it is
-//! one of the words of [`Freedom`].
+//! traces) would require a platform model, which Pavior does not have. They result in an error if a
+//! job uses them. The estimate is `walltime` if positive. The shape, with one to three sides, is
+//! `shape` in `extra_data`, which is an object or, in version 5, text that contains one. The member
+//! `freedom` of `extra_data` is one of the words of [`Freedom`].
 //!
 //! Versions differ in the names of profile types (`delay`, or `DelayProfile` in version 5). The
 //! name is ignored, since only delays have a `delay`.
@@ -37,10 +37,11 @@ use crate::TimeUnit;
 #[derive(Deserialize)]
 struct Workload<'t> {
     nb_res: Option<u64>,
-    // Raw, so that an error in one job is located in the file and the job can be skipped.
+    // The jobs are kept as raw JSON, so that an error in one job is located in the file and the job
+    // can be skipped.
     #[serde(borrow)]
     jobs: Vec<&'t RawValue>,
-    // Raw, so that repeated profiles are detected.
+    // The profiles are kept as raw JSON, so that repeated profiles are detected.
     #[serde(borrow)]
     profiles: &'t RawValue,
 }
@@ -52,13 +53,13 @@ struct Profile {
     delay: Option<f64>,
     /// The names of a sequence's profiles.
     seq: Option<Vec<Box<RawValue>>>,
-    /// The number of times that a sequence is run; `nb` in old versions.
+    /// The number of times that a sequence is run. Old versions call it `nb`.
     #[serde(alias = "nb")]
     repeat: Option<u64>,
 }
 
-/// Names and extra data may have any length, and are parsed in place, since as values they would
-/// need many times the memory of their text.
+/// A job. Names and extra data may have any length and are parsed in place, since as values they
+/// would require many times the memory of their text.
 #[derive(Deserialize)]
 struct Entry<'t> {
     #[serde(borrow)]
@@ -159,7 +160,8 @@ impl Place<'_> {
         if short || whole { reason } else { format!("jobs[{index}] (byte {start}): {reason}") }
     }
 
-    /// Creates the error for a byte range from here onward. Of several lines, it shows the first.
+    /// Creates the error for a byte range from here onward. If the range spans several lines, the
+    /// error shows the first.
     fn fault(&self, at: Range<usize>, reason: String) -> LineError {
         let newline = |&byte: &u8| byte == b'\n';
         let start = self.text[..at.start].iter().rposition(newline).map_or(0, |found| found + 1);
@@ -197,7 +199,8 @@ impl Profiles {
         Ok(Profiles { by_name, sequences: RefCell::default() })
     }
 
-    /// Returns a profile's run time, or why it has none. Each sequence is summed only once.
+    /// Returns a profile's run time, or the reason why it has none. Each sequence is summed only
+    /// once.
     fn run(&self, name: &str, depth: usize) -> Result<f64, String> {
         let Some(profile) = self.by_name.get(name) else {
             return Err(format!("unknown profile `{}`", shown(name)));
@@ -252,7 +255,7 @@ fn job(place: &Place<'_>, raw: &RawValue, profiles: &Profiles) -> Result<Draft, 
         return Err(fault(reason));
     }
     Ok(Draft {
-        // Set when the numbers of all jobs are known.
+        // The number is set when the numbers of all jobs are known.
         number: -1.0,
         line: place.line,
         submit: entry.subtime,
@@ -361,7 +364,7 @@ fn shape(extra: &Extra) -> Result<Option<Sides>, String> {
         Some(&[x, y]) => Ok(Some([x, y, 1])),
         Some(&[x, y, z]) => Ok(Some([x, y, z])),
         _ => {
-            // The text without white space.
+            // The text is compared without white space.
             let given = if is_short {
                 serde_json::from_str(given.get()).map(|value: Value| value.to_string())
             } else {
@@ -374,12 +377,12 @@ fn shape(extra: &Extra) -> Result<Option<Sides>, String> {
     }
 }
 
-/// The names understood by a Batsim version.
+/// A Batsim version, which determines the names that Batsim accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
-    /// `delay`; extra data as an object.
+    /// The version with `delay`, and extra data as an object.
     V4,
-    /// `DelayProfile`; extra data as text.
+    /// The version with `DelayProfile`, and extra data as text.
     V5,
 }
 

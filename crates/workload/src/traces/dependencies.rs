@@ -22,7 +22,7 @@ use super::Record;
 /// The jobs that a job follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dependency {
-    /// The jobs, as named in the log; at least one.
+    /// The jobs, as named in the log. There is at least one.
     pub after: Vec<Predecessor>,
     /// True if the log has a submit time for the job itself. Otherwise, the record has the latest
     /// submit time of its predecessors, which is not after any of their ends.
@@ -34,7 +34,7 @@ pub struct Dependency {
 pub struct Predecessor {
     /// The number in the log.
     pub number: u64,
-    /// The time from that event to the follower's submission; `None` if not in the log.
+    /// The time from that event to the follower's submission, or `None` if it is not in the log.
     pub think: Option<Time>,
     /// The event that the follower waits for.
     pub event: Event,
@@ -69,10 +69,10 @@ pub struct Dependencies {
     pub links: Vec<Link>,
     /// The number of jobs with a predecessor in the log.
     pub jobs: u64,
-    /// The number of jobs without a submit time of their own.
+    /// The number of jobs for which the log has no submit time.
     pub without_submit: u64,
-    /// The number of predecessors that are not among the jobs: filtered out, skipped, beyond the
-    /// first job lines, or not in the log.
+    /// The number of predecessors that are not among the jobs because they are filtered out,
+    /// skipped, beyond the first job lines, or not in the log.
     pub missing: u64,
     /// The number of predecessors that are the job itself or come later in the log.
     pub later: u64,
@@ -118,7 +118,8 @@ pub(crate) fn in_log_order(records: &[Record]) -> impl Iterator<Item = (u32, &Re
     order.into_iter().map(|index| (index, &records[index as usize]))
 }
 
-/// Job numbers, each with an index: four bytes per number where numbers are close together.
+/// Job numbers, each with an index. They require four bytes per number where numbers are close
+/// together.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Numbers(FxHashMap<u64, Box<[u32; 16]>>);
 
@@ -186,10 +187,11 @@ impl Links {
     }
 }
 
-/// Counts the cycles in a graph. Cycles that share jobs or are connected by others count as one.
+/// Counts the cycles in a graph. Cycles that share jobs or are connected by other jobs count as
+/// one.
 ///
-/// Nodes without incoming or without outgoing edges are removed until there are none. What remains
-/// are the cycles and the paths between them.
+/// Nodes without incoming or without outgoing edges are removed until no such nodes remain. The
+/// cycles and the paths between them are left.
 fn cycles(edges: &[(u32, u32)]) -> u64 {
     let mut edges = edges.to_vec();
     // The second round removes nodes that are only reachable from cycles.
@@ -242,7 +244,7 @@ fn reachable_from_cycles(edges: &mut [(u32, u32)]) -> Vec<(u32, u32)> {
     edges.iter().copied().filter(|(from, _)| entering[from] > 0).collect()
 }
 
-/// Fills in fields 17 and 18 based on user sessions: a known user's job follows the user's previous
+/// Fills in fields 17 and 18 based on user sessions. A known user's job follows the user's previous
 /// job if it was submitted at most `within` after that job's end. Returns the number of jobs that
 /// follow another.
 ///

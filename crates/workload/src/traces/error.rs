@@ -12,7 +12,7 @@ pub enum ReadError {
     /// The reader failed, for example on a truncated file, a directory or a corrupt archive.
     #[error("{}{source}", if *line > 0 { format!("after line {line}: ") } else { String::new() })]
     Io {
-        /// The number of lines read before the error, or 0 if unknown.
+        /// The number of lines read before the error, or 0 if it is unknown.
         line: u64,
         /// The reader's error.
         source: io::Error,
@@ -51,7 +51,7 @@ pub struct LineError {
     pub text: String,
     /// The faulty byte range in `text`.
     pub span: Range<usize>,
-    /// What is wrong, and which values would be valid.
+    /// The reason, and the values that would be valid.
     pub reason: String,
 }
 
@@ -70,7 +70,8 @@ impl LineError {
     }
 }
 
-/// Quotes a token for a message: safe for terminals, and truncated if long.
+/// Quotes a token for a message. The result is safe for terminals, and truncated if the token is
+/// long.
 pub(crate) fn quoted(token: &[u8]) -> String {
     const LONGEST: usize = 24;
     let text = shown_bytes(&token[..token.len().min(LONGEST)]);

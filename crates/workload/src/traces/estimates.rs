@@ -1,4 +1,5 @@
-//! Run times given to schedulers: the log's estimate, the true run time, or a multiple of it.
+//! Rules for the run times given to schedulers: the log's estimate, the true run time, or a
+//! multiple of it.
 
 use pavior_kernel::{Entry, Family, OptionSpec, Options, Time};
 

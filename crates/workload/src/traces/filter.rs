@@ -19,7 +19,7 @@ struct Condition {
     value: Option<(i64, bool)>,
 }
 
-/// Conditions on a job's tags. Of several values for one field, any may match; conditions on
+/// Conditions on a job's tags. If a field has several values, any of them may match. Conditions on
 /// different fields must all be met. The empty filter accepts everything.
 ///
 /// A value is a name in the log, as in `partition=gpu`, or else a number. A name matches no jobs
@@ -66,7 +66,7 @@ impl Filter {
         let one = |condition: &Condition| {
             let Condition { field, text, value } = condition;
             let named = names.get(*field, text).map(|number| (number, *field == Field::Status));
-            // A log with its own states has no others.
+            // A log with states of its own has no other states.
             let is_other =
                 *field == Field::Status && names.has(*field) && text.parse::<i64>().is_err();
             match named.or(value.filter(|_| !is_other)) {
@@ -77,9 +77,9 @@ impl Filter {
         Ok(Filter { allowed: self.allowed.iter().map(one).collect::<Result<_, _>>()? })
     }
 
-    /// Looks up the filter's names for jobs that have been read. Like [`Filter::resolve`], but
-    /// accepts only the state words that every log has, since a job keeps only the number in field
-    /// 11.
+    /// Looks up the filter's names for jobs that have been read. In contrast to
+    /// [`Filter::resolve`], only the state words that every log has are accepted, since a job keeps
+    /// only the number in field 11.
     ///
     /// # Errors
     /// Returns an error message if a name is not in the log.
@@ -121,7 +121,8 @@ impl Filter {
     }
 }
 
-/// Creates the message for a name that is not in a log, listing the names that are.
+/// Creates the message for a name that is not in a log. The message lists the names that are in the
+/// log.
 fn unknown(field: Field, text: &str, names: &Names) -> String {
     const SHOWN: usize = 8;
     let (key, all) = (field.key(), names.of(field));

@@ -1,4 +1,4 @@
-//! Log formats: their names, and detection of a text's format.
+//! Log formats, with their names and the detection of a text's format.
 
 use std::fmt;
 use std::io::BufRead;
@@ -17,9 +17,9 @@ use crate::inspect::Jobs;
 pub enum Format {
     /// The Standard Workload Format.
     Swf,
-    /// One job per line, with few columns.
+    /// Lines with one job each and few columns.
     Sim,
-    /// Batsim's JSON.
+    /// The JSON documents of Batsim.
     Batsim,
     /// The output of `sacct --parsable2`, which can only be read.
     Sacct,

@@ -1,19 +1,20 @@
 //! The comments at the beginning of a log: `; Key: value`.
 //!
-//! Real headers are untidy. Values may have text after the number (`MaxNodes: 400 (48
-//! interactive`). Keys may be missing, or repeated with different values. The space after the
-//! semicolon may be missing, and many comments are not keys. Keys and values are kept unchanged;
-//! other comments are ignored. Only an overlong header is an error.
+//! Real headers are untidy. Values may have text after the number
+//! (`MaxNodes: 400 (48 interactive`). Keys may be missing, or repeated with different values. The
+//! space after the semicolon may be missing, and many comments are not keys. Keys and values are
+//! kept unchanged, and other comments are ignored. Only a header that is too long is an error.
 
 /// The keys in a log's header, in log order, including repeated ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     entries: Vec<(String, String)>,
-    /// The number of bytes in all keys and values, and in their memory.
+    /// The number of bytes in all keys and values, including the memory overhead of each.
     length: usize,
 }
 
-/// The maximum length of a header, in bytes: hundreds of times that of the longest real one.
+/// The maximum length of a header, in bytes. It is hundreds of times that of the longest real
+/// header.
 const LONGEST_HEADER: usize = 1 << 20;
 
 impl Header {
@@ -63,8 +64,8 @@ impl Header {
         })
     }
 
-    /// Returns the positive count at the start of a key's first value that has one: `9216`,
-    /// `1,024`, `1e3` or `9216*4`, perhaps with text after it.
+    /// Returns the positive number at the start of a key's first value that has one. Valid numbers
+    /// are `9216`, `1,024`, `1e3` or `9216*4`, perhaps with text after them.
     pub fn count(&self, key: &str) -> Option<u64> {
         let values = self.entries().filter(|(k, _)| k.eq_ignore_ascii_case(key));
         values.map(|(_, value)| value).find_map(count)
@@ -76,7 +77,7 @@ impl Header {
         self.count("MaxProcs").or_else(|| self.count("MaxNodes"))
     }
 
-    /// Returns the malformed machine sizes: keys whose values are not numbers.
+    /// Returns the malformed machine sizes, which are keys whose values are not numbers.
     pub(crate) fn unreadable_sizes(&self) -> impl Iterator<Item = (&str, &str)> {
         let is_size =
             |key: &str| ["MaxProcs", "MaxNodes"].iter().any(|k| k.eq_ignore_ascii_case(key));
@@ -86,7 +87,7 @@ impl Header {
         })
     }
 
-    /// Divides the number of processors to get nodes. Rounds up.
+    /// Divides the number of processors by a number, rounding up, to get the number of nodes.
     pub(crate) fn divide(&mut self, by: u64) {
         let Some(size) = self.count("MaxProcs") else { return };
         let of_procs = |entry: &&mut (String, String)| entry.0.eq_ignore_ascii_case("MaxProcs");
@@ -101,17 +102,17 @@ impl Header {
     }
 }
 
-/// Parses the positive count at the start of a value.
+/// Parses the positive number at the start of a value.
 fn count(value: &str) -> Option<u64> {
     let end = value.find(|c: char| !(c.is_ascii_digit() || ",.eE*".contains(c)));
     let text = value[..end.unwrap_or(value.len())].trim_end_matches([',', '.', '*']);
     let product = text.split('*').map(factor).try_fold(1u64, |all, one| all.checked_mul(one?));
-    // For text in none of these forms, only the digits are used.
+    // If the text has none of these forms, only its digits are used.
     let digits = || value.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
     product.or_else(digits).filter(|&count| count > 0)
 }
 
-/// Parses a whole number: `1024`, `1,024`, `1e3`.
+/// Parses a whole number, such as `1024`, `1,024` or `1e3`.
 fn factor(text: &str) -> Option<u64> {
     let groups: Vec<&str> = text.split(',').collect();
     let is_grouped = groups.len() > 1

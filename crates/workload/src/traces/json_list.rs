@@ -1,4 +1,4 @@
-//! A list in a JSON document, read entry by entry, so that only one entry is in memory. Lines
+//! Reading of a list in a JSON document, entry by entry, so that only one entry is in memory. Lines
 //! before the document, such as warnings, are skipped, and further documents may follow it.
 
 use std::cell::{Cell, RefCell};
@@ -28,7 +28,7 @@ const TAIL: usize = 200;
 pub(crate) struct Entry<'e> {
     /// The text of the entry.
     pub(crate) text: &'e str,
-    /// The index of the entry in the list, from 0; `None` for a whole document.
+    /// The index of the entry in the list, from 0, or `None` for a whole document.
     index: Option<u64>,
     /// The line where the entry begins, from 1, and the column in bytes, from 1.
     pub(crate) line: u64,
@@ -58,8 +58,8 @@ impl<'e> Entry<'e> {
         object.ok_or_else(|| self.fault("", "not an object, unlike the others"))
     }
 
-    /// Creates an error for a member of the entry. The path is empty for the entry itself, and
-    /// otherwise begins with a dot.
+    /// Creates an error for a member of the entry. The path begins with a dot, or is empty for the
+    /// entry itself.
     pub(crate) fn fault(&self, path: &str, reason: impl fmt::Display) -> LineError {
         let Entry { list, byte, .. } = self;
         let place = self.index.map_or(String::new(), |index| format!("{list}[{index}]"));
@@ -71,8 +71,8 @@ impl<'e> Entry<'e> {
 }
 
 /// Calls a function for each entry of a list in the object, until the function returns false. An
-/// object without the list is itself an entry, with only the given members, if it has any of them.
-/// Returns the lines read. The text after the list is checked, but not used.
+/// object without the list is itself an entry if it has any of the given members, and then has only
+/// those. Returns the lines read. The text after the list is checked, but not used.
 ///
 /// # Errors
 /// Returns an error if the reader or the function fails, if the text does not consist of JSON
@@ -126,7 +126,8 @@ pub(crate) fn each(
     }
 }
 
-/// Skips the lines before the one that begins with a brace. Returns the number of nonblank ones.
+/// Skips the lines before the one that begins with a brace. Returns the number of skipped lines
+/// that are not blank.
 fn skip_front(reader: &mut impl BufRead, state: &State) -> Result<u64, ReadError> {
     let io = |source| ReadError::Io { line: state.ends.get(), source };
     let (mut first, mut in_front) = (Vec::new(), 0);
@@ -159,7 +160,7 @@ fn skip_front(reader: &mut impl BufRead, state: &State) -> Result<u64, ReadError
 enum Stop {
     /// No more entries are wanted.
     Wanted,
-    /// An error in an entry.
+    /// There is an error in an entry.
     Fault(ReadError),
 }
 
@@ -323,7 +324,7 @@ impl<'de> Visitor<'de> for List<'_, '_> {
             let ends = text.bytes().filter(|&byte| byte == b'\n').count() as u64;
             let byte = state.bytes.get() - text.len() as u64;
             let line = state.ends.get() + 1 - ends;
-            // For an entry that spans several lines, only the line is exact.
+            // For an entry that spans several lines, only the line number is exact.
             let column = if ends == 0 { byte.saturating_sub(state.line_at.get()) + 1 } else { 1 };
             let index = Some(index);
             of.call(&Entry { text, index, line, column, byte, list, kind })?;

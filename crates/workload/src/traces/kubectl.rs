@@ -8,19 +8,19 @@
 //!                        "completionTime": "2026-01-05T09:10:00Z"}}]}
 //! ```
 //!
-//! A Job is one job; all child Jobs of a JobSet together are one job. The submit time is the
+//! A Job is one job, and all child Jobs of a JobSet together are one job. The submit time is the
 //! creation time. The start is `status.startTime`, or else that of the first Pod. The end is the
 //! completion time, the time of the `Failed` condition, or else the last container's end.
 //! Kubernetes resets `startTime` when a suspended Job resumes, so suspended time counts as waiting.
 //! The size is that of the `pavior.dev/shape` annotation, or else the number of distinct nodes of
 //! the Pods. If the Jobs in a JobSet do not share a box (`pavior.dev/box: set`), their shapes count
-//! towards the size only. The estimate is `activeDeadlineSeconds`. The queue is the Kueue queue,
+//! only towards the size. The estimate is `activeDeadlineSeconds`. The queue is the Kueue queue,
 //! the group is the namespace, and the status is 1 for complete and 0 for failed.
 //!
 //! The text is a list, a list of one kind (`"kind": "JobList"`, whose items may lack `kind`), a
-//! single object, or several of these. Dates have a zone: `Z` or an offset such as `+02:00`.
+//! single object, or several of these. Dates have a time zone: `Z` or an offset such as `+02:00`.
 //!
-//! Pods without a Job, and objects of other kinds, are skipped and counted. Source: the APIs of
+//! Pods without a Job and objects of other kinds are skipped and counted. Source: the APIs of
 //! Kubernetes 1.36 (`batch/v1`), JobSet 0.11 and Kueue 0.17. Cost: one pass, with the text of one
 //! object and an entry per Job and Pod in memory.
 
@@ -51,13 +51,13 @@ struct Object {
     status: Value,
 }
 
-/// A job: one Job, or all Jobs of a set.
+/// A job, which is one Job or all Jobs of a set.
 struct Unit {
     number: u64,
     line: u64,
     submit: f64,
     start: Option<f64>,
-    /// The last end, unless one of the unit's Jobs has not ended.
+    /// The last end, or `None` if one of the unit's Jobs has not ended.
     end: Option<f64>,
     is_open: bool,
     estimate: f64,
@@ -247,7 +247,8 @@ impl Unit {
     }
 }
 
-/// Returns the end of a Job (0 if it ended at an unknown time), and whether it is complete.
+/// Returns the end of a Job, and whether it is complete. The end is 0 if the Job ended at an
+/// unknown time.
 fn end(entry: &Entry<'_>, status: &Value) -> Result<(Option<f64>, bool), LineError> {
     if let Some(end) = date(entry, ".status.completionTime", &status["completionTime"])? {
         return Ok((Some(end), true));

@@ -7,7 +7,7 @@ use super::Skip;
 use super::record::{Collector, Draft};
 
 /// A log's job lines, each with its job's key. If a job has several lines, the one with the latest
-/// submission counts; among equal submissions, the last one.
+/// submission counts. If several have the same submission, the last one counts.
 pub(crate) struct Latest<K> {
     drafts: Vec<Draft>,
     /// True for each line that is replaced by a later run of the same job.

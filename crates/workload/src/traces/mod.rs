@@ -1,7 +1,8 @@
-//! Logs of past jobs: readers and writers for their formats, one per file, and replay.
+//! Logs of past jobs: readers and writers for their formats, with one file per format, and replay.
 //!
 //! Readers take any [`BufRead`](std::io::BufRead). The caller handles files, archives and names.
-//! All formats share the rules in `record.rs`, so that a log means the same in each.
+//! All formats share the rules in `record.rs`, so that the same log has the same meaning in each
+//! format.
 
 pub mod batsim;
 mod dependencies;
@@ -39,7 +40,7 @@ pub use replay::{Replay, TraceJobs};
 pub use report::{LineCount, Note, Report, Skip};
 pub use text::Lines;
 
-/// Formats a log's ticks in seconds, with as many decimals as needed: `90`, `1.5`.
+/// Formats a log's ticks in seconds, with as many decimals as needed, such as `90` or `1.5`.
 fn seconds(time: Time) -> String {
     let (whole, micros) = (time.0 / 1_000_000, time.0 % 1_000_000);
     let text = format!("{whole}.{micros:06}");

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-/// A field that classifies a log's jobs. The order is that of filters.
+/// A field that classifies a log's jobs. The order is that of the fields in filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Field {
     /// The partition.

@@ -6,12 +6,13 @@
 //! ```
 //!
 //! (This is a single line, wrapped here.) A record is a date, a type, an id, and keys with values,
-//! which are quoted if they have spaces. Records of type `E` (a job ended) and `R` (it was rerun)
-//! are jobs; all others are skipped, as are records for whole arrays (`71[].bw`). Several records
-//! with the same id are one job: the latest counts; the others were requeued.
+//! which are quoted if they contain spaces. Records of type `E` (a job ended) and `R` (it was
+//! rerun) are jobs. All other records are skipped, as are records for whole arrays (`71[].bw`).
+//! Several records with the same id describe one job: the latest counts, and the others were
+//! requeued.
 //!
-//! The submit time is `ctime`, or else `qtime`; the run time is `end` minus `start`, or else
-//! `resources_used.walltime`; the estimate is `Resource_List.walltime`. The size is the number of
+//! The submit time is `ctime`, or else `qtime`. The run time is `end` minus `start`, or else
+//! `resources_used.walltime`. The estimate is `Resource_List.walltime`. The size is the number of
 //! distinct hosts in `exec_host` or `exec_vnode`, or else `Resource_List.nodect`, or else the
 //! number requested in `Resource_List.nodes` or `Resource_List.select`. Hosts are separated by `+`,
 //! with their processors after a slash: `h/0-31`, `h/3+h/2`, `h/0*32`. The status is 1 for an
@@ -26,7 +27,8 @@
 //! ```
 //!
 //! Source: the administrator's guides for Torque 6 and PBS Professional 2022, "Accounting". Lines
-//! may be up to 1 MiB long, since they name every processor. Cost: one pass, and an entry per job.
+//! may be up to 1 MiB long, since they name every processor. Cost: one pass, and an entry per job
+//! in memory.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -97,7 +99,7 @@ fn record(line: &[u8]) -> Option<Parts<'_>> {
     (is_date && is_kind).then_some((kind, id, line.len() - pairs.len()))
 }
 
-/// A key with the size of a job without hosts, its grammar, and a description of both.
+/// A key that gives the size of a job without hosts, its grammar, and a description of both.
 type SizeKey = (&'static str, fn(&[u8]) -> Option<f64>, &'static str);
 
 const SIZES: [SizeKey; 3] = [
@@ -208,7 +210,7 @@ fn hosts(list: &[u8]) -> Vec<&[u8]> {
     names.filter(|&name| !name.is_empty() && known.insert(name)).collect()
 }
 
-/// Returns the number of nodes in a request: the sum of its chunks' counts.
+/// Returns the number of nodes in a request, which is the sum of its chunks' counts.
 fn chunks(text: &[u8]) -> Option<f64> {
     let text = text.split(|&byte| byte == b'#').next()?;
     let count = |chunk: &[u8]| {
@@ -229,7 +231,7 @@ fn seconds(text: &[u8]) -> Option<f64> {
     number(text).filter(|&value| value <= LONGEST)
 }
 
-/// Parses a duration: seconds, or two to four numbers separated by colons.
+/// Parses a duration, which is a number of seconds, or two to four numbers separated by colons.
 fn span(text: &[u8]) -> Option<f64> {
     const UNITS: [f64; 4] = [1.0, 60.0, 3600.0, 86_400.0];
     let parts: Vec<&[u8]> = text.rsplitn(5, |&byte| byte == b':').collect();

@@ -1,4 +1,4 @@
-//! The job records in a log, and their creation from any format.
+//! The job records of a log, and their creation from any format.
 
 use std::sync::{Arc, OnceLock};
 
@@ -24,13 +24,13 @@ pub struct Record {
     pub line: u64,
     /// The submit time.
     pub submit: Time,
-    /// The run time. A job with 0 departs immediately.
+    /// The run time. A job with a run time of 0 departs immediately.
     pub run: Time,
     /// The user's estimate of the run time, if any.
     pub estimate: Option<Time>,
-    /// The size, at least 1.
+    /// The size, which is at least 1.
     pub nodes: u32,
-    /// The shape, always with three sides, in logs with shapes.
+    /// The shape, in logs with shapes. It always has three sides.
     pub shape: Option<Sides>,
     /// The freedom in placing the job, in logs with freedoms.
     pub freedom: Option<Freedom>,
@@ -42,10 +42,10 @@ pub struct Record {
     pub dependency: Option<Box<Dependency>>,
 }
 
-/// The numbers that classify a log's jobs; -1 means unknown.
+/// The numbers that classify a log's jobs. -1 means unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tags {
-    /// Field 11: 1 completed, 0 failed, 5 cancelled. Logs also contain other values.
+    /// Field 11: 1 for completed, 0 for failed, 5 for cancelled. Logs also contain other values.
     pub status: i64,
     /// Field 12.
     pub user: i64,
@@ -79,7 +79,7 @@ impl Tags {
 
 impl Record {
     /// Converts a synthetic job to a record, with its time units as seconds. Returns `None` for a
-    /// job that sends messages, since its run time is known only after it has run.
+    /// job that sends messages, since its run time is not known before it has run.
     pub fn of_job(job: &Job) -> Option<Record> {
         let Service::Run(run) = job.service else { return None };
         Some(Record {
@@ -101,7 +101,7 @@ impl Record {
 /// A log that has been read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
-    /// The header's keys. Empty in formats without a header.
+    /// The header's keys, which are empty in formats without a header.
     pub header: Header,
     /// The jobs that can be replayed, in order of submission (ties in log order).
     pub records: Vec<Record>,
@@ -138,11 +138,11 @@ impl Trace {
         Trace { header, records, report, names, divisor: None, divided, hosts }
     }
 
-    /// Returns the log as replayed on a machine with this number of nodes. This is the log itself,
-    /// unless its sizes certainly count that machine's processors: the header has the same number
-    /// of nodes, its number of processors is a multiple of that, and some job is larger than the
-    /// number of nodes. In that case, sizes are divided as with
-    /// [`ReadOptions::processors_per_node`], which disables this if given.
+    /// Returns the log as replayed on a machine with this number of nodes. Usually this is the log
+    /// itself. Its sizes are divided as with [`ReadOptions::processors_per_node`] if they certainly
+    /// count that machine's processors. That is the case if the header has the same number of
+    /// nodes, its number of processors is a multiple of that number, and some job is larger than
+    /// it. If that option is given, no sizes are divided here.
     #[must_use]
     pub fn for_machine(self: &Arc<Trace>, nodes: u64) -> Arc<Trace> {
         match self.divisor_for(nodes) {
@@ -209,17 +209,17 @@ fn processors(by: u32) -> String {
     )
 }
 
-/// Options for reading a log.
+/// The options for reading a log.
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is on or off, in any combination")]
 pub struct ReadOptions {
-    /// True to skip and count malformed lines; false to stop at the first.
+    /// True to skip and count malformed lines, and false to stop at the first.
     pub lenient: bool,
     /// The maximum number of job lines to read, including skipped ones.
     pub first: Option<u64>,
     /// The jobs to keep.
     pub filter: Filter,
-    /// True to keep jobs that follow a kept job and have no submit time of their own.
+    /// True to keep jobs that follow a kept job even if the log has no submit time for them.
     pub dependencies: bool,
     /// The format to use if neither the content nor the name determines it.
     pub format: Option<Format>,
@@ -234,10 +234,11 @@ pub struct ReadOptions {
     pub hosts: bool,
 }
 
-/// The longest time in a log, in seconds: longer than any real one, and safe in 64-bit ticks.
+/// The longest time in a log, in seconds. It is longer than any real one, and safe in 64-bit ticks.
 pub(crate) const LONGEST: f64 = 1e12;
 
-/// A job line as read from a format, before the common rules. Negative means unknown.
+/// A job line as read from a format, before the common rules are applied. Negative values mean
+/// unknown.
 pub(crate) struct Draft {
     pub(crate) number: f64,
     pub(crate) line: u64,
@@ -245,7 +246,7 @@ pub(crate) struct Draft {
     pub(crate) run: f64,
     pub(crate) estimate: f64,
     pub(crate) nodes: f64,
-    /// True if the size is a number of processors; false if it is a number of nodes.
+    /// True if the size is a number of processors, and false if it is a number of nodes.
     pub(crate) in_processors: bool,
     /// The number of the job's state name in the log, or -1.
     pub(crate) state: i64,
@@ -259,7 +260,7 @@ pub(crate) struct Draft {
     pub(crate) hosts: Option<String>,
 }
 
-/// Returns a job's wait, given its submission and start in seconds; -1 if unknown.
+/// Returns a job's wait, given its submission and start in seconds, or -1 if the wait is unknown.
 pub(crate) fn wait(submit: f64, start: Option<f64>) -> f64 {
     let start = start.filter(|&start| submit >= 0.0 && start >= submit);
     start.map_or(-1.0, |start| (start - submit).min(LONGEST))
@@ -269,13 +270,13 @@ pub(crate) fn wait(submit: f64, start: Option<f64>) -> f64 {
 pub(crate) struct Collector<'o> {
     pub(crate) options: &'o ReadOptions,
     pub(crate) header: Header,
-    /// The statistics that jobs are passed to instead of being kept.
+    /// The statistics to which jobs are passed instead of being kept.
     sink: Option<&'o mut Jobs>,
     /// The numbers of jobs that were passed on and can have pieces.
     whole: Numbers,
     /// The submit time of the last job passed on or kept.
     before: Option<Time>,
-    /// The header's divisor of sizes, if they may be processors, and the number of nodes.
+    /// The header's divisor of sizes, if sizes may count processors, and the number of nodes.
     divisor: Option<(u32, u64)>,
     hosts: FxHashMap<(u64, u64), Box<str>>,
     filter: Filter,
@@ -405,8 +406,8 @@ impl<'o> Collector<'o> {
         self.take(record);
     }
 
-    /// Keeps a job, or passes it to the sink. From the first piece whose job is unknown onward,
-    /// jobs are kept until the end of the log.
+    /// Keeps a job, or passes it to the sink. After the first piece whose job is unknown, all jobs
+    /// are kept until the end of the log.
     fn take(&mut self, record: Record) {
         let is_first = self.before.is_none() && self.records.is_empty();
         if is_first && self.options.processors_per_node.or(self.options.nodes_from).is_none() {
@@ -435,7 +436,7 @@ impl<'o> Collector<'o> {
         sink.add(&record);
     }
 
-    /// Returns the trace once every entry of a document has been offered.
+    /// Returns the trace after every entry of a document has been offered.
     pub(crate) fn finish_document(mut self, read: &Document) -> Result<Trace, ReadError> {
         let text = "lines before the document, such as warnings: skipped";
         (0..read.in_front).for_each(|_| self.note(text, 1));
@@ -487,7 +488,7 @@ impl<'o> Collector<'o> {
         Ok(Trace { header, records, report, names, divisor, divided, hosts })
     }
 
-    /// Skips the pieces of jobs whose own line was kept.
+    /// Skips the pieces of jobs for which the job's own line was kept.
     fn drop_pieces(&mut self) {
         if !self.records.iter().any(is_piece) {
             return;

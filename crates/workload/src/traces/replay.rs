@@ -27,7 +27,7 @@ impl Default for Replay {
 
 /// A log's jobs in order of arrival, in ticks of [`TimeUnit::SECOND`](crate::TimeUnit::SECOND).
 ///
-/// A record's own shape is used if it has one; otherwise, the shape rule chooses one.
+/// A record's own shape is used if it has one. Otherwise, the shape rule chooses a shape.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_mesh::*; }
@@ -58,7 +58,7 @@ impl<'t> TraceJobs<'t> {
     fn arrival(&self, record: &Record) -> Time {
         let first = self.records[0].submit;
         let gap = record.submit.since(first);
-        // Exact without scaling, regardless of the log's length.
+        // Without scaling, the result is exact, regardless of the log's length.
         let scaled = match self.replay.arrival_scale {
             1.0 => gap,
             factor => Time((gap.ticks() * factor).round() as u64),

@@ -1,24 +1,25 @@
-//! Reports on reading a log: counts and lines.
+//! Reports on the reading of a log: counts and lines.
 
 use pavior_kernel::Time;
 use serde::Serialize;
 
 use super::{Format, Record};
 
-/// Reasons why a job line is not replayed: the first that applies, `Requeued` before all others.
+/// Reasons why a job line is not replayed. If several apply, the first one counts, but `Requeued`
+/// comes before all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skip {
-    /// The line is malformed, in lenient mode.
+    /// The line is malformed, and the log was read in lenient mode.
     Malformed,
-    /// The submit time is negative (unknown).
+    /// The submit time is negative, which means unknown.
     NegativeSubmit,
     /// The job has neither an allocated nor a requested size.
     NoSize,
-    /// The run time is negative (unknown).
+    /// The run time is negative, which means unknown.
     NoRunTime,
     /// A later run of the same job is in the log.
     Requeued,
-    /// The line is a piece of a job that also has its own line (status 2, 3 or 4).
+    /// The line is a piece of a job that also has its own line. Pieces have a status of 2, 3 or 4.
     Piece,
 }
 
@@ -75,7 +76,7 @@ pub struct Note {
     pub text: String,
     /// The number of lines with the oddity.
     pub count: u64,
-    /// The first of these lines, from 1; 0 if the note is not about a line.
+    /// The first of these lines, from 1, or 0 if the note is not about a line.
     pub line: u64,
 }
 
@@ -93,12 +94,12 @@ pub struct Report {
     pub kept: u64,
     /// The number of jobs removed by the filter.
     pub filtered: u64,
-    /// True if jobs that follow others were kept without a submit time of their own
+    /// True if jobs that follow others were kept even if the log has no submit time for them
     /// ([`ReadOptions::dependencies`](super::ReadOptions)).
     pub follows: bool,
     /// Jobs with a run time of zero, which depart immediately.
     pub zero_length: LineCount,
-    /// Jobs submitted before the last one kept. They are sorted.
+    /// Jobs submitted before the last one kept. All jobs are later sorted.
     pub submits_back: LineCount,
     /// Jobs that ran longer than their estimate.
     pub over_estimate: LineCount,

@@ -7,15 +7,15 @@
 //!                     "elapsed": 3600, "limit": {"set": true, "infinite": false, "number": 9}}}]}
 //! ```
 //!
-//! The state is a word or a list of words, whose first word is used. A number is either plain or
-//! `{set, infinite, number}`; one that is not set, or is infinite, is unknown. A number may be in
-//! quotes. Jobs with the same `job_id` but another `cluster` are different jobs. Times are in
-//! seconds since 1970, `limit` is in minutes. The size is `allocation_nodes`, or else the allocated
-//! or requested `node` count in the trackable resources (`tres`); failing that, their `cpu` count
-//! or `required.CPUs`, which an option divides. Array tasks and components of heterogeneous jobs
-//! are separate jobs, each with its own `job_id`. Jobs with the same `job_id`, and runs without an
-//! end, follow the rules of `sacct`, as does `--dependency=after*` in `submit_line`. Steps and all
-//! other members are ignored.
+//! The state is a word, or a list whose first word is used. A number is either plain or
+//! `{set, infinite, number}`. In the second form, a number that is not set or is infinite is
+//! unknown. A number may be in quotes. Jobs with the same `job_id` in different clusters
+//! (`cluster`) are different jobs. Times are in seconds since 1970, and `limit` is in minutes. The
+//! size is `allocation_nodes`, or else the allocated or requested `node` count in the trackable
+//! resources (`tres`). Failing that, an option divides their `cpu` count or `required.CPUs`. Array
+//! tasks and components of heterogeneous jobs are separate jobs, each with its own `job_id`. Jobs
+//! with the same `job_id`, and runs without an end, follow the rules of `sacct`, as does
+//! `--dependency=after*` in `submit_line`. Steps and all other members are ignored.
 //!
 //! Source: the data parsers of Slurm 21.08 to 25.05. Cost: one pass, with the text of one job and
 //! an entry per job in memory.
@@ -208,7 +208,7 @@ fn run(state: State, [start, end, elapsed]: [Option<f64>; 3], granted: f64) -> f
     if !state.over || never { -1.0 } else { run }
 }
 
-/// Returns a number, plain or with flags, or `None` if unknown.
+/// Returns a number, which is plain or has flags. Returns `None` if the number is unknown.
 fn number(value: &Value) -> Result<Option<f64>, ()> {
     match value {
         Value::Null => Ok(None),

@@ -1,4 +1,4 @@
-//! The `.sim` format of scheduler simulators: one job per line, with few columns.
+//! The `.sim` format of scheduler simulators, with one job per line and few columns.
 //!
 //! ```text
 //!   arrival processors run [estimate]                  3 or 4 columns
@@ -8,9 +8,9 @@
 //!
 //! The number of columns determines the form of each line. Times are in seconds and may have
 //! decimals. A triple always has three sides; on a machine with fewer axes, trailing sides are one.
-//! If `mesh` gives a box with more nodes than processors, the rest is internal fragmentation; a
-//! box with fewer is an error. `mesh` may be in capitals. A column that begins with `#`, `;`, `%`
-//! or `//` starts a comment. Jobs are numbered from 0.
+//! If the box after `mesh` has more nodes than processors, the rest is internal fragmentation; a
+//! box with fewer nodes is an error. `mesh` may be in capitals. A column that begins with `#`, `;`,
+//! `%` or `//` starts a comment. Jobs are numbered from 0.
 //!
 //! This is the format of the scheduler in the Structural Simulation Toolkit (Rodrigues et al.
 //! 2011). Unknown values follow the rules of the Standard Workload Format.
@@ -25,7 +25,7 @@ use super::record::{Collector, Draft, LONGEST};
 use super::text::{Lines, columns, comment, number};
 use super::{LineError, ReadError, ReadOptions, Record, Tags, Trace, seconds};
 
-/// One column more than any form has, to detect excess columns.
+/// The number of columns that are looked for: one more than any form has, to detect excess columns.
 const ROOM: usize = 9;
 
 /// Reads a log.
@@ -179,7 +179,7 @@ impl Line<'_> {
     }
 }
 
-/// Writes a log: `arrival processors run [estimate] [mesh x y z]`.
+/// Writes a log, with lines of the form `arrival processors run [estimate] [mesh x y z]`.
 ///
 /// # Errors
 /// Returns an error if writing fails.

@@ -1,7 +1,7 @@
-//! The Standard Workload Format, version 2.2: one job per line, 18 numbers.
+//! The Standard Workload Format, version 2.2, with one job per line and 18 numbers per job.
 //!
 //! Pavior uses the fields below. They must be numbers, except that a wait may be any text, which
-//! means unknown. Other fields may also be any text, and columns beyond the 18th are ignored. -1
+//! means unknown. All other fields may be any text, and columns beyond the 18th are ignored. -1
 //! means "unknown" in all fields.
 //!
 //! ```text
@@ -11,17 +11,17 @@
 //! ```
 //!
 //! The size is field 5 if positive, otherwise field 8 if positive. Alternatively, an option names a
-//! column with the grammar `[text:]NODES[xPROCESSORS]`, as in `2x4` or `frontier:excl:2500x112`:
-//! the size is NODES. A line with status 2, 3 or 4 is part of a job, and is skipped if the log has
-//! a line for the whole job: the same number with status 0 or 1. A line without a size, or with a
-//! negative submit or run time, is skipped. The estimate is field 9 if positive. Lines that begin
-//! with `;`, `#`, `%` or `//` are comments, even in the middle of a log. If field 17 is
+//! column with the grammar `[text:]NODES[xPROCESSORS]`, as in `2x4` or `frontier:excl:2500x112`.
+//! The size is then NODES. A line with status 2, 3 or 4 is part of a job. It is skipped if the log
+//! has a line for the whole job, with the same number and status 0 or 1. A line without a size, or
+//! with a negative submit or run time, is skipped. The estimate is field 9 if positive. Lines that
+//! begin with `;`, `#`, `%` or `//` are comments, even in the middle of a log. If field 17 is
 //! non-negative, the job follows the job with that number, after the think time in field 18
 //! (negative means unknown).
 //!
 //! Source: Chapin, Cirne, Feitelson, Jones, Leutenegger, Schwiegelshohn, Smith & Talby (1999).
-//! Departure: decimals are read in every field (real logs have them in field 6), and times keep
-//! them, in microseconds. Cost: one pass over the bytes.
+//! Departure: decimals are read in every field (real logs have them in field 6). Times keep their
+//! decimals, in microseconds. Cost: one pass over the bytes.
 
 use std::io::{self, BufRead, Write};
 use std::ops::Range;
@@ -92,8 +92,8 @@ pub(super) fn read_into(mut jobs: Collector<'_>, reader: impl BufRead) -> Result
     jobs.finish(lines.number)
 }
 
-/// The fields that may contain any text: the wait time, which is then unknown, and CPU time, memory
-/// used and memory requested, which are unused.
+/// The fields that may contain any text. They are the wait time, which is then unknown, and CPU
+/// time, memory used and memory requested, which are unused.
 const FREE: [usize; 4] = [2, 5, 6, 9];
 
 fn job(line: &[u8], line_number: u64, nodes_from: Option<u32>) -> Result<Draft, LineError> {
@@ -188,7 +188,7 @@ fn name(field: usize) -> String {
 }
 
 /// Writes a log: the header's keys, then one line per job. Fields that Pavior does not read are -1.
-/// If there are several predecessors, the last one that must end is written.
+/// If a job has several predecessors, the last one that must end is written.
 ///
 /// # Errors
 /// Returns an error if writing fails.
@@ -212,8 +212,8 @@ pub struct Scheduled {
     pub held: Option<(Time, u32)>,
 }
 
-/// Writes a schedule. Like [`write()`], but with waits in field 3 and granted nodes in field 5. For
-/// a job that never started, both and the run time are -1.
+/// Writes a schedule. The format is that of [`write()`], but with waits in field 3 and granted
+/// nodes in field 5. For a job that never started, both of these fields and the run time are -1.
 ///
 /// # Errors
 /// Returns an error if writing fails.

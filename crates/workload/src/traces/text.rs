@@ -96,8 +96,8 @@ pub(crate) fn comment(line: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Returns true if a text begins like UTF-16: with its byte-order mark, or a zero in every other
-/// byte.
+/// Returns true if a text begins like UTF-16, with its byte-order mark or with a zero in every
+/// other byte.
 pub(crate) fn is_utf16(begin: &[u8]) -> bool {
     let has_mark = begin.starts_with(b"\xff\xfe") || begin.starts_with(b"\xfe\xff");
     let is_zero = |at: usize| begin.get(at).map(|&byte| byte == 0);
@@ -106,7 +106,7 @@ pub(crate) fn is_utf16(begin: &[u8]) -> bool {
     has_mark || zeros == odd.map(Some) || zeros == even.map(Some)
 }
 
-/// Finds a line's columns, at most `places.len()`, and returns their number.
+/// Finds a line's columns, up to `places.len()` of them, and returns their number.
 pub(crate) fn columns(line: &[u8], places: &mut [Range<usize>]) -> usize {
     let (mut at, mut found) = (0, 0);
     while found < places.len() {
@@ -126,14 +126,14 @@ pub(crate) fn columns(line: &[u8], places: &mut [Range<usize>]) -> usize {
     found
 }
 
-/// Parses a decimal number: an optional sign, digits, and an optional point and exponent. Words for
-/// infinity and not-a-number are rejected.
+/// Parses a decimal number, which consists of an optional sign, digits, and an optional point and
+/// exponent. Words for infinity and not-a-number are rejected.
 pub(crate) fn number(token: &[u8]) -> Option<f64> {
     let (negative, digits) = match token {
         [b'-', rest @ ..] => (true, rest),
         _ => (false, token),
     };
-    // Integers of up to 15 digits, as nearly all numbers are, are exact in a float.
+    // Integers of up to 15 digits are exact in a float, and nearly all numbers are such integers.
     if (1..=15).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit) {
         let whole = digits.iter().fold(0i64, |n, digit| n * 10 + i64::from(digit - b'0'));
         return Some(if negative { -whole } else { whole } as f64);

@@ -39,7 +39,7 @@ fn dates_of_sacct_may_have_zones_and_spaces() {
         ("2023-02-21T13:37:02Z", "2023-02-21T15:48:20+01:00", 4278),
         ("2023-02-21 14:37:02", "2023-02-21 15:48:20", 4278),
         ("2023-02-21T14:37:02.5", "2023-02-21T15:48:20.5", 4278),
-        // When summer time ends, local times would go back by an hour.
+        // When summer time ends, local times go back by an hour.
         ("2023-10-29T02:30:00+0200", "2023-10-29T02:10:00+0100", 2400),
         ("2023-02-21T14:37:02-0330", "2023-02-21T18:07:02Z", 0),
     ] {
@@ -60,7 +60,7 @@ fn line_breaks_in_texts_of_sacct_are_joined() {
         assert_eq!(seen(&trace), two, "{text}");
         assert_eq!(trace.report.job_lines, 2);
     }
-    // In the middle, also where JobID is not first.
+    // The text is in the middle of a line, and `JobID` need not be the first column.
     for head in
         ["JobID|Comment|Submit|Elapsed|NNodes|State", "Comment|JobID|Submit|Elapsed|NNodes|State"]
     {
@@ -94,7 +94,7 @@ fn sacct_may_have_any_delimiter_and_warnings_in_front() {
     // Text that contains the delimiter is between columns that are read.
     let log = "JobID,AllocTRES,Submit,Elapsed,NNodes,State\n1,cpu=1,node=2,5,00:01:00,4,FAILED\n";
     assert_eq!(seen(&read(log)), [(1, 0, 60, None, 4)]);
-    // CSV files have quotes, which `sacct` itself never writes.
+    // Cells in CSV files have quotes, which `sacct` itself never writes.
     let line = "2026-01-05T08:00:00";
     let both = [(1, 0, 60, None, 4), (2, 0, 60, None, 4)];
     for log in [
@@ -145,7 +145,7 @@ fn names_may_be_in_filters() {
     for (filter, kept) in [
         ("partition=gpu", &[1][..]),
         ("partition=cpu,partition=gpu,user=ann", &[1, 3]),
-        // Names take precedence; other numbers are positions in order of appearance.
+        // Names take precedence. Other numbers are positions in order of appearance.
         ("partition=2", &[2]),
         ("partition=3", &[3]),
         ("user=bob", &[2]),
@@ -170,7 +170,7 @@ fn names_may_be_in_filters() {
         summary.names.iter().map(|it| (it.field, it.name.as_str(), it.number, it.jobs)).collect();
     assert_eq!(counts[..2], [("partition", "gpu", 1, 1), ("partition", "2", 2, 1)]);
     assert_eq!(counts[3..], [("user", "ann", 1, 2), ("user", "bob", 2, 1)]);
-    // An SWF log recognizes the three words.
+    // A filter for an SWF log recognizes the three words.
     let swf =
         "1 0 -1 9 1 -1 -1 1 9 -1 5 1 1 1 1 1 -1 -1\n2 0 -1 9 1 -1 -1 1 9 -1 1 1 1 1 1 1 -1 -1\n";
     let options =
@@ -207,7 +207,7 @@ fn jobs_of_other_clusters_are_other_jobs() {
     }
 }
 
-/// A document of `sacct --json` with jobs.
+/// Returns a document of `sacct --json` with jobs.
 fn sacct_json(jobs: &[&str]) -> String {
     format!(r#"{{"meta":{{"Slurm":{{}}}},"jobs":[{}],"warnings":[],"errors":[]}}"#, jobs.join(","))
 }
@@ -215,10 +215,10 @@ fn sacct_json(jobs: &[&str]) -> String {
 #[test]
 fn sacct_json_of_every_parser_is_read() {
     for job in [
-        // Plain numbers, and the state as a word.
+        // Numbers are plain, and the state is a word.
         r#"{"job_id":7,"allocation_nodes":4,"state":{"current":"COMPLETED"},"user":"u","time":
             {"elapsed":60,"submission":100,"start":110,"end":170,"limit":2}}"#,
-        // The state as a list, and a limit with flags.
+        // The state is a list, and the limit has flags.
         r#"{"job_id":7,"allocation_nodes":4,"state":{"current":["COMPLETED"]},"user":"u","time":
             {"elapsed":60,"submission":100,"start":110,"end":170,
              "limit":{"set":true,"infinite":false,"number":2}},"steps":[{"state":["X"]}]}"#,
@@ -228,7 +228,7 @@ fn sacct_json_of_every_parser_is_read() {
             "time":{"submission":{"set":true,"infinite":false,"number":100},
                     "start":{"set":true,"infinite":false,"number":110},
                     "end":{"set":true,"infinite":false,"number":170},"limit":{"number":2}}}"#,
-        // Numbers in quotes.
+        // Numbers are in quotes.
         r#"{"job_id":"7","allocation_nodes":"4","state":{"current":"COMPLETED"},"user":"u","time":
             {"elapsed":"60","submission":"100","start":{"set":true,"number":"110"},"end":"",
              "limit":"2"}}"#,
@@ -267,7 +267,7 @@ fn sacct_json_of_every_parser_is_read() {
     let record = &read(&sacct_json(&[&job("1", "COMPLETED"), &follows])).records[1];
     let after = &record.dependency.as_ref().unwrap().after[0];
     assert_eq!((after.number, after.think.map(|time| time.0)), (7, Some(120_000_000)));
-    // Two runs of one job.
+    // One job has two runs.
     let again = job("1", "COMPLETED").replace("100", "105");
     let twice = read(&sacct_json(&[&job("1", "NODE_FAIL"), &again]));
     assert_eq!((twice.report.kept, twice.report.skipped(Skip::Requeued).count()), (1, 1));
@@ -312,7 +312,7 @@ fn faults_in_json_have_a_byte_and_a_path() {
         with(&sacct_json(&[]), &ReadOptions::default()),
         Err(ReadError::NoJobs { .. })
     ));
-    // A minified Batsim workload.
+    // The log is a minified Batsim workload.
     let job = |id: u32, profile: &str| {
         format!(r#"{{"id":"{id}","subtime":0,"res":1,"profile":"{profile}"}}"#)
     };
@@ -352,7 +352,7 @@ fn sequences_of_batsim_are_added_up() {
         (r#""s":{"seq":["t"]},"t":{"seq":["s"]}"#, "is a sequence that contains itself"),
         (r#""s":{"seq":["u"]}"#, "unknown profile `u`"),
         (r#""s":{"seq":["c"]},"c":{"type":"parallel","cpu":[1]}"#, "has no delay"),
-        // 2^62 times 10 s: each sequence is summed only once.
+        // The run time is 2^62 times 10 s. Each sequence is summed only once.
         (&format!(r#"{deep},"s60":{{"seq":["d"]}}"#), "a time above"),
     ] {
         let found = fault(&log(profiles));
@@ -360,7 +360,7 @@ fn sequences_of_batsim_are_added_up() {
     }
 }
 
-/// A record in an accounting log.
+/// Returns a record in an accounting log.
 fn record(kind: &str, id: &str, pairs: &str) -> String {
     format!("03/18/2017 00:01:15;{kind};{id}.bw;user=ann queue=q {pairs}\n")
 }
@@ -388,7 +388,8 @@ fn accounting_logs_of_pbs_are_read() {
         assert_eq!(seen(&trace), [(71, 0, 60, Some(14_400), nodes)], "{pairs}");
         assert_eq!((trace.header.start(), trace.records[0].tags.status), (Some(100), 1));
     }
-    // A rerun job, a whole array, a job that never ran, and one without a start.
+    // The log has a job that was rerun, a whole array, a job that never ran, and one without a
+    // start.
     let log = record("R", "1", &format!("{times} exec_host=a/0"))
         + &record("E", "1", "ctime=100 start=300 end=400 exec_host=b/0+c/0 Exit_status=271")
         + &record("E", "2[]", times)
@@ -426,7 +427,7 @@ fn faults_in_accounting_logs_name_the_place() {
     }
 }
 
-/// A Job with metadata and status members.
+/// Returns a Job with metadata and status members.
 fn job(name: &str, metadata: &str, status: &str) -> String {
     format!(
         r#"{{"apiVersion":"batch/v1","kind":"Job","metadata":{{"name":"{name}","namespace":"n",
@@ -435,7 +436,7 @@ fn job(name: &str, metadata: &str, status: &str) -> String {
     )
 }
 
-/// A Job's Pod on a node.
+/// Returns a Job's Pod on a node.
 fn pod(job: &str, node: &str) -> String {
     format!(
         r#"{{"kind":"Pod","metadata":{{"ownerReferences":[{{"kind":"Job","uid":"u-{job}"}}]}},

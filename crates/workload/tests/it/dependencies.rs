@@ -1,4 +1,4 @@
-//! Jobs that follow others, as logs name them.
+//! Tests of jobs that follow others, as logs name them.
 
 use pavior_kernel::{Stream, Time};
 use pavior_workload::TimeUnit;
@@ -8,7 +8,8 @@ use pavior_workload::traces::{
 
 const SECOND: u64 = TimeUnit::SECOND.ticks;
 
-/// A log of 100 s jobs: number, submit time, user, predecessor, think time.
+/// Returns a log of 100 s jobs. The numbers are the job's number, submit time, user, predecessor
+/// and think time.
 fn text(jobs: &[(i64, i64, i64, i64, i64)]) -> String {
     let line = |&(number, submit, user, predecessor, think): &(i64, i64, i64, i64, i64)| {
         format!(
@@ -26,7 +27,7 @@ fn following() -> ReadOptions {
     ReadOptions { dependencies: true, ..ReadOptions::default() }
 }
 
-/// (predecessor, follower, think time in s) by number.
+/// Returns each link's predecessor and follower by number, and its think time in seconds.
 fn links(trace: &Trace) -> Vec<(u64, u64, u64)> {
     let number = |index: u32| trace.records[index as usize].number;
     let links = Dependencies::of(&trace.records).links;
@@ -62,7 +63,7 @@ fn a_predecessor_that_is_not_among_the_jobs_is_counted() {
 
 #[test]
 fn a_predecessor_later_in_the_log_is_not_followed_and_cycles_are_counted() {
-    // 1 and 2 follow each other, 3 follows itself, 4 follows 5, and 6 follows 1.
+    // Jobs 1 and 2 follow each other, 3 follows itself, 4 follows 5, and 6 follows 1.
     let jobs = [
         (1, 0, 7, 2, 1),
         (2, 1, 7, 1, 1),
@@ -138,7 +139,8 @@ fn cycles_are_those_of_a_plain_search() {
 
 #[test]
 fn sessions_link_a_job_to_the_last_one_that_has_ended() {
-    // Each waits 5 s and runs 100 s. The second user's gap is too long; unknown users have none.
+    // Each job waits 5 s and runs 100 s. The second user's gap is too long, and unknown users have
+    // no sessions.
     let jobs = [
         (1, 0, 7, -1, -1),
         (2, 50, 7, -1, -1),
@@ -151,7 +153,7 @@ fn sessions_link_a_job_to_the_last_one_that_has_ended() {
     ];
     let mut trace = read(&text(&jobs), &ReadOptions::default());
     assert_eq!(link_sessions(&mut trace.records, Time(20 * 60 * SECOND)), 2);
-    // Job 4 is submitted 5 s after job 1 has ended; job 2 runs until 155.
+    // Job 4 is submitted 5 s after job 1 has ended, while job 2 runs until 155.
     assert_eq!(links(&trace), [(1, 4, 5), (2, 7, 5)]);
     assert_eq!(link_sessions(&mut trace.records, Time(2_000 * SECOND)), 3);
 }

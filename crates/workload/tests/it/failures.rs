@@ -1,4 +1,4 @@
-//! Tests of failures and repairs: means of drawn ones, rules for listed ones.
+//! Tests of failures and repairs: the means of drawn ones, and the rules for listed ones.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ fn nodes_fail_and_come_back_in_turn() {
         let mean = lengths.iter().sum::<f64>() / lengths.len() as f64;
         let spread = lengths.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / lengths.len() as f64;
         assert!((mean / expected - 1.0).abs() < 0.04, "{mean}");
-        // Exponential: the standard deviation is the mean.
+        // In an exponential distribution, the standard deviation is the mean.
         assert!((spread.sqrt() / mean - 1.0).abs() < 0.05, "{spread}");
     }
 }
@@ -107,7 +107,7 @@ fn faults_in_lists_name_the_place() {
     }
 }
 
-/// Draws repairs that take up to 10^12 times as long as nodes work: nearly all candidates would
+/// Draws repairs that take up to 10^12 times as long as nodes work. Nearly all candidates would
 /// have failed already, and only one in 10^12 draws would be an event. (The longest repairs end
 /// after the latest time that can be represented.)
 #[test]
@@ -128,12 +128,13 @@ fn events_cost_few_draws_however_long_repairs_take() {
     }
 }
 
-/// Checks the distribution when healthy nodes are listed: of N nodes, N MTTF / (MTTF + MTTR) are
+/// Checks the distribution when healthy nodes are listed. Of N nodes, N MTTF / (MTTF + MTTR) are
 /// healthy on average, each equally often.
 #[test]
 fn where_few_are_healthy_the_law_is_the_same() {
     let grid = Grid::mesh(&[32, 32]).unwrap();
-    // About 5 of 1024 are healthy, so always listed; or about 16, at the listing threshold.
+    // In the first case, about 5 of 1024 nodes are healthy, so they are always listed. In the
+    // second, about 16 are healthy, which is the listing threshold.
     for (mttf, mttr) in [(1.0, 200.0), (1.0, 63.0)] {
         let classes = FailureClasses::nodes(mttf, mttr);
         let events = Failures::new(&grid, &classes, TimeUnit::TIME_UNIT, 1, 0).unwrap();
@@ -159,7 +160,7 @@ fn where_few_are_healthy_the_law_is_the_same() {
         let expected = 1024.0 * mttf / (mttf + mttr);
         let found = sum / (at - from);
         assert!((found / expected - 1.0).abs() < 0.03, "{found}, not {expected}");
-        // On average, 97 failures each.
+        // On average, each node fails 97 times.
         assert!(failures.iter().all(|&count| (50..160).contains(&count)), "{failures:?}");
     }
 }

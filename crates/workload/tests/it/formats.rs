@@ -1,4 +1,4 @@
-//! Tests of `.sim` and Batsim logs: their forms, their errors, and reading of written logs.
+//! Tests of `.sim` and Batsim logs: their forms, their errors, and the reading of written logs.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Freedom, Sides};
@@ -21,7 +21,7 @@ fn fault(format: Format, text: &str) -> LineError {
 
 type Seen = (u64, u64, u64, Option<u64>, u32, Option<Sides>);
 
-/// Returns each job's number, submit, run and estimate (in milliseconds), size and shape.
+/// Returns each job's number, submit time, run time and estimate (in milliseconds), size and shape.
 fn seen(trace: &Trace) -> Vec<Seen> {
     let millis = |time: Time| time.0 / 1000;
     let one = |record: &Record| {

@@ -34,7 +34,7 @@ fn counts_and_load() {
     assert_eq!(LogSummary::of(&oddities(), Some(8)).larger_than_machine, 1);
     assert_eq!((summary.first_submit, summary.last_submit, summary.span), (100.0, 200.0, 100.0));
     assert_eq!(summary.mean_interarrival, Some(20.0));
-    // 60·4 + 120·16 + 0·4 + 50·2 + 3600·2 + 10·1 over 128·100.
+    // The load is 60·4 + 120·16 + 0·4 + 50·2 + 3600·2 + 10·1 over 128·100.
     assert_eq!(summary.load, Some(9470.0 / 12_800.0));
     assert_eq!(summary.sizes.max.to_string(), "16");
     assert_eq!((summary.power_of_two, summary.power_of_two_parallel), (1.0, Some(1.0)));
@@ -116,8 +116,8 @@ fn use_weeks_classes_and_estimates_are_those_of_the_jobs() {
     assert!(LogSummary::of(&read(&long), None).weeks.is_empty());
 }
 
-/// Draws a log in which numbers repeat, and jobs have pieces before or after their own line, follow
-/// others, are out of order, or lack sizes.
+/// Draws a log in which numbers are repeated. Jobs have pieces before or after their own line,
+/// follow others, are out of order, or lack sizes.
 fn drawn(seed: u64) -> String {
     let mut draw = Stream::new(seed, 0, "inspected");
     let mut log = String::from("; MaxNodes: 8\n; MaxProcs: 32\n; UnixStartTime: 1296571124\n");

@@ -1,4 +1,5 @@
-//! Tests of the Lublin-Feitelson model: its published proportions, daily cycle, and archive log.
+//! Tests of the Lublin-Feitelson model: its published proportions, its daily cycle, and its log in
+//! the archive.
 
 use pavior_workload::traces::Record;
 use pavior_workload::{Class, Generator, Lublin, LublinJobs, Selection};
@@ -107,9 +108,9 @@ const LOG_SIZES: [(u32, f64); 8] = [
 
 #[test]
 fn it_looks_like_the_archives_log_of_it() {
-    // The archive's lublin_256: gap quartiles 41, 116 and 366 s, mean run time 4862.8 s, median 137
-    // s, 86.1 % powers of two. Its mean gap of 770.7 s is low by chance: the model's is 911, with a
-    // standard deviation of 6343.
+    // The archive's lublin_256 log has gap quartiles of 41, 116 and 366 s, a mean run time of
+    // 4862.8 s, a median of 137 s, and 86.1 % powers of two. Its mean gap of 770.7 s is low by
+    // chance: the model's is 911, with a standard deviation of 6343.
     let all = jobs(Class::All, 256, 50_000);
     let last = all.last().unwrap().submit.ticks() / 1e6;
     close(last / 50_000.0, 911.0, 3.0 * 6343.0 / 50_000f64.sqrt(), "mean gap");
@@ -144,7 +145,7 @@ fn generators_number_their_jobs() {
         assert_eq!(all, generate(text, 1));
         assert_ne!(all, generate(text, 2));
     }
-    // `both` is the two classes merged.
+    // The stream of `both` consists of the jobs of the two classes, merged.
     let strip = |all: Vec<Record>| {
         all.into_iter().map(|job| (job.submit, job.nodes, job.run)).collect::<Vec<_>>()
     };

@@ -1,4 +1,5 @@
-//! Tests of real logs, if present (`pavior_trials::log`). They are too large to distribute.
+//! Tests of real logs (`pavior_trials::log`), which run only if the logs are present, since they
+//! are too large to distribute.
 
 use std::fs::File;
 use std::io::BufReader;

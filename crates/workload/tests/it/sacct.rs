@@ -31,7 +31,8 @@ fn fault(text: &str) -> LineError {
 
 type Seen = (u64, u64, u64, Option<u64>, u32, i64, i64);
 
-/// Returns each job's number, submit, run and estimate (in seconds), nodes, status and user.
+/// Returns each job's number, submit time, run time and estimate (in seconds), nodes, status and
+/// user.
 fn seen(trace: &Trace) -> Vec<Seen> {
     let seconds = |time: pavior_kernel::Time| time.0 / 1_000_000;
     let jobs = trace.records.iter().map(|job| {
@@ -74,7 +75,7 @@ fn columns_may_stand_in_any_order_and_have_other_names() {
     assert_eq!(trace.header.start(), Some(1_767_323_045));
     let summary = LogSummary::of(&trace, None);
     assert_eq!(summary.arrivals.clock, Clock::Utc);
-    // Run times are between start and end; only the first of two job lines is read.
+    // Run times are the time between start and end. Only the first of two job lines is read.
     let text = "JobID|Submit|Start|End|NNodes|State\n1|5|10|70|2|COMPLETED\n2|6|10|71|2|FAILED\n";
     let options = ReadOptions { first: Some(1), ..ReadOptions::default() };
     let trace = sacct::read(text.as_bytes(), &options).unwrap();

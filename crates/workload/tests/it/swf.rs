@@ -44,7 +44,7 @@ fn every_oddity_is_read() {
     assert_eq!(report.submits_back.lines(), [18]);
     assert_eq!(report.over_estimate.lines(), [18]);
 
-    // Sorted by submit time, ties in log order.
+    // Jobs are sorted by submit time, and ties are in log order.
     assert_eq!(numbers(&trace), [1, 5, 2, 10, 11, 12]);
     let sizes: Vec<u32> = trace.records.iter().map(|record| record.nodes).collect();
     assert_eq!(sizes, [4, 16, 4, 2, 2, 1]);
@@ -53,7 +53,7 @@ fn every_oddity_is_read() {
     assert_eq!(estimate, Some(second(90)));
     assert_eq!((tags.status, tags.user, tags.group), (1, 7, 1));
     assert_eq!((tags.application, tags.queue, tags.partition), (3, 0, 1));
-    // No estimate: -1 and 0.
+    // Estimates of -1 and 0 are none.
     assert_eq!((trace.records[2].estimate, trace.records[3].estimate), (None, None));
     assert_eq!((trace.records[3].tags.status, trace.records[4].tags.status), (271, -4));
 

@@ -56,7 +56,7 @@ fn uniform_decreasing_sides() {
         &frequencies("uniform-decreasing", &grid, 0),
         &[0.4, 0.2, 0.1, 0.1, 0.05, 0.05, 0.05, 0.05],
     );
-    // 22/8, 22/4 and 22/2 rounded down: 2, 5, 11.
+    // The breakpoints 22/8, 22/4 and 22/2 are rounded down to 2, 5 and 11.
     let expected: Vec<f64> = (1..=22)
         .map(|side| match side {
             1..=2 => 0.4 / 2.0,
@@ -78,7 +78,7 @@ fn uniform_decreasing_sides() {
 #[test]
 fn exponential_sides() {
     let grid = Grid::mesh(&[8, 8, 8]).unwrap();
-    // P(side = s) = P(s-1 < X <= s) with mean 4, and everything above 7 becomes 8.
+    // The probability P(side = s) is P(s-1 < X <= s) with mean 4, and everything above 7 becomes 8.
     let tail = |x: f64| (-x / 4.0).exp();
     let mut expected: Vec<f64> =
         (1..=7).map(|s| tail(f64::from(s) - 1.0) - tail(f64::from(s))).collect();
@@ -95,13 +95,13 @@ fn pods_are_powers_of_two() {
         let all = sides_of(any, &grid, 5_000);
         for sides in &all {
             assert!(sides.iter().all(|side| side.is_power_of_two()) && grid.fits(*sides));
-            // In descending order on the axes y, z, x.
+            // The sides are in descending order on the axes y, z, x.
             assert!(sides[1] >= sides[2] && sides[2] >= sides[0], "{sides:?}");
         }
         assert!(all.contains(&[4, 8, 8]) && all.contains(&[1, 1, 1]));
         assert_eq!(all.contains(&[1, 8, 1]), any.contains("any"));
     }
-    // Volumes 1, 2, 4 at equal weights.
+    // Volumes of 1, 2 and 4 have equal weights.
     let grid = Grid::torus(&[2, 2]).unwrap();
     let all = sides_of("pods:1", &grid, 30_000);
     for v in [1, 2, 4] {
@@ -130,12 +130,13 @@ fn services() {
         Service::Messages(count) => count,
         other => panic!("{other:?}"),
     };
-    // max(1, floor(X)): 1 + sum over k >= 2 of exp(-k/5).
+    // The mean of max(1, floor(X)) is 1 + sum over k >= 2 of exp(-k/5).
     let expected = 1.0 + (-0.4f64).exp() / (1.0 - (-0.2f64).exp());
     let average = mean(all.iter().map(|job| quota(job) as f64));
     assert!((average - expected).abs() < 0.08, "{average} {expected}");
     assert!(all.iter().all(|job| quota(job) >= 1 && job.estimate.0 == quota(job)));
-    // The same draws, rounded differently: down and up differ by one, but below 1 both are 1.
+    // The same draws are rounded differently. Rounding down and up differ by one, but below 1 both
+    // give 1.
     let rounded = |how: &str| jobs(&workload(1.0, "uniform", how), &grid, 40_000);
     let (up, nearest) = (rounded("messages:5:rounding=up"), rounded("messages:rounding=nearest"));
     for ((down, up), nearest) in all.iter().map(quota).zip(up.iter().map(quota)).zip(&nearest) {

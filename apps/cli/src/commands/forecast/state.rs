@@ -1,4 +1,4 @@
-//! Forecasts for the jobs in a queue, from a state of the machine.
+//! Forecasts for the jobs in a queue, based on the state of a machine.
 
 use pavior::answers::forecasts::{
     Effort, Experience, Forecaster, HORIZON, Kind, Obstacle, QueueForecast, Start,
@@ -20,7 +20,7 @@ use crate::progress::Bar;
 use crate::queue::{self, Rules, Waiting};
 use crate::{input, logs};
 
-/// The run time of a job without an estimate, beyond the horizon.
+/// The run time assumed for a job without an estimate, which exceeds the forecasting horizon.
 const ENDLESS: Time = Time(2 * HORIZON.0);
 
 pub(super) fn run(args: &ForecastArgs, effort: Effort) -> Result<(), Failure> {
@@ -68,7 +68,7 @@ pub(super) fn run(args: &ForecastArgs, effort: Effort) -> Result<(), Failure> {
     story.tell(Format::or_default(args.format))
 }
 
-/// Returns the selection for an option, or its default.
+/// Returns the selection typed for an option, or the option's default.
 fn named<T>(args: &ForecastArgs, name: &str) -> Result<T, Failure>
 where
     T: std::str::FromStr<Err = pavior::BadName>,
@@ -78,7 +78,8 @@ where
     input::name(&format!("--{name}"), typed)
 }
 
-/// Returns the rules for reading requests. Options that apply to logs require a log.
+/// Returns the rules for reading requests. Fails if an option for reading logs is given without a
+/// log.
 fn rules(given: &Given, args: &ForecastArgs, grid: Grid) -> Result<Rules, Failure> {
     if args.state.past.is_none()
         && let Some(name) =
@@ -93,7 +94,7 @@ fn rules(given: &Given, args: &ForecastArgs, grid: Grid) -> Result<Rules, Failur
     Ok(Rules { grid, shaper, freedom: given.freedom.clone(), draw })
 }
 
-/// The current time on the state's clock and on the forecaster's clock.
+/// The current time, on the state's clock and on the forecaster's clock.
 #[derive(Clone, Copy)]
 struct Clock {
     now: f64,
@@ -101,23 +102,23 @@ struct Clock {
 }
 
 impl Clock {
-    /// Returns the forecaster's time for an instant before now.
+    /// Converts a past time on the state's clock to a time on the forecaster's clock.
     fn before(self, at: f64) -> Time {
         TimeUnit::SECOND.time((self.now - at).clamp(0.0, 1e10))
     }
 }
 
-/// A state and a forecaster.
+/// The state of a machine and a forecaster for it.
 struct Site<'a> {
     busy: &'a Busy,
     clock: Clock,
     forecaster: &'a mut Forecaster,
-    /// True if past runs are known.
+    /// True if a log of past runs was given.
     knows: bool,
 }
 
 impl Site<'_> {
-    /// Makes the jobs of the state hold their nodes. A job without a start counts as just started.
+    /// Assigns nodes to the running jobs. A job without a start time counts as just started.
     fn hold(&mut self, dispatcher: &mut Dispatcher) -> Result<(), Failure> {
         let (starts, ends) = (self.busy.starts()?, self.busy.ends()?);
         let (users, now) = (self.busy.users()?, self.clock.now);
@@ -140,8 +141,8 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// Returns the waiting jobs' numbers (`None` for jobs that can never start) and their
-    /// forecasts.
+    /// Returns the forecasts, and the id of each waiting job (`None` for jobs that can never
+    /// start).
     fn answer(
         &mut self,
         mut dispatcher: Dispatcher,
@@ -164,8 +165,8 @@ impl Site<'_> {
         Ok((ids, forecast.map_err(|error| Failure::usage(error.to_string()))?))
     }
 
-    /// Creates a job and its known properties. A job without an estimate gets the usual run time of
-    /// similar jobs, or never ends if there is no past.
+    /// Creates a job, with the properties used to find similar jobs. Without an estimate, its run
+    /// time is the usual run time of similar jobs. Without past runs either, it never ends.
     fn job(
         &self,
         (id, request, said, user): (JobId, Request, Option<Time>, Option<u64>),
@@ -186,10 +187,10 @@ struct Story {
     grid: Grid,
     now: f64,
     waiting: Vec<Waiting>,
-    /// The number of each waiting job. `None` means that the job can never start.
+    /// The id of each waiting job. `None` means that the job can never start.
     ids: Vec<Option<JobId>>,
     forecast: QueueForecast,
-    /// Run times and forecasts from a past log, if one was given.
+    /// Run times and forecasts learned from a past log, if one was given.
     past: Option<Experience>,
 }
 
@@ -211,8 +212,8 @@ impl Story {
         }
     }
 
-    /// Returns each waiting job, its start if it can ever start, and its earliest, median, latest
-    /// and planned wait in whole seconds.
+    /// Returns a row for each waiting job: its start, if it can ever start, and its earliest,
+    /// median, latest and planned waiting time, in whole seconds.
     fn rows(&self) -> impl Iterator<Item = (&Waiting, Option<Start>, [Option<f64>; 4])> {
         self.waiting.iter().zip(&self.ids).map(|(one, id)| {
             let now = self.forecast.now;

@@ -1,4 +1,4 @@
-//! `--filter` for results: the points to draw.
+//! The `--filter` option for results, which selects the points to draw.
 
 use pavior::BadName;
 use pavior::experiments::parameters::{self, Parameter};
@@ -8,10 +8,12 @@ use pavior::names::unknown_name;
 use crate::failure::Failure;
 use crate::input;
 
-/// Parameters, as indices of [`parameters::ALL`], with the accepted values of each.
+/// The accepted values of some parameters. Parameters are indices into [`parameters::ALL`].
 pub(super) type Conditions = Vec<(usize, Vec<String>)>;
 
-/// Parses `sides=uniform,strategy=ff,tff`. Repeating or omitting the parameter name adds a value.
+/// Parses a filter such as `sides=uniform,strategy=ff,tff`. A value without a parameter name
+/// belongs to the preceding parameter. If a parameter is named twice, all of its values are
+/// accepted.
 pub(super) fn read(typed: &str, table: &Table) -> Result<Conditions, Failure> {
     let names = |part: &str| part.split_once('=').is_some_and(|(key, _)| !key.contains(':'));
     let parts = input::parts(typed).filter(|(at, part)| *at == 0 || names(part));
@@ -61,7 +63,7 @@ fn condition(text: &str, table: &Table) -> Result<(usize, Vec<String>), BadName>
     Ok((index, input::parts(values).map(within).collect::<Result<_, _>>()?))
 }
 
-/// Returns a value in the form used in the table.
+/// Returns a value in the form in which the table contains it.
 fn value(parameter: &Parameter, typed: &str, known: &[&str]) -> Result<String, BadName> {
     let canonical = parameter.canonical(typed, &Catalogue::default());
     let canonical = canonical.as_deref().unwrap_or(typed);
@@ -81,7 +83,7 @@ pub(super) fn keep(table: &mut Table, conditions: &Conditions) {
     table.rows.retain(|row| conditions.iter().all(|one| meets(&row.values, one)));
 }
 
-/// Describes the conditions, each after a comma.
+/// Describes the conditions. Each is preceded by a comma.
 pub(super) fn words(conditions: &Conditions) -> String {
     let word = |(index, values): &(usize, Vec<String>)| {
         let name = parameters::ALL[*index].name.replace('-', " ");

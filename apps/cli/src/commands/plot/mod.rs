@@ -1,4 +1,4 @@
-//! `pavior plot`: drawings of results, jobs and placements, without simulation.
+//! `pavior plot`: draws results, jobs and placements without running a simulation.
 
 mod filter;
 mod page;
@@ -75,7 +75,7 @@ fn wrong(path: &Path, reason: impl std::fmt::Display) -> Failure {
     Failure::usage(format!("{}: {reason}", files::shown(path)))
 }
 
-/// Draws every figure that an experiment declares, from its tables.
+/// Draws all figures that an experiment declares, using its tables.
 fn of_directory(directory: &Path, args: &PlotArgs) -> Result<(), Failure> {
     let note = run_directory::note(directory)?;
     verify(directory, &note, &[run_directory::EXPERIMENT, "results.csv", "timings.csv"])?;
@@ -181,7 +181,7 @@ fn finite(table: &Table, x: &Parameter, y: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Suggests a filter if there are too many series.
+/// Suggests a filter if a chart has too many series.
 fn crowded(chart: &Chart, figure: &Figure, table: &Table) -> String {
     let names: Vec<&str> = figure.series.iter().map(|&one| parameters::ALL[one].name).collect();
     let example = figure.series.last().and_then(|&last| {

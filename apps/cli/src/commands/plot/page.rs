@@ -11,10 +11,11 @@ use serde_json::Value;
 use crate::failure::Failure;
 use crate::files;
 
-/// The limit on events times nodes. Beyond this limit, the largest free box is computed only where
-/// it lasts from one column to the next, which takes a few seconds.
+/// The limit on the number of events times the number of nodes. Above this limit, the largest free
+/// box is computed only if it remains until the next column of the schedule. Computing these boxes
+/// takes a few seconds.
 const MOST_LOOKS: u64 = 200_000_000;
-/// The number of columns in the schedule, more than a screen has pixels.
+/// The number of columns in the schedule, which exceeds the number of pixels across a screen.
 const COLUMNS: f64 = 8192.0;
 /// The maximum number of jobs that a browser can play.
 const JOBS: usize = 200_000;
@@ -60,7 +61,7 @@ fn names(path: &Path) -> Result<Vec<(Value, Option<f64>)>, Failure> {
     for line in BufReader::new(files::open(path)?).lines() {
         let line = line?;
         if let Ok(mut value) = serde_json::from_str::<Value>(&line) {
-            // A job that has moved has not waited again.
+            // A job that was moved did not wait a second time.
             let waits = value.get("moved").is_none();
             let submit = value.get("submit").and_then(Value::as_f64).filter(|_| waits);
             names.push((value["job"].take(), submit));
@@ -69,8 +70,8 @@ fn names(path: &Path) -> Result<Vec<(Value, Option<f64>)>, Failure> {
     Ok(names)
 }
 
-/// Returns the machine after every start and end that changes it. The largest free box is computed
-/// after every change or, if there are too many, only where it lasts.
+/// Returns the state of the machine after every start and end that changes it. If there are too
+/// many events, the largest free box is included only for states that last until the next column.
 fn samples(
     grid: &Grid,
     placed: &[Placed],
@@ -79,7 +80,7 @@ fn samples(
     // At equal times, ends come before starts.
     let ends = jobs.iter().enumerate().map(|(index, job)| (job.end, false, index));
     let starts = jobs.iter().enumerate().map(|(index, job)| (job.start, true, index));
-    // A job of zero length never holds anything.
+    // A job of zero length never holds any nodes.
     let lasts = |&(_, _, index): &(f64, bool, usize)| jobs[index].end > jobs[index].start;
     let mut events: Vec<_> = ends.chain(starts).filter(lasts).collect();
     events.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));

@@ -1,4 +1,4 @@
-//! Placements, from the JSON lines of `simulate --placements`.
+//! Parsing of placements from the JSON lines of `simulate --placements`.
 
 use std::io::BufRead;
 
@@ -6,10 +6,10 @@ use pavior::draw::Placed;
 use pavior::{Cuboid, Grid, json};
 use serde_json::Value;
 
-/// Reads placements, and the unit of their times if the first placement specifies it.
+/// Reads placements. Also returns the unit of their times, if the first placement specifies one.
 ///
 /// # Errors
-/// Returns a message that shows the line if it is not a placement on this machine.
+/// Returns a message that shows the first line that is not a placement on this machine.
 pub(super) fn read(
     input: impl BufRead,
     grid: &Grid,

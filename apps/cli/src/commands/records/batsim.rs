@@ -1,4 +1,4 @@
-//! Descriptions of a run in Batsim's formats: `jobs.csv`, which Evalys reads, and `schedule.json`.
+//! Output of a run in Batsim's formats: `jobs.csv`, which Evalys reads, and `schedule.json`.
 
 use std::io::{self, Write};
 
@@ -9,18 +9,19 @@ use serde_json::json;
 
 use super::number;
 
-/// Formats a time in units, as an integer if possible, as in logs.
+/// Formats a time in units. As in logs, a whole number is written as an integer.
 fn time(unit: TimeUnit, at: Time) -> String {
     unit.units(at).to_string()
 }
 
-/// Returns Batsim's stretch and slowdown: turnaround divided by run time. For a job of zero length,
-/// the run time is replaced by the smallest possible time.
+/// Returns the stretch (or slowdown) as Batsim defines it: turnaround divided by run time. For a
+/// job of zero length, the smallest possible time replaces the run time.
 fn stretch(turnaround: Time, run: Time) -> f64 {
     turnaround.ticks() / run.ticks().max(1.0)
 }
 
-/// Writes `jobs.csv`: completed jobs, and rejected jobs with success 0. Node ids are row-major.
+/// Writes `jobs.csv`, which lists completed jobs, and rejected jobs with `success` 0. Node ids are
+/// row-major.
 pub(super) fn jobs_csv(
     grid: &Grid,
     unit: TimeUnit,
@@ -83,7 +84,7 @@ fn intervals(grid: &Grid, placement: &Placement) -> String {
     text
 }
 
-/// The mean and maximum of a value over finished jobs.
+/// The mean and the maximum of a value over all finished jobs.
 #[derive(Default)]
 struct MeanAndMax {
     finished: u64,
@@ -103,10 +104,10 @@ impl MeanAndMax {
     }
 }
 
-/// Writes `schedule.json`: the whole run in one object. Keys for things not simulated here (energy,
-/// power states, Batsim's own time) are left out. Means are over finished jobs. As in Batsim, the
-/// makespan is the time of the last completion on the log's own clock. Jobs that had not departed
-/// at the end are left out, as in `jobs.csv`.
+/// Writes `schedule.json`, which describes the whole run in one object. Keys for quantities that
+/// are not simulated (energy, power states, Batsim's own computing time) are omitted. Means cover
+/// the finished jobs. As in Batsim, the makespan is the time of the last completion on the log's
+/// own clock. Jobs that had not departed when the run ended are omitted, as in `jobs.csv`.
 pub(super) fn schedule(
     grid: &Grid,
     unit: TimeUnit,

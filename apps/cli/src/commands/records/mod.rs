@@ -1,5 +1,4 @@
-//! The history of each job in replication 0: `--jobs-csv`, `--schedule`, `--swf` and
-//! `--placements`.
+//! Files about each job in replication 0: `--jobs-csv`, `--schedule`, `--swf` and `--placements`.
 
 mod batsim;
 mod swf;
@@ -31,18 +30,18 @@ enum Kind {
     Heatmap,
 }
 
-/// The parts of a combination that can occur in its file names.
+/// The properties of a combination that may occur in file names.
 const MARKS: [&str; 3] = ["strategy", "scheduler", "load"];
 
-/// The files to write, checked before anything runs.
+/// The files to write. They are checked before anything runs.
 pub(crate) struct Files(Vec<(Kind, &'static str, PathBuf)>);
 
 impl Files {
-    /// Plans the files.
+    /// Plans the files to write.
     ///
     /// # Errors
-    /// Returns an error if a name does not distinguish the combinations or a file cannot be
-    /// written.
+    /// Returns an error if a file name does not distinguish the combinations, or if a file cannot
+    /// be written.
     pub(crate) fn plan(args: &ResultArgs, specification: &Specification) -> Result<Files, Failure> {
         let options = [
             (Kind::JobsCsv, "--jobs-csv", &args.jobs_csv),
@@ -142,7 +141,7 @@ fn overwrites_nothing(
     Ok(plan.check()?)
 }
 
-/// Checks that a name distinguishes the combinations.
+/// Checks that a file name distinguishes the combinations.
 fn check_name(option: &str, path: &Path, specification: &Specification) -> Result<(), Failure> {
     let name = path.to_string_lossy();
     let mut plain = name.to_string();
@@ -170,8 +169,8 @@ fn check_name(option: &str, path: &Path, specification: &Specification) -> Resul
     Ok(())
 }
 
-/// Returns the file for a combination. Colons, which cause problems in file names, are replaced
-/// with underscores.
+/// Returns the path for a combination. Colons cause problems in file names, so underscores replace
+/// them.
 fn named(path: &Path, point: &Point) -> PathBuf {
     let name = path.to_string_lossy().into_owned();
     PathBuf::from(MARKS.iter().fold(name, |name, parameter| {
@@ -180,7 +179,7 @@ fn named(path: &Path, point: &Point) -> PathBuf {
     }))
 }
 
-/// Describes the combination: strategy, scheduler.
+/// Describes a combination as its strategy and scheduler.
 fn combination(point: &Point) -> String {
     let value = |name: &str| point.get(name).unwrap_or_default();
     format!("{}, {}", value("strategy"), value("scheduler"))
@@ -218,8 +217,9 @@ impl Kind {
     }
 }
 
-/// Writes JSON lines for the jobs that started, in order of start time. A job that moves has one
-/// line per stay. All lines but the first contain the number of the preceding move, from 1.
+/// Writes JSON lines for the jobs that started, in order of start time. A job that was moved has
+/// one line per place. Each line but the first contains the number of the move that led to it,
+/// counted from 1.
 fn placements(
     grid: &Grid,
     unit: TimeUnit,

@@ -1,4 +1,4 @@
-//! A simulated schedule as a log in the Standard Workload Format, which `--trace` can read.
+//! The simulated schedule as a log in the Standard Workload Format, which `--trace` can read.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use pavior::workload::traces::{Header, Record, Tags, swf};
 use pavior::{Grid, Time};
 
 /// Creates a log of completed jobs (status 1) and rejected jobs (status 5), in order of submission.
-/// Time units other than the second are written as seconds.
+/// If the time unit is not the second, one second in the log stands for one unit.
 pub(super) fn log(
     grid: &Grid,
     unit: TimeUnit,
@@ -30,7 +30,7 @@ pub(super) fn log(
     swf::write_schedule(out, &header, &outcomes)
 }
 
-/// Returns the outcome of a job, or `None` if it had not departed at the end.
+/// Returns the outcome of a job, or `None` if the job had not departed when the run ended.
 fn outcome(unit: TimeUnit, JobRecord { job, fate, .. }: &JobRecord) -> Option<swf::Scheduled> {
     let seconds = |time: Time| TimeUnit::SECOND.time(unit.units(time));
     let (status, run, held) = match fate {

@@ -1,4 +1,5 @@
-//! All papers: one directory for each, and a report on all of them.
+//! `pavior reproduce all`: runs every paper in its own directory, and writes a report on all of
+//! them.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Alternative interpretations of details that a paper leaves open, and a ranking of these.
+//! Runs of alternative interpretations of details that a paper leaves open, and their ranking.
 
 use std::path::Path;
 
@@ -40,7 +40,7 @@ pub(super) fn run(paper: &Paper, args: &ReproduceArgs, out: &Path) -> Result<(),
     print::alternatives(args.sweep.format, readings, &ranking)
 }
 
-/// Returns the files to write in addition to those of every experiment.
+/// Returns the files that are written in addition to those of every experiment.
 fn tables(readings: &Readings, ranking: &[Closeness]) -> Result<Vec<Publication>, csv::Error> {
     let (mut table, mut statements) = (Vec::new(), Vec::new());
     readings.write(ranking, &mut table)?;

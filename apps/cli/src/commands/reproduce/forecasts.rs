@@ -1,4 +1,4 @@
-//! The forecast study: predictions of when the jobs in logs start.
+//! The forecast study, which predicts when the jobs in logs start.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `pavior reproduce`: the papers' experiments, figure by figure and number by number.
+//! `pavior reproduce`: runs the experiments of papers, and compares every figure and number.
 
 mod all;
 mod alternatives;
@@ -19,7 +19,7 @@ use crate::files;
 use crate::logs;
 use crate::run_directory;
 
-/// The word for all built-in papers.
+/// The argument that stands for all built-in papers.
 const ALL: &str = "all";
 
 pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
@@ -43,7 +43,8 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     print::verdicts(args.sweep.format, &[verdicts], &out)
 }
 
-/// Locks a directory that belongs to no experiment and is either empty or being continued.
+/// Locks a results directory. The directory must not belong to an experiment, and must be empty
+/// unless an earlier run is continued.
 fn begin(args: &ReproduceArgs, out: &Path) -> Result<Lock, Failure> {
     let here = files::shown(out);
     let all = args.paper == ALL;
@@ -91,7 +92,7 @@ fn open(path: &str) -> Result<Paper, Failure> {
     Paper::open(&name.to_string_lossy(), &read).map_err(|error| fault(folder, error))
 }
 
-/// Converts an error in a paper's file, with the wrong part underlined.
+/// Converts an error in a paper's file into a failure that underlines the wrong part.
 fn fault(folder: &Path, error: PaperError) -> Failure {
     let file = folder.join(error.file);
     match error.place {
@@ -100,7 +101,7 @@ fn fault(folder: &Path, error: PaperError) -> Failure {
     }
 }
 
-/// Runs a paper's experiment and judges its statements.
+/// Runs a paper's experiment, and judges its statements.
 fn one(paper: &Paper, given: &str, out: &Path, args: &ReproduceArgs) -> Result<Verdicts, Failure> {
     let in_paper = |error| fault(Path::new(given), error);
     let task = Task {

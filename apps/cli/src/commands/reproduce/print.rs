@@ -1,4 +1,4 @@
-//! Statements and interpretations on standard output.
+//! Printing of statements and interpretations on standard output.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::output::{self, Format, Table};
 
-/// Prints the statements: every row for one paper, or for several, counts of rows that hold.
+/// Prints the statements. For one paper, prints every row; for several, prints how many rows hold.
 pub(super) fn verdicts(
     format: Option<Format>,
     papers: &[Verdicts],
@@ -80,7 +80,7 @@ fn counts<'c>(all: impl Iterator<Item = &'c StatementCount>) -> Result<(), Failu
     output::plain("\n")
 }
 
-/// Prints the interpretations, closest first.
+/// Prints the interpretations, starting with the closest.
 pub(super) fn alternatives(
     format: Option<Format>,
     readings: &Readings,
@@ -98,7 +98,8 @@ pub(super) fn alternatives(
         Format::Csv => csv(|bytes| readings.write(ranking, bytes)),
         Format::Table => {
             let (header, lines) = readings.table(ranking);
-            // Ratio columns are headed by strategy names alone, to fit in 80 columns.
+            // The columns for ratios are labeled with the strategy name alone, so that the table
+            // fits in 80 columns.
             let short = |name: &String| match name.split_once('@') {
                 Some((_, strategy)) => strategy.to_string(),
                 None => name.replace("distance", "dist."),

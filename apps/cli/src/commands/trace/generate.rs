@@ -1,4 +1,5 @@
-//! `pavior trace generate`: generates a log from a model of whole workloads or a stream of jobs.
+//! `pavior trace generate`: generates a log, either from a model of whole workloads or from a
+//! stream of jobs.
 
 use std::io;
 
@@ -14,7 +15,7 @@ use crate::commands::simulate;
 use crate::failure::Failure;
 use crate::input;
 
-/// The maximum length of a generated log, which is kept in memory until its header is known.
+/// The maximum number of jobs in a generated log, which stays in memory until its header is known.
 pub(super) const MOST_JOBS: usize = 2_000_000;
 
 pub(super) fn run(args: &GenerateArgs) -> Result<(), Failure> {
@@ -81,7 +82,7 @@ pub(super) fn run(args: &GenerateArgs) -> Result<(), Failure> {
     }
 }
 
-/// Rejects options that do not apply to the kind of log.
+/// Rejects options that do not apply to this kind of log.
 fn check_options(args: &GenerateArgs, is_sides: bool) -> Result<(), Failure> {
     let (model, stream) = (&args.model, &args.stream);
     if is_sides && args.nodes.is_some() {
@@ -108,7 +109,8 @@ fn check_options(args: &GenerateArgs, is_sides: bool) -> Result<(), Failure> {
     }
 }
 
-/// Selects a model of whole workloads. Suggestions for unknown names include side distributions.
+/// Parses the name of a model of whole workloads. For unknown names, the suggestions include side
+/// distributions.
 fn model(typed: &str) -> Result<Selection<Generator>, Failure> {
     let known: Vec<&str> = Generator::builtin()
         .iter()

@@ -61,7 +61,7 @@ pub(super) fn run(args: &InspectArgs) -> Result<(), Failure> {
     }
 }
 
-/// Prints the numbers, one per line.
+/// Prints the summary's numbers, one per line.
 fn csv(summary: &LogSummary) -> Result<(), Failure> {
     let mut rows: Vec<Vec<String>> =
         facts(summary).into_iter().map(|(key, value)| vec![key.to_string(), value]).collect();
@@ -73,7 +73,7 @@ fn csv(summary: &LogSummary) -> Result<(), Failure> {
     output::csv(&["key", "value"], &rows)
 }
 
-/// Returns a summary's single values.
+/// Returns those parts of a summary that are single values.
 fn facts(summary: &LogSummary) -> Vec<(&'static str, String)> {
     let optional = |value: Option<f64>| value.map_or("-".to_string(), round);
     let format = summary.format.map_or("-", pavior::workload::traces::Format::title).to_string();
@@ -109,7 +109,7 @@ fn facts(summary: &LogSummary) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// Describes the jobs that depend on others, and the predecessors that are ignored.
+/// Describes the number of jobs that depend on others, and the predecessors that are ignored.
 fn dependencies(summary: &LogSummary) -> String {
     let found = &summary.dependencies;
     let counts = [
@@ -127,7 +127,7 @@ fn dependencies(summary: &LogSummary) -> String {
     format!("{} ({})", found.jobs, words.join(", "))
 }
 
-/// Formats a count, with the first line numbers.
+/// Formats a count with the numbers of the first lines.
 fn with_lines(found: &LineNumbers) -> String {
     const SHOWN: usize = 5;
     let lines: Vec<String> = found.lines.iter().take(SHOWN).map(ToString::to_string).collect();
@@ -223,7 +223,7 @@ fn cells(spread: &Spread) -> String {
     quantiles(spread).map(cell).join(", ")
 }
 
-/// Formats a field's most frequent values, each with its number of jobs.
+/// Formats the most frequent values of a field, each with its number of jobs.
 fn most(class: &Class) -> String {
     let all: Vec<String> =
         class.most.iter().map(|one| format!("{} ({})", one.value, one.jobs)).collect();
@@ -232,7 +232,7 @@ fn most(class: &Class) -> String {
     all.join(", ") + &more
 }
 
-/// Returns the mean load in percent for at most 26 spans of whole weeks.
+/// Returns the mean load, in percent, of at most 26 spans of whole weeks.
 fn weeks(weeks: &[Week]) -> Vec<(String, u64)> {
     const ROWS: usize = 26;
     let each = weeks.len().div_ceil(ROWS).max(1);
@@ -251,7 +251,7 @@ fn range(bin: &Bin) -> String {
     }
 }
 
-/// Writes horizontal bars, the longest 50 columns wide.
+/// Writes horizontal bars. The longest bar is 50 columns wide.
 fn bars(text: &mut String, rows: impl Iterator<Item = (String, u64)>) -> std::fmt::Result {
     const LONGEST: u64 = 50;
     let rows: Vec<(String, u64)> = rows.collect();

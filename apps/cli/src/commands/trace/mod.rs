@@ -27,13 +27,14 @@ pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
 struct Log {
     header: Header,
     records: Vec<Record>,
-    /// The machine's number of nodes, for Batsim.
+    /// The machine's number of nodes, which Batsim requires.
     nodes: u64,
     version: batsim::Version,
 }
 
 impl Log {
-    /// Writes the log in the format implied by the file name, compressed if the name ends in `.gz`.
+    /// Writes the log in the format that the file name implies. If the name ends in `.gz`, the file
+    /// is compressed.
     fn write(&self, path: &Path) -> Result<(), Failure> {
         let format = Format::of_file(&path.to_string_lossy());
         let format = format.filter(|format| format.is_written()).ok_or_else(|| {

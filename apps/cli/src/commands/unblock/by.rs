@@ -8,12 +8,12 @@ use super::{Story, WIDE, jobs};
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 
-/// Losses are rounded to a unit divided by this number.
+/// The number of parts of a unit to which losses are rounded.
 const PARTS: f64 = 1000.0;
 
 impl Story {
-    /// Plans moves so that a box or nodes are free by a given time. With `now`, jobs may be
-    /// requeued.
+    /// Plans moves so that a box or some nodes are free by a given time. If `now` is given, jobs
+    /// may also be requeued.
     pub(super) fn by(
         &self,
         room: Room<'_>,
@@ -54,7 +54,7 @@ impl Story {
 
 const HEADER: [&str; 4] = ["job", "from", "to", "when"];
 
-/// An answer and everything needed to print it.
+/// An answer, with all data needed to print it.
 struct Told<'a> {
     story: &'a Story,
     plan: Option<&'a RoomPlan>,
@@ -83,7 +83,7 @@ impl Told<'_> {
         })
     }
 
-    /// Returns one line per job that moves or is requeued, requeued jobs first.
+    /// Returns one row for each job that is moved or requeued. Requeued jobs come first.
     fn rows(&self, time: impl Fn(&Time) -> Option<Value>) -> Vec<Vec<String>> {
         let (story, Some(plan)) = (self.story, self.plan) else { return Vec::new() };
         let list = |boxes: &[Cuboid]| {

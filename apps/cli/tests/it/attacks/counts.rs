@@ -1,5 +1,5 @@
-//! Tests numbers that could cause endless loops or allocations: within a gigabyte of address space,
-//! each is rejected with a message or the command ends.
+//! Tests numbers that could cause endless loops or huge allocations. Each is rejected with a
+//! message, or the command ends within a gigabyte of address space.
 
 use std::process::{Command, Stdio};
 
@@ -35,7 +35,8 @@ const BENCH: &[&str] = &["bench", "--machine", "mesh:4x4", "-s", "ff", "--attemp
 const UNBLOCK: &[&str] =
     &["unblock", "--machine", "mesh:4x4", "--busy", "/dev/null", "--shape", "2x2"];
 
-/// Commands with a number that is rejected above a limit or that may have any value.
+/// Commands with a number that either has a limit, above which it is rejected, or may have any
+/// value.
 const COUNTS: &[(&[&str], &str, &str)] = &[
     (BENCH, "--warmup", MOST),
     (BENCH, "--warmup", "10000001"),
@@ -102,8 +103,8 @@ fn counts_without_end_are_answered() {
     );
 }
 
-/// Checks that a run with failures so frequent that almost no job completes stops with an error
-/// after enough unsuccessful attempts.
+/// Checks that a run ends with an error if failures are so frequent that almost no job completes.
+/// The run stops after a number of unsuccessful attempts.
 #[test]
 fn hopeless_failures_are_told() {
     let mut cases = Vec::new();

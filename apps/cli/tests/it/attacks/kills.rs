@@ -1,5 +1,5 @@
-//! Tests outputs of killed commands: the old file is unchanged, and the next command that writes to
-//! the folder removes what was left behind.
+//! Tests that a killed command leaves the old output file unchanged. The next command that writes
+//! to the folder removes any temporary files.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -19,8 +19,8 @@ fn is_partial(name: &str) -> bool {
     name.starts_with(".pavior-") && name.ends_with(".partial")
 }
 
-/// Starts to write a long log and kills the writer (SIGKILL) as soon as its file exists. Returns
-/// true if it left something behind.
+/// Starts to write a long log, and kills the writer (SIGKILL) as soon as its file exists. Returns
+/// true if the writer left a temporary file.
 fn killed(folder: &Path) -> bool {
     let out = folder.join("log.swf");
     let generate = ["trace", "generate", "lublin", "--nodes", "64", "--jobs", "100000", "--out"];

@@ -1,5 +1,5 @@
-//! Tests the memory for logs: at most the factor in docs/limits.md times their decompressed length,
-//! for any contents.
+//! Tests the memory needed to read logs. Whatever a log contains, this is at most its decompressed
+//! length times the factor in docs/limits.md.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 
 use crate::tries::{Outcome, run};
 
-/// The address space of the program itself, in mebibytes.
+/// The address space that the program itself needs, in mebibytes.
 const OWN: u64 = 160;
 
-/// Returns the factor in a row of the page's table.
+/// Returns the factor in a row of the table in docs/limits.md.
 fn factor(row: &str, column: usize) -> u64 {
     let page = include_str!("../../../../../docs/limits.md");
     let row = page.lines().find(|line| line.starts_with(&format!("| {row} |"))).unwrap();
@@ -28,7 +28,7 @@ fn within(mebibytes: u64, arguments: &[&str]) -> Result<Outcome, String> {
     run(command)
 }
 
-/// Writes a compressed document that repeats a piece between two others.
+/// Writes a compressed document: `head`, many copies of `piece` separated by `between`, and `tail`.
 fn document(path: &Path, size: usize, [head, piece, between, tail]: [&str; 4]) {
     let file = std::fs::File::create(path).unwrap();
     let mut out = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
@@ -46,7 +46,8 @@ fn document(path: &Path, size: usize, [head, piece, between, tail]: [&str; 4]) {
 const TAIL: &str = "],\"profiles\":{\"a\":{\"type\":\"delay\",\"delay\":1}}}";
 const JOB: &str = "{\"id\":1,\"subtime\":0,\"res\":1,\"profile\":\"a\"";
 
-/// Returns the documents that need the most memory for their length: name, row on the page, pieces.
+/// Returns the documents that need the most memory for their length. Each has a name, a row in
+/// docs/limits.md, and its pieces.
 fn documents() -> Vec<(&'static str, &'static str, [String; 4])> {
     let of = |name, row, pieces: [&str; 4]| (name, row, pieces.map(String::from));
     let open = format!("{{\"jobs\":[{JOB},\"extra_data\":[");
@@ -91,7 +92,7 @@ fn logs_take_the_memory_that_the_page_says() {
             tried += 1;
             let most = OWN + factor(row, column) * mebibytes as u64;
             match within(most, &arguments) {
-                // An invalid log must be rejected because of its contents.
+                // An invalid log must be rejected because of its contents, not for lack of memory.
                 Ok(Outcome { code: Some(0), .. }) => {}
                 Ok(Outcome { code: Some(2), message }) if message.contains("error: ") => {}
                 Ok(outcome) => {

@@ -1,5 +1,6 @@
-//! Tests hostile names in every kind of input of every command: the output cannot move the cursor,
-//! reverse the character order or begin another line, and is bounded where humans read it.
+//! Tests hostile names in every kind of input of every command. The output cannot move the cursor,
+//! reverse the order of characters or begin another line. Output for humans also has a bounded
+//! length.
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -8,10 +9,11 @@ use serde_json::{Value, json};
 
 use crate::pavior;
 
-/// The text that begins a line if a line break is printed unescaped.
+/// A text that begins a line of output only if a line break was printed unescaped.
 const FORGED: &str = "FORGED";
 
-/// Returns names that input files may give to jobs, keys, profiles, strategies and themselves.
+/// Returns the hostile names, which input files may give to jobs, keys, profiles, strategies and
+/// themselves.
 fn names() -> Vec<String> {
     let mut names: Vec<String> = [
         "a\u{1b}[2J\u{1b}[31mb",
@@ -29,7 +31,7 @@ fn names() -> Vec<String> {
     names
 }
 
-/// Returns the fault in the output. JSON and CSV may be as long as the names.
+/// Returns the fault in the output, if any. JSON and CSV may be as long as the names.
 fn fault(output: &Output, is_table: bool) -> Option<String> {
     let shows = |bytes: &[u8]| String::from_utf8_lossy(bytes).chars().take(300).collect::<String>();
     for (what, bytes) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
@@ -55,7 +57,8 @@ fn fault(output: &Output, is_table: bool) -> Option<String> {
         .then(|| format!("{code:?}: {}", shows(&output.stderr)))
 }
 
-/// One attempt: files by name, arguments, and standard input. `$` in arguments is the folder.
+/// One attempt: files by name, arguments, and standard input. In arguments, `$` stands for the
+/// folder.
 struct Try {
     files: Vec<(String, Vec<u8>)>,
     arguments: Vec<String>,
@@ -68,7 +71,7 @@ fn told(files: &[(&str, String)], arguments: &[&str]) -> Try {
     Try { files: files.collect(), arguments, input: String::new() }
 }
 
-/// Returns two jobs in the way of a request for the whole machine, one of which has the name.
+/// Returns two jobs that block a request for the whole machine. One of them has the given name.
 fn busy(name: &str) -> String {
     let of = |job: &str, base: [u8; 2], side: u8| {
         let parts = json!([{"base": base, "sides": [side, side]}]);
@@ -77,7 +80,7 @@ fn busy(name: &str) -> String {
     format!("{}\n{}\n", of(name, [1, 1], 2), of("b", [0, 3], 1))
 }
 
-/// Returns queues, alone and behind jobs with the same name.
+/// Returns queues, alone and with running jobs of the same name.
 fn queues(name: &str) -> Vec<Try> {
     let line = |members: Value| format!("{members}\n");
     let waits = line(json!({ "job": name, "nodes": 4, "estimate": 60 }));
@@ -103,7 +106,7 @@ fn queues(name: &str) -> Vec<Try> {
     tries
 }
 
-/// Returns a machine's state, for all questions about it.
+/// Returns attempts with a machine's state, for every question about it.
 fn states(name: &str) -> Vec<Try> {
     let mut tries = Vec::new();
     let explain = ["explain", "--machine", "mesh:4x4", "--busy", "$busy"];
@@ -146,7 +149,7 @@ fn states(name: &str) -> Vec<Try> {
     tries
 }
 
-/// Returns logs of every format, to be read, replayed and converted.
+/// Returns attempts to read, replay and convert logs of every format.
 fn logs(name: &str) -> Vec<Try> {
     let line = "1 0 -1 60 4 -1 -1 4 90 -1 1 7 -1 -1 2 -1 -1 -1\n";
     let text = json!(name).to_string();
@@ -203,7 +206,7 @@ fn logs(name: &str) -> Vec<Try> {
     tries
 }
 
-/// Returns a `sacct` log with two jobs, some of whose cells contain text from users.
+/// Returns a `sacct` log of two jobs. Users control the text in some of its cells.
 fn sacct(cells: &[(&str, &str)]) -> String {
     let own = [
         ("JobID", "7"),
@@ -219,7 +222,7 @@ fn sacct(cells: &[(&str, &str)]) -> String {
     format!("{}\n{line}\n8{}\n", heads.join("|"), &line[1..])
 }
 
-/// Returns lists of failures and of messages, and lines for the live allocator.
+/// Returns attempts with lists of failures, lists of messages, and lines for the live allocator.
 fn lines(name: &str) -> Vec<Try> {
     let mut tries = Vec::new();
     for text in [json!({ "op": name, "node": [0, 0], "at": 1 }), json!({ name: 1 }), json!(name)] {
@@ -247,7 +250,7 @@ fn lines(name: &str) -> Vec<Try> {
     tries
 }
 
-/// Returns inputs of `plot`: placements, jobs and results.
+/// Returns attempts to plot placements, jobs and results.
 fn plots(name: &str) -> Vec<Try> {
     let part = json!([{ "base": [0, 0], "sides": [2, 2] }]);
     let placed =
@@ -293,7 +296,7 @@ fn plots(name: &str) -> Vec<Try> {
     tries
 }
 
-/// Returns experiments, to be run, listed, and printed.
+/// Returns attempts to run, list and print experiments.
 fn experiments(name: &str) -> Vec<Try> {
     let text = json!(name).to_string();
     let base =
@@ -311,7 +314,7 @@ fn experiments(name: &str) -> Vec<Try> {
         format!("{base}trace = {text}\n"),
         format!("{base}[[figure]]\nname = {text}\ny = {text}\n"),
         format!("# {name}\n{base}"),
-        // Without these settings, an experiment would run for a long time.
+        // Without these settings, the experiment would run for a long time.
         format!("{name}\njobs = 5\nreplications = 2\n"),
     ];
     let mut tries = Vec::new();
@@ -330,7 +333,8 @@ fn experiments(name: &str) -> Vec<Try> {
     tries
 }
 
-/// Returns file names and option values. A path contains no NUL and is shorter than a megabyte.
+/// Returns attempts with file names and option values. A path cannot contain NUL, and is shorter
+/// than a megabyte.
 fn paths(name: &str) -> Vec<Try> {
     if name.len() > 200 || name.contains(['\0', '/']) {
         return Vec::new();
@@ -389,7 +393,7 @@ fn path(path: &Path) -> String {
     PathBuf::from(path).to_str().unwrap().to_string()
 }
 
-/// Makes the attempts of one kind of input with all names, or some of them in the checks.
+/// Makes all attempts for one kind of input, with every name or, in the checks, with some of them.
 fn attack(what: &str, tries: fn(&str) -> Vec<Try>) {
     let step = pavior_trials::size(101, 5, 1);
     let (mut tried, mut faults) = (0, Vec::new());

@@ -1,4 +1,4 @@
-//! Tests with arbitrary comments and arbitrary output.
+//! Tests with arbitrary comments and arbitrary output of `squeue`.
 
 use pavior_trials::{attacked, size};
 use proptest::collection::vec;
@@ -12,7 +12,8 @@ use super::*;
 /// The names of the jobs in the records.
 const NAMES: [&str; 4] = ["7", "8_1", "9", "10"];
 
-/// Generates bytes, lines in the format of records, and near misses of the mark.
+/// Generates arbitrary bytes, lines in the format of records, and text that almost contains the
+/// mark.
 fn comments() -> impl Strategy<Value = Vec<u8>> {
     let record = "\n(M)?(9|7_3|x)\\|(R|PD|CG)\\|None\\|1\\|4\\|n\\[0-2\\]\\|\\|17\\|1:00\\|1\\|";
     let nearly = format!("[\n\r|M]?({}|9|PD|None|n0|1:00){{0,14}}\n?", &MARK[..31]);
@@ -32,7 +33,7 @@ fn all_but_comments_stay_the_same(comments: &[Vec<u8>]) -> TestCaseResult {
     for (name, comment) in NAMES.iter().zip(comments) {
         let mut fields = WAITS;
         fields[0] = name;
-        // Slurm prints bytes, not text.
+        // Slurm prints bytes, which need not be text.
         let empty = line(&fields, "");
         let (before, behind) = empty.split_at(empty.len() - MARK.len() - 1);
         bytes.extend([before.as_bytes(), comment, behind.as_bytes()].concat());
@@ -45,8 +46,8 @@ fn all_but_comments_stay_the_same(comments: &[Vec<u8>]) -> TestCaseResult {
     Ok(())
 }
 
-/// Checks that output corrupted at one mark is either refused, or parsed without faults quoting its
-/// text.
+/// Checks output in which one mark is corrupted. It is either rejected or parsed, and no fault
+/// quotes its text.
 fn read_or_refused(noise: &[u8], at: usize) -> TestCaseResult {
     let noise = String::from_utf8_lossy(noise).into_owned();
     let whole = line(&WAITS, &noise);
@@ -60,7 +61,7 @@ fn read_or_refused(noise: &[u8], at: usize) -> TestCaseResult {
     Ok(())
 }
 
-/// Tests a property many times and reports the attack.
+/// Tests a property with many values, and reports the attack.
 fn try_it<S: Strategy>(attack: &str, any: &S, property: impl Fn(S::Value) -> TestCaseResult) {
     let tried = size(1000, 1000, 100_000);
     let config = Config { failure_persistence: None, ..Config::with_cases(tried as u32) };

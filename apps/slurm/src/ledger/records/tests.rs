@@ -33,7 +33,8 @@ pub(super) const WAITS: [&str; 25] = [
     "N/A",
 ];
 
-/// Returns the `squeue` record for a job: the format filled in with its fields.
+/// Returns the `squeue` record for a job, in which the job's fields replace the letters of the
+/// format.
 pub(super) fn line(fields: &[&str; 25], comment: &str) -> String {
     let mut text = MARK.to_string();
     for field in fields.iter().chain([&comment]) {
@@ -114,7 +115,7 @@ fn a_record_that_cannot_be_read_costs_itself_alone() {
         let [found] = &unreadable[..] else { panic!("{field}: {unreadable:?}") };
         assert!(found.fault.contains(fault), "{field}: {}", found.fault);
         assert_eq!((jobs.len(), found.job.is_some()), (2, job), "{field}");
-        // The nodes that it names are known nevertheless.
+        // The nodes that the record names are known nevertheless.
         assert_eq!(found.nodes.len(), 2, "{field}");
     }
 }
@@ -137,7 +138,7 @@ fn text_between_records_is_said_and_costs_none() {
     let good = line(&WAITS, "shape=2x2");
     let (jobs, unreadable) = of(&format!("noise\n{good}noise\n{good}"));
     assert_eq!((jobs.len(), unreadable.len()), (2, 2));
-    // Without the mark there is no record at all.
+    // Without the mark, there is no record at all.
     let (jobs, unreadable) = of("7|R|None|1|1|n0||1|1:00|1|(null)|\n8|R|x\n");
     assert_eq!((jobs.len(), unreadable.len()), (0, 1));
 }
@@ -152,8 +153,8 @@ fn an_answer_that_is_cut_short_is_none() {
     }
 }
 
-/// Checks `squeue` output for a cluster with jobs of every kind, recorded with this mark by
-/// `tests/it/recorded.rs`. Six of the jobs have comments from an attack.
+/// Checks the output of `squeue` on a cluster with jobs of every kind, which `tests/it/recorded.rs`
+/// recorded with this mark. Six of the jobs have hostile comments.
 #[test]
 fn recorded_answers_are_read() {
     let answers: [(&[u8], &str); 3] = [
@@ -179,8 +180,8 @@ fn recorded_answers_are_read() {
     }
 }
 
-/// Checks the recorded jobs: 1 runs with a time limit of 300 s, 2 runs without a limit, 3 is
-/// suspended, and 4 was suspended for three or four seconds.
+/// Checks the ends of recorded jobs. Job 1 runs with a time limit of 300 s, job 2 runs without a
+/// limit, job 3 is suspended, and job 4 was suspended for three or four seconds.
 fn ends_are_read(jobs: &[SlurmJob]) {
     let job = |name: &str| jobs.iter().find(|job| job.name.to_string() == name).unwrap();
     let length = |name: &str| Some(job(name).until(0)? - job(name).start?);

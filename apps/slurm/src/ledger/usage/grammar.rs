@@ -1,7 +1,7 @@
-//! The grammar of `scontrol -o show assoc_mgr`, and of an array's throttle. Operators choose the
-//! names in it. An association's comment comes last on its line and may contain any text.
-//! Therefore, each kind of record is requested separately, and if two records have the same owner,
-//! both are ignored.
+//! The grammar of `scontrol -o show assoc_mgr`, and of the throttles of arrays. Operators choose
+//! all names in this output. The comment of an association is last on its line and may contain any
+//! text. Therefore, each kind of record is requested separately. If two records have the same
+//! owner, both are ignored.
 
 use std::collections::HashMap;
 
@@ -55,8 +55,8 @@ fn records<K: std::hash::Hash + Eq, V>(
     (found.into_iter().filter_map(|(key, value)| Some((key, value?))).collect(), unreadable)
 }
 
-/// Reads `QOS=name(1) ... Account Limits= acc={...} User Limits= joe(1001)={...}`; if empty,
-/// `Account Limits=No Accounts`. 22.05 prints `1001={...}`.
+/// Parses `QOS=name(1) ... Account Limits= acc={...} User Limits= joe(1001)={...}`, or
+/// `Account Limits=No Accounts` if there are none. 22.05 prints `1001={...}`.
 fn one_qos(line: &str) -> Option<(String, QosLimits)> {
     let (head, rest) = line.split_once("Account Limits=")?;
     let (accounts, users) = rest.split_once("User Limits=")?;
@@ -96,7 +96,7 @@ fn user_number(text: &str) -> Option<u32> {
 
 /// Reads `ClusterName=c Account=acc UserName=joe(1001) Partition= ... ParentAccount=root(1) ...`.
 fn one_association(line: &str) -> Option<(Member, Association)> {
-    // Everything after this is text written by an operator.
+    // The rest of the line is text that an operator may have written.
     let line = line.split(" Comment=").next()?;
     let of = |key: &str| line.split(' ').find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
     let user = of("UserName")?;
@@ -153,8 +153,9 @@ fn amount(text: &str) -> Option<Option<(Option<u64>, u64)>> {
     Some(Some((most, used)))
 }
 
-/// Finds the arrays with a throttle in `squeue` identifiers, one per line: `7_[1-10%2]`. Other
-/// arrays may also have a throttle, which 26.05 omits if some tasks have their own records.
+/// Finds the arrays with a throttle in a list of `squeue` identifiers, one per line, such as
+/// `7_[1-10%2]`. Other arrays may also have a throttle: 26.05 omits it if some tasks have their own
+/// records.
 pub(super) fn throttles(text: &str) -> HashMap<u32, u64> {
     text.lines().filter_map(throttle).collect()
 }

@@ -1,4 +1,4 @@
-//! Asks Slurm for limits, but no more often than necessary.
+//! A reader that asks Slurm for limits, but no more often than necessary.
 
 use std::collections::HashMap;
 
@@ -8,8 +8,8 @@ use crate::ledger::site::{Enforcement, Site};
 use crate::ledger::{Ledger, Phase};
 use crate::{Config, SlurmError};
 
-/// The time in seconds between checks for association limits while there are none, and between
-/// requests for the throttle of an array if `squeue` does not print it.
+/// The time between two requests for limits of associations while there are none, and between two
+/// requests for the throttle of an array if `squeue` does not print the throttle. In seconds.
 const LOOK: u64 = 30;
 /// The maximum number of arrays whose throttles are requested per cycle.
 const ARRAYS: usize = 8;
@@ -19,20 +19,20 @@ const ARRAYS: usize = 8;
 pub(crate) struct Reader {
     looked: u64,
     associations: HashMap<Member, Association>,
-    /// The throttle of each array and the time of the request.
+    /// The throttle of each array, and the time when it was requested.
     throttles: HashMap<u32, (u64, Option<u64>)>,
-    /// The number of malformed records in the last reading.
+    /// The number of malformed records in the last output.
     pub(crate) unreadable: usize,
 }
 
 impl Reader {
-    /// Makes the next reading ask for association limits, even if there were none.
+    /// Makes the next call of `read` ask for the limits of associations, even if there were none.
     pub(crate) fn forget(&mut self) {
         self.looked = 0;
     }
 
-    /// Asks Slurm for limits and their use. Call this after reading the jobs, so that a job that
-    /// starts in between counts twice for one cycle, rather than not at all.
+    /// Asks Slurm for limits and their usage. Must be called after the jobs have been read. A job
+    /// that starts in between then counts twice for one cycle, instead of not at all.
     ///
     /// # Errors
     /// Returns an error if Slurm does not answer.
@@ -97,7 +97,7 @@ impl Reader {
             match self.throttles.get(&array) {
                 Some(&(_, Some(most))) => drop(most_of.insert(array, most)),
                 Some((_, None)) => {}
-                // The throttle is assumed to be one until it is requested in a later cycle.
+                // The throttle is assumed to be one until a later cycle requests it.
                 None => drop(most_of.insert(array, 1)),
             }
         }
@@ -105,7 +105,7 @@ impl Reader {
     }
 }
 
-/// Requests the throttle of an array. An array that has since ended has none.
+/// Requests the throttle of an array. An array that has ended has none.
 fn ask(array: u32) -> Result<Option<u64>, SlurmError> {
     let number = array.to_string();
     let arguments = &["job", &number, "-o"];

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Output of Slurm 24.11.5 and 26.05.5 for a cluster with limits of every kind, with running and
+/// Output of Slurm 24.11.5 and 26.05.5 on a cluster with limits of every kind, and with running and
 /// waiting jobs.
 const QOS: [&str; 2] = [include_str!("qos-24.11.5.txt"), include_str!("qos-26.05.5.txt")];
 const ASSOCIATIONS: [&str; 2] =
@@ -94,7 +94,7 @@ fn a_comment_forges_no_record() {
     let (all, unreadable) = grammar::associations(&line(3, "GrpJobs=0(0) UserName=x"));
     assert_eq!((all.len(), unreadable), (1, 0));
     assert_eq!(finite(&all.values().next().unwrap().limits)[0].most, Some(3));
-    // Usage is given twice, so neither counts.
+    // The usage occurs twice, so neither occurrence counts.
     let forged = line(3, "x") + &line(0, "y");
     assert_eq!(grammar::associations(&forged).0.len(), 0);
     let (qos, _) = grammar::qos(&line(3, "a\nQOS=b(2) GrpJobs=0(0)"));

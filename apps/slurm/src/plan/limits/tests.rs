@@ -56,7 +56,7 @@ fn the_first_qos_goes_before_the_second_and_both_before_associations() {
     assert!(is_over(usage(&[("part", open), ("over", full)], &[]), "over"));
     assert!(!is_over(usage(&[("part", open)], &[acc(full)]), "q"));
     assert!(is_over(usage(&[], &[acc(full)]), "q"));
-    // Nothing is enforced.
+    // No limits are enforced.
     let free = Site { enforced: Enforcement::Nothing, ..site.clone() };
     assert_eq!(over(&free, &usage(&[("q", full)], &[]), &q("q")), None);
 }
@@ -87,7 +87,7 @@ fn groups_reach_from_parents_and_single_limits_do_not() {
 #[test]
 fn minutes_and_processors_are_counted() {
     let ask = |limit| over(&site(), &usage(&[("q", limit)], &[]), &job("1", 3)).is_some();
-    // Three nodes with two processors each for 10 minutes.
+    // The job uses three nodes with two processors each for 10 minutes.
     let processors = |name, most, used| limit(name, Unit::Processors, most, used);
     assert!(!ask(processors("GrpTRES", 8, 2)) && ask(processors("GrpTRES", 8, 3)));
     let run = "GrpTRESRunMins";
@@ -109,9 +109,9 @@ fn with_safe_limits_a_job_must_be_able_to_end() {
         let minutes = limit("GrpTRESMins", Unit::Nodes, most, used);
         over(&safe, &usage(&[("q", run), ("q", minutes)], &[]), &job("1", 3)).is_some()
     };
-    // 30 node-minutes.
+    // The job uses 30 node-minutes.
     assert!(!ask(50, 20, 100) && ask(50, 21, 100) && ask(71, 0, 100));
-    // If usage is scaled by a factor, it cannot be predicted, so Slurm decides.
+    // If a factor scales the usage, the daemon cannot predict it, so Slurm decides.
     let mut scaled = safe.clone();
     scaled.qos.get_mut("q").unwrap().plain_usage = false;
     let full = usage(&[("q", limit("GrpTRESMins", Unit::Nodes, 1, 1))], &[]);

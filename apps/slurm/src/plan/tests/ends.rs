@@ -1,4 +1,5 @@
-//! Tests that nodes become free at the end that Slurm reports, and after a power-down.
+//! Tests that nodes become free at the end that Slurm reports, and after they have been powered
+//! off.
 
 use super::*;
 
@@ -12,8 +13,8 @@ fn a_resumed_job_ends_when_slurm_says() {
         let decision = Run::new("easy").decide(&ledger, 1300);
         (opens(&decision.changes), told(&decision, "1"))
     };
-    // The job started at 1000. A job that runs until 1900 would delay the first job here, but not
-    // in the next case.
+    // The job started at 1000. Here, a job that runs until 1900 would delay the first job; in the
+    // next case, it would not.
     let (opened, told) = opens_beside(Some(1600));
     assert!(
         opened.is_empty() && told.contains(" at 1970-01-01T00:26:40Z, on 4x2 at 0,0. In"),
@@ -26,7 +27,8 @@ fn a_resumed_job_ends_when_slurm_says() {
     assert!(opens_beside(None).0.is_empty());
 }
 
-/// Checks that an ending job's nodes become free shortly, whatever its time limit.
+/// Checks that the nodes of an ending job are expected to become free soon, whatever its time
+/// limit.
 #[test]
 fn an_ending_job_is_about_to_be_gone() {
     let ends = SlurmJob { phase: Phase::Completing, ..running("9", "4x1", &[0, 1, 2, 3], 6000) };
@@ -41,8 +43,8 @@ fn an_ending_job_is_about_to_be_gone() {
     );
 }
 
-/// Checks, for every set of nodes that an ending job still holds, that longer jobs do not overtake
-/// the box that needs them.
+/// Checks every set of nodes that an ending job may still hold: longer jobs never overtake the box
+/// that needs these nodes.
 #[test]
 fn a_box_that_waits_for_an_ending_job_is_not_overtaken() {
     for held in 1..255_u32 {
@@ -55,8 +57,8 @@ fn a_box_that_waits_for_an_ending_job_is_not_overtaken() {
     }
 }
 
-/// Checks that nodes that Slurm is powering off are not used but are kept for the first job. Slurm
-/// starts nothing on them before that has finished.
+/// Checks that nodes that Slurm is powering off are kept for the first job, but not used yet. Slurm
+/// starts no job on them until they are off.
 #[test]
 fn nodes_that_are_powered_off_are_free_in_a_moment() {
     let mut state = ledger(vec![shaped("1", "4x2", 8, 9), shaped("2", "2x1", 2, 5)]);
@@ -83,7 +85,7 @@ fn nodes_that_are_powered_off_are_free_in_a_moment() {
     assert_eq!(opens(&run.at(&state, 1301)), ["1 n0,n1,n2,n3,n4,n5,n6,n7"]);
 }
 
-/// Checks that a gate closes if Slurm powers off one of its nodes, and the job is placed again.
+/// Checks that a gate closes if Slurm powers off one of its nodes. The job is then placed again.
 #[test]
 fn a_gate_that_is_open_on_a_node_that_is_powered_off_closes() {
     let mut state = ledger(vec![opened("1", "2x1", 2, &[0, 1])]);

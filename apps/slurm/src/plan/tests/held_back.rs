@@ -14,7 +14,7 @@ fn closes(changes: &[Change]) -> Vec<(String, Priority)> {
 
 #[test]
 fn among_equals_the_oldest_is_first_then_the_least_number_then_the_least_task() {
-    // In the order in which squeue prints them: newest first.
+    // The order is that of squeue, newest first.
     let at = |name: &str, submitted: u64| {
         let job = shaped(name, "4x2", 8, 7);
         SlurmJob { submitted, ..job }
@@ -45,7 +45,8 @@ fn a_partition_of_a_higher_tier_comes_first_then_the_priority() {
 
 #[test]
 fn a_hold_is_a_hold() {
-    // A job held while its gate was open, one requeued and held, and one held without a gate.
+    // One job was held while its gate was open, one was requeued and held, and one was held without
+    // a gate.
     let held = |job: SlurmJob| SlurmJob { priority: 0, reason: "JobHeldUser".into(), ..job };
     let open = held(opened("1", "2x2", 4, &[0, 1, 4, 5]));
     let requeued = SlurmJob { start: Some(1120), ..held(opened("2", "2x1", 2, &[2, 3])) };
@@ -58,7 +59,7 @@ fn a_hold_is_a_hold() {
     assert_eq!(changes.len(), 3);
 }
 
-/// Returns a run with a QOS limit for each user.
+/// Returns a run in which a QOS limits each user.
 fn limited(name: &'static str, unit: Unit, most: u64, used: u64) -> Run {
     let mut run = Run::new("strict");
     run.site.enforced = Enforcement::Limits;
@@ -106,7 +107,7 @@ fn of_an_array_no_more_tasks_are_opened_than_may_run() {
     let mut run = Run::new("strict");
     run.usage.throttles.insert(7, 3);
     assert_eq!(opens(&run.at(&ledger(jobs.clone()), 1000)), ["7_3 n2", "9 n3"]);
-    // The throttle was raised.
+    // The throttle has been raised.
     run.usage.throttles.insert(7, 4);
     assert_eq!(opens(&run.at(&ledger(jobs), 1000)), ["7_3 n2", "7_4 n3", "9 n4"]);
 }
@@ -124,13 +125,13 @@ fn an_opened_job_that_slurm_gives_a_limit_is_closed_at_once_and_its_kin_waits_fo
     assert_eq!(closes(&changes), [("1".to_string(), Priority::Slurms)]);
     let started = opens(&changes);
     assert!(started.len() == 1 && started[0].starts_with("3 "), "{started:?}");
-    // The job is gated again, and its reason no longer names the limit; it stays gated until the
-    // other job ends.
+    // The job's gate is closed again, and its reason no longer names the limit. The gate stays
+    // closed until the other job ends.
     let again = shaped("1", "2x1", 2, 9);
     let state = ledger(vec![again.clone(), runs, kin.clone()]);
     assert!(run.at(&state, 1030).is_empty());
     assert_eq!(opens(&run.at(&ledger(vec![again.clone(), kin.clone()]), 1031)).len(), 2);
-    // Otherwise, it stays gated until a minute has passed.
+    // If no job ends, the gate stays closed for a minute.
     let mut run = Run::new("strict");
     let open = SlurmJob { reason: reason.into(), ..opened("1", "2x1", 2, &[0, 1]) };
     run.at(&ledger(vec![open]), 1000);

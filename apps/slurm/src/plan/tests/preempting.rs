@@ -1,4 +1,4 @@
-//! Tests of gates opened on nodes of running jobs.
+//! Tests of opening gates on nodes of running jobs.
 
 use super::*;
 use crate::ledger::site::{Mode, Preemption, Qos};
@@ -76,7 +76,7 @@ fn a_preemption_that_slurm_does_not_carry_out_is_given_up() {
 
 #[test]
 fn a_later_job_preempts_only_where_it_does_not_delay_the_first() {
-    // The first job may not preempt others, and gets n0 to n3 when job 9 ends.
+    // The first job may not preempt others. It gets n0 to n3 when job 9 ends.
     let held = || running("9", "4x1", &[0, 1, 2, 3], 600);
     let first = || shaped("1", "4x1", 4, 100);
     let below = || low("2", "4x1", &[4, 5, 6, 7]);

@@ -12,7 +12,7 @@ fn why(ledger: &Ledger, order: &str) -> String {
     answer(world, Rules { site: &site, usage: &usage }, called("2")).unwrap()
 }
 
-/// Asks about a job with a reservation and about a job behind another job.
+/// Checks a job with a reservation, and a job behind another job.
 #[test]
 fn an_answer_has_one_time_and_one_place() {
     let held: Vec<u32> = (0..8).collect();
@@ -35,7 +35,7 @@ fn a_job_that_fits_now_is_told_its_box() {
     assert_eq!(why(&ledger(jobs), "easy"), "2 may start now on 2x2 at 2,0");
 }
 
-/// Removes n1, which every 3x2 box needs. In strict order, nothing starts behind such a job.
+/// Checks a job whose 3x2 box needs n1, which is missing. In strict order, no job behind it starts.
 #[test]
 fn a_job_that_cannot_start_has_no_time() {
     let mut lacking = ledger(vec![shaped("1", "1x2", 2, 9), shaped("2", "3x2", 6, 5)]);

@@ -1,4 +1,4 @@
-//! Tests forged comments and other user text with a real Slurm.
+//! Tests of forged comments and other user text on a real Slurm cluster.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -52,7 +52,7 @@ fn metric_until(cluster: &Cluster, name: &str, good: impl Fn(u64) -> bool) {
     panic!("{name} is still {last}; log:\n{}", cluster.log());
 }
 
-/// Submits as an ordinary user. Returns the job number or the error message.
+/// Submits a job as an ordinary user. Returns the job number or the error message.
 fn attempt(cluster: &Cluster, options: &str) -> Result<String, String> {
     let line = format!("sbatch --parsable -o /dev/null {options} --wrap 'sleep 0.2'");
     let output = cluster.shell(&line, true);
@@ -83,7 +83,8 @@ fn the_gate_refuses_control_characters(cluster: &Cluster) {
     pavior_trials::attacked("slurm", attack, texts.len() + 3, failed);
 }
 
-/// Submits jobs with hostile text in other fields, which Slurm must refuse or run normally.
+/// Submits jobs with hostile text in other fields. Slurm must either reject them or run them
+/// normally.
 fn texts_of_other_fields(cluster: &Cluster) {
     let record = "x\n9|R|None|1|4|n[00-02]||1|1:00|1|(null)|shape=2x2";
     let options = [
@@ -109,7 +110,7 @@ fn texts_of_other_fields(cluster: &Cluster) {
     ];
     let mut failed = 0;
     for options in &options {
-        // A job's name gives its shape, which the judge reads.
+        // The name of the job gives its shape, which `judge` reads.
         let name = if options.starts_with("-J") { "" } else { "-J 1x1-text" };
         let told = attempt(cluster, &format!("{name} {options}"));
         failed += usize::from(told.is_err_and(|said| said.is_empty()));
@@ -121,7 +122,8 @@ fn texts_of_other_fields(cluster: &Cluster) {
     pavior_trials::attacked("slurm", attack, options.len(), failed);
 }
 
-/// Installs a gate that lets control characters pass, as older versions did. `check` must notice.
+/// Installs a gate that accepts control characters, as older versions did. `check` must notice
+/// this.
 fn an_older_gate(cluster: &mut Cluster) {
     let file = cluster.path().join("pavior.lua");
     let text = std::fs::read_to_string(&file).unwrap();
@@ -157,11 +159,13 @@ fn comments_that_look_like_jobs(cluster: &Cluster) {
     let mut failed = 0;
     let attacks = [
         "shape=2x2 a\nb".to_string(),
-        // A job that has just started on the wrong nodes, which would be requeued.
+        // The comment imitates a job that has just started on the wrong nodes. Such a job would be
+        // requeued.
         format!("x\n{victim}|R|None|1|4|{nodes}||{now}|1:00|1|(null)|shape=2x2"),
-        // A job with an open gate on nodes that form no box, which would be closed and released.
+        // The comment imitates a job with an open gate on nodes that form no box. Such a job would
+        // be closed and released.
         format!("x\n{held}|PD|None|1|4||n[00-02]|N/A|1:00|1|(null)|shape=2x2"),
-        // A job with or without a gate.
+        // The comment imitates a job with or without a gate.
         format!("x\n{held}|PD|None|1|4|||N/A|1:00|1|(null)|shape=2x2"),
         format!("x\n{held}|PD|Licenses|9|4|||N/A|1:00|1|pavior:1|shape=2x2"),
         format!("x\n{victim}|CG|None|1|3|||{now}|1:00|1|(null)|"),
@@ -230,7 +234,7 @@ fn a_running_job_with_a_forged_comment(cluster: &mut Cluster) {
     pavior_trials::attacked("slurm", attack, tried, failed);
 }
 
-/// Checks that an unavailable Slurm does not count as a malformed record.
+/// Checks that if Slurm does not answer, this does not count as a malformed record.
 fn slurm_is_away(cluster: &mut Cluster) {
     let unreadable = metric(cluster, "unreadable_total");
     std::thread::sleep(std::time::Duration::from_secs(6));

@@ -1,4 +1,5 @@
-//! Programs that replace Slurm's and print arbitrary text. These tests need no Slurm.
+//! Tests with programs that replace Slurm's commands and print arbitrary text. These tests do not
+//! need Slurm.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -59,7 +60,7 @@ impl Programs {
         self.command(rest).output().unwrap()
     }
 
-    /// Returns the daemon with these programs instead of Slurm's.
+    /// Returns the daemon's command, with these programs in place of Slurm's.
     pub(crate) fn command(&self, rest: &[&str]) -> Command {
         let path = format!("{}:{}", self.path().display(), std::env::var("PATH").unwrap());
         let mut command = Command::new(env!("CARGO_BIN_EXE_pavior-slurm"));
@@ -68,7 +69,8 @@ impl Programs {
             .args(rest)
             .env("PATH", path)
             .env("FOLDER", self.path())
-            // The user's own settings must not change the output that is read.
+            // The settings of the user who runs the daemon must not change the output that it
+            // reads.
             .envs([("SQUEUE_USERS", "me"), ("SQUEUE_FORMAT2", "jobid"), ("SINFO_FORMAT", "%t")]);
         command
     }
@@ -83,7 +85,7 @@ impl Programs {
         }
     }
 
-    /// Returns the log of one cycle of a dry run, and true if it succeeded.
+    /// Runs one cycle of a dry run. Returns the log, and true if it succeeded.
     fn try_cycle(&self) -> (String, bool) {
         let output = self.run(&["--dry-run"]);
         (String::from_utf8(output.stderr).unwrap(), output.status.success())
@@ -108,7 +110,7 @@ fn opened(log: &str, job: &str) -> Option<String> {
 
 #[test]
 fn every_reading_has_a_mark_of_its_own_that_other_users_cannot_see() {
-    // Everyone can read a process's arguments, but not its environment.
+    // Every user can read the arguments of a process, but not its environment.
     let squeue = "echo \"$@\" >>$FOLDER/arguments; echo $SQUEUE_FORMAT >>$FOLDER/formats
                   env | grep -c 'SQUEUE_USERS\\|SQUEUE_FORMAT2\\|SINFO_' >>$FOLDER/wishes
                   waits 7 4 shape=2x2";
@@ -196,7 +198,7 @@ fn nodes_of_a_running_job_that_cannot_be_read_are_not_free() {
                    echo \"n$node|idle|(null)|(null)|100|1|1:1:1|0\"
                  done";
     let attacks = [
-        // The job's nodes are either readable or shown by Slurm's second answer.
+        // The job's nodes are known either from its record or from Slurm's second answer.
         "job 9 R None 9 2 'n[0-1]' '' 1 1:00 1 'a|b' x",
         "job 9 R None x 2 'n[0-1' '' 1 1:00 1 '' x",
         "job 9+0 R None 9 2 'n[0-1]' '' 1 1:00 1 '' x",

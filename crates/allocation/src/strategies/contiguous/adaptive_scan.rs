@@ -1,8 +1,9 @@
-//! Adaptive Scan (`as`): follow each line of bases, jumping over the coverages of busy boxes.
+//! Adaptive Scan (`as`): follow each line of bases, and jump over the coverages of busy boxes.
 //!
-//! Misses nothing. From a covered base, the scan jumps to the first column after every coverage
-//! that contains it. All columns in between are covered too. The result is therefore the base that
-//! First Fit finds for the same orientation in row-major order.
+//! The strategy misses no free placement. From a covered base, the scan jumps to the first column
+//! after all coverages that contain the base. All columns in between are covered as well.
+//! Therefore, the result is the base that First Fit finds for the same orientation in row-major
+//! order.
 //!
 //! ```text
 //!   a line of bases, request 2x1, S busy:    . . S . . S .
@@ -10,12 +11,12 @@
 //!   base 0 is free; were it busy, the scan would go 1 -> 3
 //! ```
 //!
-//! Several searches give the same answers. The engine is First Fit's; `plain` is the search from
-//! the literature.
+//! Several searches give the same answers. The engine is that of First Fit; `plain` is the search
+//! from the literature.
 //!
 //! Cost of `plain`: O(L J B) for L lines of bases, J jumps on a line (at most B + 1) and B busy
-//! boxes; quoted O(N B). Release is O(B) to search the list (O(1) in the literature, with a pointer
-//! to the entry).
+//! boxes. The source quotes O(N B). A release takes O(B) to search the list (O(1) in the
+//! literature, with a pointer to the entry).
 //!
 //! Source: Ding & Bhuyan, "An adaptive submesh allocation strategy for two-dimensional mesh
 //! connected systems", ICPP 1993. Only the abstract and later summaries were available. "Adaptive"
@@ -23,9 +24,9 @@
 //! it does here.
 //!
 //! Departures: the vertical jump (`rows=jump`) is our own. After a row without a base, the scan
-//! continues above the lowest top of the coverages met in that row, because all of them cover the
-//! rows below it. Support for 3D meshes and tori is also our addition. On tori, coverages are cut
-//! at the wrap; lines are followed as usual.
+//! continues above the lowest top of the coverages in that row, because all of them also cover the
+//! rows below that top. Support for 3D meshes and tori is also our addition. On tori, coverages are
+//! cut at the wrap, and lines are followed as usual.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Cuboid, Grid, Scan, Sides};
@@ -74,7 +75,7 @@ struct AdaptiveScan {
     grid: Grid,
     jump_rows: bool,
     coverages: CoverageList,
-    /// Bases visited, and coverages compared with them.
+    /// The number of bases visited, plus the number of coverages compared with them.
     tested: u64,
 }
 
@@ -82,7 +83,7 @@ struct AdaptiveScan {
 enum Line {
     /// The first column that is not covered.
     Base(u16),
-    /// No base. `next` is the row above the lowest top of the coverages met.
+    /// There is no base. `next` is the row above the lowest top of the coverages on the line.
     Covered { next: u16 },
 }
 

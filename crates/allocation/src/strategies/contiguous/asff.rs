@@ -1,9 +1,10 @@
-//! All-Shapes First Fit: First Fit over every box with the requested number of nodes, compact ones
-//! first.
+//! All-Shapes First Fit: First Fit over every box with the requested number of nodes, with compact
+//! ones first.
 //!
-//! Misses no free placement of its shapes. Shapes whose sides differ less come first; ties go to
-//! the wider one: 12 nodes on 6x6 are tried as 4x3, 3x4, 6x2 and 2x6; 25 only as 5x5. With
-//! `peripheral`, the first shape that fits is placed at the base with the most nodes on the border.
+//! The strategy misses no free placement of its shapes. Shapes whose sides differ less come first;
+//! ties go to the wider one. On 6x6, 12 nodes are tried as 4x3, 3x4, 6x2 and 2x6, and 25 nodes only
+//! as 5x5. With `peripheral`, the first shape that fits is placed at the base with the most nodes
+//! on the border.
 //!
 //! ```text
 //!   12 nodes:   . . . .   . . .   . . . . . .   . .
@@ -13,16 +14,16 @@
 //! ```
 //!
 //! Cost: d(n) First Fits for n nodes, where d(n) is the number of divisors whose box fits the
-//! machine; `peripheral` scores every base of one shape in O(1) each. A job whose n has no box on
+//! machine. `peripheral` scores every base of one shape, in O(1) each. A job whose n has no box on
 //! the machine (7 nodes on 6x6) is always refused.
 //!
 //! Source: Ababneh, Bani-Mohammad & Ould-Khaoua, "All shapes contiguous submesh allocation for 2D
 //! mesh multicomputers", IJPEDS 25(5), 2010. The order follows the NAS paper's examples.
 //!
 //! Departures: the abstract credits "all shapes combined with priority to peripheral submeshes",
-//! which the NAS paper leaves out. No source defines the measure; the count of border nodes is an
-//! interpretation. 3D (by the difference between the longest and shortest sides) and tori are our
-//! additions.
+//! but the NAS paper leaves out the priority. No source defines the measure; counting border nodes
+//! is an interpretation. Support for 3D (by the difference between the longest and shortest sides)
+//! and for tori is our addition.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Request, Scan, Sides, volume};
@@ -97,7 +98,7 @@ struct AllShapes {
     grid: Grid,
     peripheral: bool,
     shapes: Vec<Sides>,
-    /// Bases tested one by one.
+    /// The number of bases tested one by one.
     tested: u64,
 }
 
@@ -109,8 +110,8 @@ fn is_border(grid: &Grid, point: Coordinates) -> bool {
 }
 
 impl AllShapes {
-    /// Finds the base where a shape has the most border nodes: its volume minus the box of its
-    /// inner nodes.
+    /// Finds the base where a shape has the most border nodes, which number its volume minus that
+    /// of the box of its inner nodes.
     fn outermost(
         &mut self,
         search: &mut BaseSearch,

@@ -1,7 +1,7 @@
 //! Busy List: TBL without turning.
 //!
-//! The same rule as [`tbl`](super::tbl) with `turn=none`; all code is in that module. Misses no
-//! free base for the requested orientation.
+//! The rule is that of [`tbl`](super::tbl) with `turn=none`, and all code is in that module. The
+//! strategy misses no free base for the requested orientation.
 //!
 //! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, PGNET 2006.
 

@@ -1,8 +1,9 @@
 //! Scan search: follow each line of bases along one axis and, from a covered base, jump to the
-//! first base that none of the boxes there covers.
+//! first base that none of the boxes at the covered base covers.
 //!
-//! Misses nothing and grants the first base in scan order, as First Fit does (so `choo` and `tff`
-//! agree on every machine), because a jump skips only covered bases.
+//! The strategy misses no free placement and grants the first base in scan order, as First Fit
+//! does, because a jump skips only covered bases. Therefore, `choo` and `tff` agree on every
+//! machine.
 //!
 //! ```text
 //!   x           0 1 2 3 4 5 6     A covers bases 0 to 3, B 3 to 5:
@@ -10,20 +11,21 @@
 //!               . . . B B B .     there B does, so go to 6, a base
 //! ```
 //!
-//! The search does not store an occupancy of the space. It keeps only the next possible x on the
-//! current line (y, z), while the source's status table has one for every line.
+//! The search does not store an occupancy of the space. It stores only the next possible x on the
+//! current line (y, z), whereas the status table of the source has an entry for every line.
 //!
-//! Several searches give the same answers. The engine is First Fit's; `plain` is the search from
-//! the literature.
+//! Several searches give the same answers. The engine is that of First Fit; `plain` is the search
+//! from the literature.
 //!
-//! Cost of `plain`: at most D * H lines of bases. Each takes O(B) to find the boxes that cover part
-//! of it, and one step per jump. The total is O(D * H * B) for B busy boxes; the source quotes O(L
-//! W^2 H^2). A grant is O(1), a release O(B). No memory is allocated after the first searches.
+//! Cost of `plain`: there are at most D * H lines of bases. Each takes O(B) to find the boxes that
+//! cover part of it, and one step per jump. The total is O(D * H * B) for B busy boxes; the source
+//! quotes O(L W^2 H^2). A grant is O(1), and a release is O(B). No memory is allocated after the
+//! first searches.
 //!
 //! Source: Choo, Yoo & Youn, "Processor scheduling and allocation for 3D torus multicomputer
 //! systems", IEEE TPDS 11(5), 2000. Only its abstract was available. The contents of its Coverage
-//! Status Table are not known; this search is a reconstruction with the same result. Meshes and
-//! machines with fewer axes follow from it. The order of the axes is an option.
+//! Status Table are not known, so this search is a reconstruction with the same result. Meshes and
+//! machines with fewer axes are special cases. The order of the axes is an option.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Cuboid, Grid, Scan, Sides};
@@ -79,12 +81,13 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 
 #[derive(Clone)]
 struct ScanSearch {
-    /// The axis along which lines run, then the other two, slowest last.
+    /// The axis along which lines run, followed by the other two, with the slowest last.
     axes: [usize; 3],
-    /// Scratch: the boxes that cover bases in the current plane and on the current line.
+    /// Scratch memory: the boxes that cover bases in the current plane and on the current line.
     plane: Vec<Cuboid>,
     line: Vec<Cuboid>,
-    /// Bases tested, and boxes compared with a plane, a line or a base.
+    /// The number of bases tested, plus the number of boxes compared with a plane, a line or a
+    /// base.
     tested: u64,
 }
 

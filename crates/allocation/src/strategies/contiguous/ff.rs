@@ -1,18 +1,18 @@
-//! First Fit: the first base in scan order where the box is free.
+//! First Fit: take the first base in scan order where the box is free.
 //!
-//! Misses no free base for the requested orientation. With `turn=all`, it tries every base for one
-//! orientation before any for the next, and misses nothing.
+//! The strategy misses no free base for the requested orientation. With `turn=all`, it tries every
+//! base of one orientation before the next orientation, and misses no free placement.
 //!
 //! Several searches give the same answers. `plain` is the search from the literature with a table
-//! of prefix sums: O(N) to fill it once for all orientations, then O(1) per base. `engine` is
-//! `pavior_mesh`'s `BoxSearch`: with m busy boxes, O(m/8) per leap for about m leaps, or O(N/64
-//! log(side)) per orientation, whichever it expects to be less. Scan orders other than `xyz` always
-//! use the latter.
+//! of prefix sums: it takes O(N) to fill the table once for all orientations, then O(1) per base.
+//! `engine` is `BoxSearch` of `pavior_mesh`. With m busy boxes, it takes O(m/8) per leap for about
+//! m leaps, or O(N/64 log(side)) per orientation, whichever it expects to be less. Scan orders
+//! other than `xyz` always use the latter.
 //!
 //! Source: Zhu, "Efficient processor allocation strategies for mesh-connected parallel computers",
 //! JPDC 16(4), 1992, for 2D; Qiao & Ni, MSU technical report, 1994, for 3D meshes and tori. Zhu
-//! computes coverage per request; any correct search has the same result. The papers disagree on
-//! the direction of the scan, so it is an option.
+//! computes the coverage for each request, but any correct search has the same result. The papers
+//! disagree on the direction of the scan, so it is an option.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Grid, Occupancy, Request, Scan};
@@ -47,7 +47,7 @@ fn is_scan(text: &str) -> bool {
     text.parse::<Scan>().is_ok()
 }
 
-/// Returns the scan order specified by the options.
+/// Returns the scan order that the options specify.
 pub(crate) fn scan_of(options: &Options) -> Scan {
     options.get("scan").parse().expect("checked when it was read")
 }
@@ -60,7 +60,7 @@ pub(crate) fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     first_fit(grid, options, scan_of(options))
 }
 
-/// Creates First Fit in a scan order, with the turning and search given by the options.
+/// Creates First Fit in a scan order. The options determine the turning and the search.
 pub(crate) fn first_fit(grid: &Grid, options: &Options, scan: Scan) -> BoxedStrategy {
     let search = BaseSearch::of(*grid, options, scan);
     SearchStrategy::boxed(search, FirstFit { turn: Turn::of(options), scan })

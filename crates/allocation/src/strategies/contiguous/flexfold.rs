@@ -1,4 +1,4 @@
-//! FlexFold: First Fit over the request, its rotation, and both folded in half.
+//! FlexFold: First Fit over the request, its rotation, and both of these folded in half.
 //!
 //! ```text
 //!   4x3 = 1 2 3 4     a fold along x:  . .     6x2 and the rotations are the other
@@ -6,19 +6,19 @@
 //!         9 . . .                      . .     so a job may run longer
 //! ```
 //!
-//! Misses no free placement of its shapes: a x b, b x a, a/2 x 2b, 2a x b/2, 2b x a/2, b/2 x 2a,
-//! with duplicates removed. A side is halved only if it is even (`even=both`: only if both are, as
-//! the NAS paper says).
+//! The strategy misses no free placement of its shapes, which are a x b, b x a, a/2 x 2b, 2a x b/2,
+//! 2b x a/2 and b/2 x 2a, without duplicates. A side is halved only if it is even (with
+//! `even=both`, only if both sides are even, as the NAS paper says).
 //!
 //! Cost: up to six First Fits. As in First Fit, a release costs nothing.
 //!
 //! Source: Gupta & Jayendran, "A flexible processor allocation strategy for mesh connected parallel
 //! systems", ICPP 1996. The shapes and their order are from the abstract and the NAS paper.
 //!
-//! Departures: folding may lengthen execution, and the original decides by "a simple test" whether
-//! it pays off. The test is not known, nor are run times known to a strategy, so folds are always
-//! tried, as in later papers. Support for tori is our addition. 3D is not supported, because no
-//! paper says which side would double.
+//! Departures: folding may increase the run time, and the original decides by "a simple test"
+//! whether it pays off. The test is not known, and a strategy does not know run times. Therefore,
+//! folds are always tried, as in later papers. Support for tori is our addition. 3D is not
+//! supported, because no paper says which side would double.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan, Sides};

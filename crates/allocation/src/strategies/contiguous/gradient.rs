@@ -1,22 +1,24 @@
 //! Fragmentation gradient: among the free placements, take the one that destroys the fewest places
 //! for the shapes of running jobs.
 //!
-//! Misses nothing. The job mix consists of the four most common granted shapes of the running jobs.
-//! A free base of such a shape is a place. A placement destroys every place that it overlaps:
+//! The strategy misses no free placement. The job mix consists of the four shapes that are most
+//! common among the running jobs, as granted. A free base of such a shape is a place. A placement
+//! destroys every place that it overlaps:
 //!
 //! ```text
 //!   mix 2x2, busy #:    . . . . #     2x2 has places at the columns 0, 1 and 2. A node destroys
 //!                       . . . . .     none in column 4, one in 0 and 3, two in 1 and 2.
 //! ```
 //!
-//! A placement's cost is a sum over the shapes in the mix: the number of jobs with the shape, times
-//! the share (`by=share`) or number (`by=count`) of its places that are destroyed. Ties go to the
-//! first in scan order. The first orientation that has a free base is used.
+//! The cost of a placement is a sum over the shapes in the mix: the number of jobs with the shape,
+//! times the share (`by=share`) or the number (`by=count`) of its places that the placement
+//! destroys. Ties go to the first placement in scan order. The first orientation that has a free
+//! base is used.
 //!
 //! Cost: O(N), plus O(N/64 log(side)) per shape, O(1) per place of the mix (mostly 4 cells in two
 //! dimensions and 8 in three), and O(1) per free base.
 //!
-//! Source: the idea is from Weng, Yang, Yu, Wang, Tang, Yang & Zhang, "Beware of fragmentation:
+//! Source: the idea is that of Weng, Yang, Yu, Wang, Tang, Yang & Zhang, "Beware of fragmentation:
 //! scheduling GPU-sharing workloads with fragmentation gradient descent", USENIX ATC 2023. There,
 //! fragments are parts of the GPUs of a node, and the mix is known. Boxes, the mix of running jobs,
 //! and the shares are our own.
@@ -50,7 +52,7 @@ const BY: OptionSpec = OptionSpec {
 
 /// The maximum number of shapes in the mix.
 const SHAPES: usize = 4;
-/// The total cost of all places for a shape, with `by=share`.
+/// The total cost of all places of a shape, with `by=share`.
 const WHOLE: i64 = 1 << 30;
 
 fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
@@ -72,14 +74,14 @@ struct Gradient {
 }
 
 impl Gradient {
-    /// Returns the most common shapes of the busy boxes, and their counts.
+    /// Returns the most common shapes among the busy boxes, with their counts.
     fn shapes(busy: &[Cuboid]) -> Vec<(Sides, i64)> {
         let mut counts: BTreeMap<Sides, i64> = BTreeMap::new();
         for held in busy {
             *counts.entry(held.sides).or_default() += 1;
         }
         let mut left: Vec<(Sides, i64)> = counts.into_iter().collect();
-        // Ties go to the first in order, which is the last when iterating backwards.
+        // Ties go to the first one in order, which is the last one when iterating backwards.
         let most = || {
             let most = (0..left.len()).rev().max_by_key(|&at| left[at].1)?;
             Some(left.remove(most))

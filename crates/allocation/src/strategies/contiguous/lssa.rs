@@ -1,4 +1,5 @@
-//! L-Shaped Submesh Allocation: try rectangles first, then the rectangle cut and rejoined as an L.
+//! L-Shaped Submesh Allocation: try rectangles first, and then the rectangle cut and joined again
+//! as an L.
 //!
 //! ```text
 //!   4x3:  . . . .      no 4x3, 3x4,       . .
@@ -7,10 +8,11 @@
 //!                                         . . . .
 //! ```
 //!
-//! Misses no free placement of its shapes: S(a,b), S(b,a), S(a/2,2b), S(2b,a/2), S(2a,b/2),
-//! S(b/2,2a), with duplicates removed, then the L-shapes of S(a,b) and S(b,a), each in eight
-//! symmetries, with First Fit over each bounding box. It does not try other shapes with the same
-//! number of nodes, such as other Ls. An L is granted as two parts, the taller first.
+//! The strategy misses no free placement of its shapes. These are S(a,b), S(b,a), S(a/2,2b),
+//! S(2b,a/2), S(2a,b/2) and S(b/2,2a), without duplicates, followed by the L-shapes of S(a,b) and
+//! S(b,a). Each L is tried in eight symmetries, with First Fit over its bounding box. Other shapes
+//! with the same number of nodes, such as other Ls, are not tried. An L is granted as two parts,
+//! with the taller one first.
 //!
 //! Cost: one First Fit per shape: at most 6 rectangles, and 8 Ls for each of about 4 values of k
 //! and two orientations.
@@ -20,10 +22,11 @@
 //! paper. The NAS paper's formulas for the nucleus define the larger part of the L.
 //!
 //! Departures: the order of Ls and the search by bounding boxes are our own. Tori are not
-//! supported: an L that closes a ring has one bounding box but as many distinct places as nodes,
-//! and the paper is about meshes. 3D is not supported: the paper does not say along which axis the
-//! smaller box joins the larger, or which Ls of three boxes belong to the shapes. `connected` finds
-//! a place whenever an L of free nodes exists, including in 3D and on tori.
+//! supported, because an L that closes a ring has one bounding box but as many distinct places as
+//! nodes, and because the paper is about meshes. 3D is not supported, because the paper does not
+//! say along which axis the smaller box joins the larger one, or which Ls of three boxes belong to
+//! the shapes. `connected` finds a place whenever an L of free nodes exists, including in 3D and on
+//! tori.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan};

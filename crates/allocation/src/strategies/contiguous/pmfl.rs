@@ -1,10 +1,10 @@
-//! Maximal free list with a faster release: the list of [`kymfl`](super::kymfl), but a released box
-//! is grown along its faces instead of joining all pairs.
+//! Maximal free list with a faster release: the list is that of [`kymfl`](super::kymfl), but a
+//! released box is grown along its faces instead of joining all pairs.
 //!
-//! Misses nothing, since the list is the same.
+//! The strategy misses no free placement, because the list is the same.
 //!
-//! Every maximal box that is new after a release contains nodes of the released box A. From A, it
-//! extends on each axis, down and up, as far as one old entry at that face of A allows:
+//! Every maximal box that is new after a release contains nodes of the released box A. On each
+//! axis, it extends from A, down and up, as far as one old entry at that face of A allows:
 //!
 //! ```text
 //!     . T T .        start with A; join it with each entry at its left
@@ -12,18 +12,19 @@
 //!     B B B .        then below, then above, the boxes so far included
 //! ```
 //!
-//! Each face is processed once, so every entry is joined with each grown box once: O(F^2) joins for
-//! F entries. The consensus of KYMFL repeats all pairs until nothing new appears. (A join is also
-//! compared with the grown boxes, and dropped if another contains it.)
+//! Each face is processed once, so every entry is joined with each grown box once. This takes
+//! O(F^2) joins for F entries, whereas the consensus of KYMFL repeats all pairs until nothing new
+//! appears. (A join is also compared with the grown boxes, and dropped if another box contains it.)
 //!
-//! The placement is the lowest corner of the first entry that fits; KYMFL's policies are options,
-//! so the two strategies differ only in the release.
+//! The placement is the lowest corner of the first entry that fits. The policies of KYMFL are
+//! options, so the two strategies differ only in the release.
 //!
 //! Source: Ababneh & Bani-Mohammad, "PMFL: an efficient contiguous allocation strategy for mesh
 //! multicomputers", International Journal of Computers and their Applications 29(4), 2022. Only the
-//! names and the claims are known: a faster detection scheme, quadratic in F while KYMFL's is
-//! cubic, to be combined with placement policies. The scheme here is our own and has the claimed
-//! property; support for 3D is also our addition. Tori are rejected, as by KYMFL.
+//! names and the claims are known: a faster detection scheme, which is quadratic in F while that of
+//! KYMFL is cubic, and which can be combined with placement policies. The scheme here is our own
+//! and has the claimed property. Support for 3D is also our addition. Tori are rejected, as they
+//! are by KYMFL.
 
 use pavior_kernel::OptionSpec;
 use pavior_mesh::Cuboid;
@@ -48,11 +49,11 @@ pub(crate) static ENTRY: Entry = Entry {
 
 #[derive(Clone, Default)]
 struct GrowthAlongFaces {
-    /// Scratch: the entries at the current face, the grown boxes so far, and their joins.
+    /// Scratch memory: the entries at the current face, the grown boxes so far, and their joins.
     face: Vec<Cuboid>,
     grown: Vec<Cuboid>,
     joined: Vec<Cuboid>,
-    /// Comparisons between entries.
+    /// The number of comparisons between entries.
     upkeep: u64,
 }
 
@@ -84,8 +85,8 @@ impl ReleaseRule for GrowthAlongFaces {
 }
 
 impl GrowthAlongFaces {
-    /// Adds the joins of every grown box with every entry at a face, and drops those contained in
-    /// another.
+    /// Adds the joins of every grown box with every entry at a face, and drops joins that another
+    /// box contains.
     fn grow(&mut self, axis: usize) {
         self.joined.clear();
         let mut tested = (self.grown.len() * self.face.len()) as u64;

@@ -1,27 +1,29 @@
 //! Quick Allocation: keep one number per row, the length of its covered prefix, and take the first
-//! row with a gap after it.
+//! row with a gap after the prefix.
 //!
-//! Misses nothing. For each row of bases, the `covered` array has the length of the prefix that the
-//! coverages fill without a gap. They are entered in ascending order of their first column, so a
-//! coverage that begins after the prefix leaves a gap that no later one can close. The result is
-//! the base that First Fit finds for the same orientation in row-major order.
+//! The strategy misses no free placement. For each row of bases, the `covered` array contains the
+//! length of the prefix that the coverages fill without a gap. Coverages are entered in ascending
+//! order of their first column, so if one begins after the prefix, it leaves a gap that no later
+//! one can close. The result is the base that First Fit finds for the same orientation in row-major
+//! order.
 //!
 //! ```text
 //!   coverages of a row   c c c . . c .      covered = 3: base 3
 //!   in the order          1 1 2     3       (a coverage that begins after `covered` is left out)
 //! ```
 //!
-//! Several searches give the same answers. The engine is First Fit's; `plain` is the search from
-//! the literature.
+//! Several searches give the same answers. The engine is that of First Fit; `plain` is the search
+//! from the literature.
 //!
 //! Cost of `plain`: O(B log B + H B) for B busy boxes and H rows of bases (D H in 3D), with one
-//! number per row instead of one per node. A release is O(B) to search the list.
+//! number per row instead of one per node. A release takes O(B) to search the list.
 //!
 //! Source: Yoo, Youn & Shirazi, "An efficient task allocation scheme for 2D mesh architectures",
 //! IEEE TPDS 8(9), 1997, known from its abstract and from the MFA paper. Departures: the MFA paper
-//! calls `last_covered` "the last busy node on that row", which would skip gaps before it; here, it
-//! is the end of the covered prefix. The sort is required for correctness, which no summary states:
-//! without it, the scan offers covered bases. Support for 3D meshes and tori is our addition.
+//! calls `last_covered` "the last busy node on that row", which would skip gaps before it. Here, it
+//! is the end of the covered prefix. The sort is necessary for correctness, which no summary
+//! states: without it, the scan offers covered bases. Support for 3D meshes and tori is our
+//! addition.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Coordinates, Cuboid, Grid, Scan, Sides};
@@ -55,7 +57,7 @@ struct QuickAllocation {
     coverages: CoverageList,
     /// The length of the covered prefix of each row of bases.
     covered: Vec<u16>,
-    /// Coverages entered, and the rows of each.
+    /// The number of coverages entered, and of the rows of each.
     work: Work,
 }
 
@@ -74,7 +76,8 @@ impl QuickAllocation {
     }
 }
 
-/// Finds the first base in no coverage. The coverages are in ascending order of first column.
+/// Finds the first base in no coverage. The coverages must be in ascending order of their first
+/// column.
 fn first_gap(coverages: &[Piece], covered: &mut Vec<u16>, starts: Sides) -> Option<Coordinates> {
     let [columns, rows, planes] = starts;
     covered.clear();
@@ -110,7 +113,8 @@ mod tests {
     use super::*;
 
     /// Enters two busy nodes from right to left on a row of four. The right one is ignored because
-    /// of a gap that the left one then closes, so base 1 is offered although it is covered.
+    /// of a gap, which the left one then closes. Therefore, base 1 is offered although it is
+    /// covered.
     #[test]
     fn unsorted_coverages_offer_a_covered_base() {
         let grid = Grid::mesh(&[4, 1]).unwrap();

@@ -1,9 +1,10 @@
 //! Right of Busy Submeshes: take a base on the left border, or just right of a busy submesh, that
 //! no busy submesh covers. On such a line, take the lowest base of the highest clear segment.
 //!
-//! Misses no free base for the requested orientation. Any free placement that is moved left until
-//! it meets the left border or a busy submesh is on the right border line of that submesh. On a
-//! wrapping x axis it may move forever, but then it is also free at x = 0, which is always tested.
+//! The strategy misses no free base for the requested orientation. Move any free placement left
+//! until it meets the left border or a busy submesh: it is then on the right border line of that
+//! submesh. On an x axis that wraps, it may move forever, but then it is also free at x = 0, which
+//! is always tested.
 //!
 //! ```text
 //!   . . . . . .     line of S for a request 2x2: x = x2 + 1, from one row
@@ -14,21 +15,22 @@
 //! ```
 //!
 //! The busy list is in non-increasing order of the top row y2. The coverage of a box ends at its
-//! y2, so a segment above one region is above all later ones. A line never has more than one live
-//! segment, and subtracting all B regions from it is O(B). Without this order, the same loop offers
-//! busy nodes, as a test shows: the order is required, not an optimization.
+//! y2, so a segment above one region is above all later ones. Therefore, a line never has more than
+//! one live segment, and subtracting all B regions from it takes O(B). Without this order, the same
+//! loop offers busy nodes, as a test shows. The order is thus a requirement and not an
+//! optimization.
 //!
-//! The engine computes the set of all bases, one bit per base, and searches it along the lines:
-//! O(N/64 log(side)), and O(1) per line.
+//! The engine computes the set of all bases, with one bit per base, and searches it along the
+//! lines. This takes O(N/64 log(side)), and O(1) per line.
 //!
-//! Cost of `plain`: O(B^2) for B busy submeshes; adding and removing are O(B). A single live
-//! segment is possible only in 2D, so 3D is not supported (BL and TBL are the generalization). A
-//! wrapping y axis is not supported either, because a line on it can be cut in two.
+//! Cost of `plain`: O(B^2) for B busy submeshes. Adding and removing a submesh takes O(B). A single
+//! live segment is possible only in 2D, so 3D is not supported (BL and TBL are the generalization).
+//! A y axis that wraps is not supported either, because a line on it can be cut in two.
 //!
 //! Source: Chiu & Chen, "An efficient submesh allocation scheme for two-dimensional meshes with
 //! little overhead", IEEE TPDS 10(5), 1999. The loop is a reconstruction from the published
-//! summaries. The choice within a clear segment is not known; the lowest base is taken here.
-//! Support for a wrapping x axis is our addition.
+//! summaries. The choice within a clear segment is not known; here, the lowest base is taken.
+//! Support for an x axis that wraps is our addition.
 
 use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Grid, Occupancy, Sides};
@@ -64,7 +66,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 #[derive(Clone)]
 struct RightOfBusy {
     borders: RightBorders,
-    /// The set of all bases, used by the engine.
+    /// The set of all bases, which the engine uses.
     bases: Option<BaseSet>,
 }
 

@@ -1,9 +1,9 @@
 //! Turning Busy List: take the first base on the right border plane of a busy box that no busy box
 //! covers.
 //!
-//! Misses nothing. Any free placement that is moved left until it meets the machine's left face or
-//! a busy box is on the plane just right of that box, or on the face, the plane of a hypothetical
-//! box b0. One plane per busy box is therefore enough:
+//! The strategy misses no free placement. Move any free placement left until it meets the machine's
+//! left face or a busy box. It is then on the plane just right of that box, or on the left face,
+//! which is the plane of a hypothetical box b0. Therefore, one plane per busy box is enough:
 //!
 //! ```text
 //!   y          plane of S for a request 2x2: x = x2 + 1,
@@ -14,13 +14,13 @@
 //!   +----------> x
 //! ```
 //!
-//! On a ring, a placement may move forever without meeting anything. Then the base at x = 0 is also
-//! free, and the plane x = 0 is always searched. The intervals of the planes are taken modulo the
-//! axis and split at 0.
+//! On a ring, a placement may move forever without meeting anything. In that case, the base at x =
+//! 0 is also free, and the plane x = 0 is always searched. The intervals of the planes are taken
+//! modulo the length of the axis, and split at 0.
 //!
 //! The engine first asks the exact search whether a base exists. If so, it uses the set of all
-//! bases, one bit per base, to find the first plane that has one, and the piece of that plane. That
-//! takes O(m) planes, O(1) per row of each, and O(m) subtractions from one piece.
+//! bases, with one bit per base, to find the first plane that has one, and the piece of that plane.
+//! This takes O(m) planes, O(1) per row of each, and O(m) subtractions from one piece.
 //!
 //! Cost of `plain`: O(m^2) pieces of planes for m busy boxes, if planes are divided into few
 //! pieces. The paper's "at most four" does not hold: an adverse arrangement divides a plane into
@@ -30,11 +30,11 @@
 //! sub-mesh allocation with minimal allocation overhead in 3D mesh connected multicomputers", 2007.
 //!
 //! Departures: a prohibited region is subtracted as four slabs. Among the 29 printed cases, case 27
-//! loses nodes and two more are missing. The automatic prohibited regions are clipped beforehand. A
-//! plane is accepted only after *every* box has been subtracted: the printed early acceptance
-//! grants overlapping nodes unless the list is sorted. Pieces that remain at the end count as
-//! success. Support for tori is our addition. The busy list is in grant order, as in the paper's
-//! example.
+//! loses nodes, and two more cases are missing. The automatic prohibited regions are clipped
+//! beforehand. A plane is accepted only after *every* box has been subtracted; the printed early
+//! acceptance grants overlapping nodes unless the list is sorted. Pieces that remain at the end
+//! count as success. Support for tori is our addition. The busy list is in grant order, as in the
+//! paper's example.
 
 use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
@@ -68,7 +68,7 @@ pub(crate) fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 
 #[derive(Clone)]
 struct TurningBusyList {
-    /// Also used when the busy list is short.
+    /// The plain search, which is also used when the busy list is short.
     plain: PlaneSubtraction,
     engine: Option<Engine>,
 }
@@ -103,10 +103,10 @@ impl BoxRule for TurningBusyList {
 }
 
 /// Returns the maximum number of pieces in any right border plane while TBL searches for a shape.
-/// The busy boxes must be in grant order. The result is 0 if the shape does not fit the empty
-/// machine unturned.
+/// The busy boxes must be in grant order. Returns 0 if the shape does not fit the empty machine
+/// without being turned.
 ///
-/// The TBL paper says "at most four", and derives its cost from that.
+/// The TBL paper says that this number is "at most four", and derives the cost from that.
 ///
 /// ```
 /// # mod pavior { pub use pavior_allocation as strategies;

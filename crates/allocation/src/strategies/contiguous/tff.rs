@@ -1,7 +1,8 @@
-//! Turning First Fit: First Fit that turns the request.
+//! Turning First Fit: First Fit, but requests may be turned.
 //!
-//! The same rule as [`ff`](super::ff) with `turn=all`, under the name used in the TBL paper; all
-//! code is in that module. Misses nothing. Cost: one First Fit for each orientation tried.
+//! The rule is that of [`ff`](super::ff) with `turn=all`, under the name used in the TBL paper, and
+//! all code is in that module. The strategy misses no free placement. Cost: one First Fit for each
+//! orientation tried.
 //!
 //! Source: Ababneh, "Job scheduling and contiguous processor allocation for three-dimensional mesh
 //! multicomputers", AMSE Advances in Modelling & Analysis 6(4), 2001.

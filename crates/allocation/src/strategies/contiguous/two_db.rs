@@ -1,9 +1,9 @@
-//! Two-Dimensional Buddy System (`2db`): grant squares of side 2^k, which are split in four and
+//! Two-Dimensional Buddy System (`2db`): grant squares of side 2^k, which are split into four and
 //! merged again.
 //!
-//! Grants a square with the smallest k for which 2^k is no less than either side, from the first
-//! free block of the smallest sufficient size. Misses free boxes that are not aligned to their
-//! size, and rounds up.
+//! The strategy grants a square with the smallest k for which 2^k is not less than either side,
+//! taken from the first free block of the smallest sufficient size. It misses free boxes that are
+//! not aligned to their size, and rounds up.
 //!
 //! ```text
 //!   8x8, request 3x3 -> k = 2:     + - - - + - - - +
@@ -13,17 +13,17 @@
 //!                                  + - - - + - - - +
 //! ```
 //!
-//! Cost: O(log n) to find, O(log^2 n) to grant or release an aligned block on a mesh of side n (one
-//! step per level, each in a list). Quoted O(log sqrt N) and O(N).
+//! Cost: O(log n) to find a block, and O(log^2 n) to grant or release an aligned block on a mesh of
+//! side n (one step per level, each in a list). The sources quote O(log sqrt N) and O(N).
 //!
 //! Source: Li & Cheng, "A two-dimensional buddy system for dynamic resource allocation in a
-//! partitionable mesh connected system", JPDC 12, 1991. Departures: k is rounded up; the NAS paper
+//! partitionable mesh connected system", JPDC 12, 1991. Departures: k is rounded up. The NAS paper
 //! prints a floor bracket, but its own example (3x3 gets 4x4) rounds up. Boxes that are not blocks
-//! (a failed node, a reservation) split the free blocks that they overlap, and the blocks merge
-//! again when the boxes are released, so the lists always contain the maximal free blocks. The
-//! papers do not state the order of a list. Here, it is the row-major order of the bases (with
-//! `free=fifo` or `free=lifo`, the order of their release). Turning a request has no effect, since
-//! both sides are rounded to the same length.
+//! (a failed node, a reservation) split the free blocks that they overlap. The blocks merge again
+//! when these boxes are released, so the lists always contain the maximal free blocks. The papers
+//! do not state the order of a list. Here, it is the row-major order of the bases (with `free=fifo`
+//! or `free=lifo`, the order of their release). Turning a request has no effect, because both sides
+//! are rounded to the same length.
 
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request};
@@ -75,7 +75,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     Box::new(BuddySystem { blocks })
 }
 
-/// Returns the k of the smallest square with side 2^k that holds a request, or `None` if the
+/// Returns the k of the smallest square with side 2^k that holds a request. Returns `None` if the
 /// request needs a third axis.
 fn level(request: &Request) -> Option<usize> {
     let shape = request.shape?;
@@ -85,7 +85,7 @@ fn level(request: &Request) -> Option<usize> {
     (flat && k < 16).then_some(k)
 }
 
-/// Buddies with one root, the whole machine, and four children per block.
+/// A buddy system with one root, the whole machine, and four children per block.
 #[derive(Clone)]
 struct BuddySystem {
     blocks: Buddies,

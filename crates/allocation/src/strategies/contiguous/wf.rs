@@ -1,9 +1,10 @@
 //! Worst Fit: take the base whose placement leaves the most free space around it.
 //!
-//! Misses no free base of the requested orientation. `turn=all` and `turn=best` work as in Best
-//! Fit, and the first base in row-major order wins ties. There are two readings:
+//! The strategy misses no free base for the requested orientation. `turn=all` and `turn=best` work
+//! as in Best Fit, and ties go to the first base in row-major order. There are two readings:
 //!
-//! - `contact` (default): the least contact with busy nodes and borders, Best Fit's score negated;
+//! - `contact` (default): the least contact with busy nodes and borders, which is Best Fit's score
+//!   negated;
 //! - `prism`: inside the largest free box (prism) that can hold the shape.
 //!
 //! ```text
@@ -14,12 +15,13 @@
 //!   . . . . .                 . # # # #
 //! ```
 //!
-//! Cost: `contact` costs as much as Best Fit, with its engine or `plain`. `prism` visits every
-//! interval of rows and every interval of planes, and walks along their columns. That is O(W (D
-//! H)^2) at worst, for sides W x D x H. Intervals that cannot beat the best box so far are skipped.
+//! Cost: `contact` costs as much as Best Fit, with its engine or with `plain`. `prism` visits every
+//! interval of rows and every interval of planes, and walks along their columns. At worst, this
+//! takes O(W (D H)^2) for sides W x D x H. Intervals that cannot beat the best box so far are
+//! skipped.
 //!
-//! Source: Qiao & Ni, MSU technical report, 1994 (3D meshes and tori, where Worst Fit was worse
-//! than FF and BF). Its score is not known: both readings are reconstructions.
+//! Source: Qiao & Ni, MSU technical report, 1994 (3D meshes and tori, on which Worst Fit was worse
+//! than FF and BF). Its score is not known, so both readings are reconstructions.
 
 use std::cell::Cell;
 
@@ -77,11 +79,11 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 struct LargestPrism {
     grid: Grid,
     sums: PrefixSums,
-    /// Columns tested.
+    /// The number of columns tested.
     tested: u64,
 }
 
-/// The largest prism so far, and the first base in a prism of that volume.
+/// The largest prism found so far, and the first base in a prism of that volume.
 #[derive(Clone, Copy, Debug, Default)]
 struct Best {
     volume: u32,
@@ -106,8 +108,8 @@ impl LargestPrism {
         best
     }
 
-    /// Returns the intervals of at least a given length on an axis, as `(first, length)`, longest
-    /// first.
+    /// Returns the intervals of at least a given length on an axis, as `(first, length)`, with the
+    /// longest first.
     fn intervals(&self, axis: usize, least: u16) -> impl Iterator<Item = (u16, u16)> + use<> {
         let grid = self.grid;
         (least..=grid.side(axis))
@@ -115,8 +117,8 @@ impl LargestPrism {
             .flat_map(move |length| (0..grid.starts(axis, length)).map(move |at| (at, length)))
     }
 
-    /// Offers the runs of free columns, each a box with the given rows and planes. Returns the
-    /// number of columns tested.
+    /// Offers the runs of free columns, each of which forms a box with the given rows and planes.
+    /// Returns the number of columns tested.
     fn walk(&self, column: Cuboid, shape: Sides, best: &mut Best) -> u64 {
         let n = self.grid.side(0);
         let tested = Cell::new(0);
@@ -147,7 +149,7 @@ impl LargestPrism {
         let base = std::array::from_fn(|axis| {
             let n = self.grid.side(axis);
             let last = u32::from(prism.base[axis]) + u32::from(prism.sides[axis] - shape[axis]);
-            // A prism that closes a ring, or passes its end, contains a base at 0.
+            // If a prism closes a ring, or extends beyond its end, it contains a base at 0.
             let around = prism.sides[axis] == n || last >= u32::from(n);
             if around { 0 } else { prism.base[axis] }
         });
@@ -177,8 +179,9 @@ impl BoxRule for LargestPrism {
     }
 }
 
-/// Computes the volume of the largest free box that contains a given free box, widened on the axes
-/// up to `axis`. This is the `prism` score, found by widening step by step, for the oracle.
+/// Computes the volume of the largest free box that contains a given free box, which may be widened
+/// on the axes up to `axis`. This is the `prism` score, found for the oracle by widening the box
+/// step by step.
 fn room(free: &Occupancy, inside: Cuboid, axis: usize, most: &mut u32) {
     let reach: [[u32; 2]; 3] = std::array::from_fn(|axis| reach(free, inside, axis));
     let widest = |axis: usize| {
@@ -209,8 +212,8 @@ fn room(free: &Occupancy, inside: Cuboid, axis: usize, most: &mut u32) {
     }
 }
 
-/// Returns how far a free box can be widened on an axis and stay free: below its base, and above
-/// its end.
+/// Returns how far a free box can be widened on an axis and stay free, below its base and above its
+/// end.
 fn reach(free: &Occupancy, cuboid: Cuboid, axis: usize) -> [u32; 2] {
     let (grid, n) = (free.grid(), u32::from(free.grid().side(axis)));
     let (base, side) = (u32::from(cuboid.base[axis]), u32::from(cuboid.sides[axis]));

@@ -1,8 +1,9 @@
-//! Adaptive Non-Contiguous Allocation: try the whole shape, then its halves, then their halves, all
-//! pieces of one level at once.
+//! Adaptive Non-Contiguous Allocation: try the whole shape, then its halves, then the halves of
+//! these. All pieces of one level are granted together.
 //!
-//! Misses some requests for which enough nodes are free: halving stops before a side would drop to
-//! 1, and all pieces of one level have about the same size. Never refuses a free box of the shape.
+//! The strategy misses some requests for which enough nodes are free, because halving stops before
+//! a side would drop to 1, and because all pieces of one level have about the same size. It never
+//! refuses if a box of the requested shape is free.
 //!
 //! ```text
 //!   4x4 requested:   # a a a a #     level 0, 4x4: no
@@ -12,19 +13,19 @@
 //!                    b b b b # #
 //! ```
 //!
-//! Cost: up to 2^L First Fit searches at level L, each O(N) with `plain`; there are at most log2(a)
-//! + log2(b) + log2(c) levels for a shape a x b x c.
+//! Cost: up to 2^L First Fit searches at level L, each O(N) with `plain`. A shape a x b x c has at
+//! most log2(a) + log2(b) + log2(c) levels.
 //!
 //! Source: Chang & Mohapatra, "An integrated processor management scheme for the mesh-connected
 //! multicomputer systems", ICPP 1997, and "Performance improvement of allocation schemes for
 //! mesh-connected computers", JPDC 52(1), 1998. The full text was not available.
 //!
-//! Our choices: the longest side is halved (the first if several are longest), an odd side into
-//! ceil and floor. Larger pieces are placed first, each by first fit. They are turned if necessary;
-//! `turn=none` keeps orientations as given. A level is not tried if halving would give a piece a
-//! new side of 1. A bare count gets the most compact box of exactly that many nodes. Pieces are
-//! numbered as they are placed, largest first (with `order=small`, largest last). Support for 3D
-//! and wraps is our addition.
+//! Our choices: the longest side is halved (the first one if several are longest), and an odd side
+//! is divided into ceil and floor. Larger pieces are placed first, each by First Fit. They are
+//! turned if necessary; `turn=none` keeps their orientations. A level is not tried if halving would
+//! give a piece a new side of 1. A bare count gets the most compact box of exactly that many nodes.
+//! Pieces are numbered in the order in which they are placed, with the largest first (with
+//! `order=small`, the largest last). Support for 3D and wraps is our addition.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Cuboid, Grid, Occupancy, RefusalKey, Request, Scan, Sides, volume};
@@ -80,25 +81,25 @@ struct Anca {
     grid: Grid,
     turn: Turn,
     smallest_first: bool,
-    /// Scratch: the nodes still free after the pieces placed so far.
+    /// Scratch memory: the nodes that are still free after the pieces placed so far.
     left: Occupancy,
-    /// Scratch: a level's pieces, largest first.
+    /// Scratch memory: the pieces of a level, largest first.
     frames: Vec<Sides>,
-    /// Scratch: the placements of the pieces.
+    /// Scratch memory: the placements of the pieces.
     parts: Vec<Cuboid>,
-    /// Frames tried, and words in the copies where they are placed.
+    /// The number of frames tried, and of words in the copies in which they are placed.
     work: Work,
 }
 
 impl Anca {
-    /// Places all of the level's pieces. Returns false if any does not fit.
+    /// Places all pieces of the level. Returns false if any of them does not fit.
     fn place(&mut self, search: &mut BaseSearch, free: &Occupancy) -> bool {
         self.left.copy_from(free);
         self.work.words += u64::from(self.grid.nodes().div_ceil(64));
         self.parts.clear();
         for &frame in &self.frames {
             self.work.boxes += 1;
-            // The first frame is searched for in the current state; the others in a state that
+            // The first frame is searched for in the current state, and the others in a state that
             // never existed on the machine.
             let asked =
                 if self.parts.is_empty() { self.turn.name(frame) } else { RefusalKey::Once };

@@ -1,9 +1,9 @@
-//! Gen-Alg: for every center, take the n nearest free nodes by hops; the set with the smallest sum
-//! of pairwise distances wins.
+//! Gen-Alg: for every center, take the n nearest free nodes by hops. The set with the smallest sum
+//! of pairwise distances is granted.
 //!
-//! Misses nothing: it succeeds exactly when enough nodes are free. On a mesh, its sum of pairwise
-//! distances is at most 2 - 2/n times the minimum; with `mm`, it is at most 2 - 1/(2d) times, in d
-//! dimensions (7/4 in 2D).
+//! The strategy succeeds exactly when enough nodes are free. On a mesh, its sum of pairwise
+//! distances is at most 2 - 2/n times the minimum. With `mm`, it is at most 2 - 1/(2d) times the
+//! minimum, in d dimensions (7/4 in 2D).
 //!
 //! ```text
 //!       2           n nearest to c by hops: whole diamonds, the last one's
@@ -14,16 +14,17 @@
 //! ```
 //!
 //! Cost: O(C B) for C centers and B nodes, free or not, within the distance of the furthest granted
-//! one; with `rule=gen-alg`, C is the number of free nodes. The pairwise sum is computed without
-//! visiting pairs: hops add up over the axes, and on an axis the number of nodes at each coordinate
-//! is enough. A line takes prefix sums, a ring a sliding half-turn. Machines have at most 65,536
-//! nodes.
+//! node. With `rule=gen-alg`, C is the number of free nodes. The pairwise sum is computed without
+//! visiting pairs: hops are summed over the axes, and on each axis the number of nodes at each
+//! coordinate is enough. A line takes prefix sums, and a ring a sliding half-turn. Machines have at
+//! most 65,536 nodes.
 //!
 //! Source: Krumke, Marathe, Noltemeier, Radhakrishnan, Ravi & Rosenkrantz, "Compact location
 //! problems", TCS 181(2), 1997; MM: Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips,
-//! "Communication-aware processor allocation for supercomputers", Algorithmica 50(2), 2008. As in
-//! SST's scheduler element, except that a busy center is never granted. On rings, distances use the
-//! shorter direction; the bounds are not claimed for them. Ties go to the first set.
+//! "Communication-aware processor allocation for supercomputers", Algorithmica 50(2), 2008. The
+//! algorithm is that of SST's scheduler element, except that a busy center is never granted. On
+//! rings, distances use the shorter direction, and the bounds are not claimed. Ties go to the first
+//! set.
 
 use std::sync::Arc;
 
@@ -83,23 +84,23 @@ struct GenAlg {
     grid: Grid,
     crossings: bool,
     offsets: Arc<Offsets>,
-    /// Scratch: the free nodes at one distance, each with its offset.
+    /// Scratch memory: the free nodes at one distance, each with its offset.
     ring: Vec<(NodeId, [i32; 3])>,
-    /// Scratch: the nodes nearest to the last center.
+    /// Scratch memory: the nodes nearest to the last center.
     chosen: Vec<NodeId>,
-    /// Scratch: the number of nodes taken, by axis and offset from the center. Index 0 corresponds
-    /// to minus the axis's side.
+    /// Scratch memory: the number of nodes taken, by axis and by offset from the center. Index 0
+    /// stands for the offset minus the axis's side.
     counts: [Vec<u32>; 3],
-    /// Scratch, by axis and coordinate: true if some free node has that coordinate.
+    /// Scratch memory: for each axis and coordinate, true if some free node has that coordinate.
     present: [Vec<bool>; 3],
-    /// Nodes visited around centers.
+    /// The number of nodes visited around centers.
     tested: u64,
 }
 
-/// The offsets of the nodes at each distance from a center. On a wrapping axis they use the shorter
-/// direction, or the upward one if both are equally long.
+/// The offsets of the nodes at each distance from a center. On an axis that wraps, they use the
+/// shorter direction, or the upward one if both are equally long.
 struct Offsets {
-    /// By distance; at each distance in row-major order.
+    /// The offsets by distance. Those at each distance are in row-major order.
     rings: Vec<Vec<[i32; 3]>>,
 }
 
@@ -144,13 +145,13 @@ impl GenAlg {
         Some(self.grid.id(point))
     }
 
-    /// Chooses the `nodes` free nodes nearest to a center (at the last distance, the first in
-    /// row-major order). Returns the sum of their pairwise distances. O(nodes at the visited
-    /// distances).
+    /// Chooses the `nodes` free nodes nearest to a center. At the last distance, these are the
+    /// first ones in row-major order. Returns the sum of their pairwise distances. Takes O(nodes at
+    /// the visited distances) time.
     fn nearest(&mut self, free: &Occupancy, centre: Coordinates, nodes: u32) -> u64 {
         let offsets = Arc::clone(&self.offsets);
         self.chosen.clear();
-        // The minimum and maximum offset on each axis.
+        // These are the minimum and the maximum offset on each axis.
         let mut reach = [[0; 2]; 3];
         for offsets in &offsets.rings {
             self.tested += offsets.len() as u64;
@@ -182,14 +183,14 @@ impl GenAlg {
         (0..3).map(|axis| self.pairwise(axis, reach[axis])).sum()
     }
 
-    /// Returns the sum of pairwise distances along an axis, from the numbers of nodes at each
-    /// offset, which are then reset.
+    /// Returns the sum of pairwise distances along an axis, given the number of nodes at each
+    /// offset. These numbers are then reset.
     fn pairwise(&mut self, axis: usize, [low, high]: [i32; 2]) -> u64 {
         let n = i32::from(self.grid.side(axis));
         let place = |offset: i32| (n + offset) as usize;
         let counts = &mut self.counts[axis];
         let sum = if self.grid.wraps(axis) && high - low > n / 2 {
-            // All offsets in one turn.
+            // These are all offsets in one turn.
             around_ring(&counts[place(-((n - 1) / 2))..=place(n / 2)])
         } else {
             along_line(&counts[place(low)..=place(high)])
@@ -272,8 +273,8 @@ fn along_line(counts: &[u32]) -> u64 {
     sum
 }
 
-/// Like [`along_line`], but on a ring with the shorter direction: nodes up to half the ring ahead
-/// count.
+/// Does the same as [`along_line`] on a ring, in the shorter direction: nodes up to half the ring
+/// ahead count.
 fn around_ring(counts: &[u32]) -> u64 {
     let n = counts.len();
     let half = (n - 1) / 2;

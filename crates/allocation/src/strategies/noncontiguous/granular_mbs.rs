@@ -1,7 +1,7 @@
-//! Granular MBS: buddies that halve one axis at a time.
+//! Granular MBS: a multiple buddy strategy whose blocks are halved on one axis at a time.
 //!
-//! Misses nothing: it succeeds exactly when enough nodes are free. Blocks of 2, 8, 32, ... nodes
-//! exist in addition to those of 4, 16, 64, ..., so a request is granted in fewer pieces than by
+//! The strategy succeeds exactly when enough nodes are free. Blocks of 2, 8, 32, ... nodes exist in
+//! addition to those of 4, 16, 64, ..., so a request is granted in fewer pieces than by
 //! [`mbs`](super::mbs).
 //!
 //! ```text
@@ -13,14 +13,14 @@
 //!     +---------+-----+---+
 //! ```
 //!
-//! Cost: the same as [`mbs`](super::mbs), with about d times the levels.
+//! Cost: that of [`mbs`](super::mbs), with about d times as many levels.
 //!
 //! Source: the allocator of this name in SST's scheduler element. SST starts from single nodes and
-//! joins blocks to their equals until nothing changes. It does so along x, y, z in turn, larger
+//! joins equal blocks until nothing changes. It does so along x, y and z in turn, with larger
 //! blocks first, in the order z, y, x.
 //!
 //! Departures: the result of SST's rounds is known in advance, and is computed directly. On each
-//! axis a node's block doubles in every round until its buddy would be outside the machine, so
+//! axis, a node's block doubles in every round until its buddy would be outside the machine, so
 //! blocks are products of dyadic intervals. (A test simulates SST's rounds and compares.) The
 //! request is divided as in MBS with R = 2. SST takes the largest existing volume that does not
 //! exceed the rest, which is the same. Wraps are ignored. The options are those of
@@ -70,7 +70,7 @@ fn intervals(side: u16) -> Vec<(u16, u32)> {
     digits.map(|digit| (side & !((2 << digit) - 1) as u16, digit)).collect()
 }
 
-/// Returns the sides of a block at each level, up to these powers of two.
+/// Returns the sides of a block at each level, from a single node up to these powers of two.
 fn sides_by_level(powers: [u32; 3]) -> Arc<[Sides]> {
     let mut sides = [1; 3];
     let mut sides_by_level = vec![sides];
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use pavior_mesh::{Cuboid, volume};
 
-    /// Simulates SST's rounds: every block that ever exists, and the final blocks.
+    /// Simulates SST's rounds. Returns every block that ever exists, and the final blocks.
     fn played(grid: &Grid) -> (BTreeSet<Cuboid>, BTreeSet<Cuboid>) {
         let key = |c: &Cuboid| [c.base[2], c.base[1], c.base[0]];
         let mut blocks: Vec<Cuboid> =

@@ -1,6 +1,6 @@
 //! Sorted free list: take the first free nodes along a line through the machine.
 //!
-//! Misses nothing: it succeeds exactly when enough nodes are free.
+//! The strategy succeeds exactly when enough nodes are free.
 //!
 //! ```text
 //!   order=snake, 5 nodes:   . . . .
@@ -9,16 +9,16 @@
 //!                           # # # #
 //! ```
 //!
-//! With `order=row-major`, it is identical to `naive` and `paging:0:row-major`; with any other
-//! order, to `paging:0` with that order. All of them use
+//! With `order=row-major`, the strategy is identical to `naive` and `paging:0:row-major`. With any
+//! other order, it is identical to `paging:0` with that order. All of them use
 //! [`LinearOrder`](crate::strategies::shared::linear_order::LinearOrder).
 //!
 //! Cost: O(N + n log n) for n of N nodes; O(N/64 + n) in row-major order.
 //!
 //! Source: Leung, Arkin, Bender, Bunde, Johnston, Lal, Mitchell, Phillips & Seiden, "Processor
 //! allocation on Cplant: achieving general processor locality using one-dimensional allocation
-//! strategies", CLUSTER 2002; behavior as in SST's scheduler element. Orders given node by node
-//! replace SST's files.
+//! strategies", CLUSTER 2002. The behavior is that of SST's scheduler element. Orders that are
+//! given node by node replace SST's files.
 
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::linear_order::{self, Linear, Packing};

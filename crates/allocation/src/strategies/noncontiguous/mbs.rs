@@ -1,9 +1,9 @@
-//! Multiple Buddy Strategy: write the count in base R; each digit is a number of blocks of side
+//! Multiple Buddy Strategy: write the count in base R. Each digit is a number of blocks of side
 //! 2^i.
 //!
-//! Misses nothing: it succeeds exactly when enough nodes are free, since a missing block is split
-//! off a larger one, or else replaced by R smaller ones. A request for n = R^i gets one block (a
-//! square or a cube) if a free one exists, otherwise pieces.
+//! The strategy succeeds exactly when enough nodes are free, because a missing block is split off a
+//! larger one, or else replaced by R smaller ones. A request for n = R^i nodes gets one block (a
+//! square or a cube) if there is a free one, and pieces otherwise.
 //!
 //! ```text
 //!   7 nodes = 13 in base 4        9x2 mesh: roots of side 2, and one column of single nodes
@@ -13,21 +13,21 @@
 //!     a a . .     b c d: three 1x1                        so four 2x2 and two 1x1
 //! ```
 //!
-//! Cost: O(n + L N/64) to find n of N nodes in L levels (one bit set per level); O(affected blocks
-//! x L) for a grant or a release.
+//! Cost: O(n + L N/64) to find n of N nodes in L levels (one bit set per level), and O(affected
+//! blocks x L) for a grant or a release.
 //!
 //! Source: Liu, Lo, Windisch & Nitzberg, Supercomputing '94; Lo, Windisch, Liu & Nitzberg, TPDS
-//! 8(7), 1997, for squares. Initial blocks of any W x H as in SST's scheduler element.
+//! 8(7), 1997, for squares. The initial blocks of any W x H are those of SST's scheduler element.
 //!
-//! Departures: with d axes longer than 1, the radix R is 2^d, so that blocks are cubes in 3D and
-//! segments in 1D. The initial partition of W x D x H is the largest cube of side 2^t that fits,
-//! and then the slabs on its right, behind it and above it in the same way. Levels above the
-//! largest block exist but are empty. Blocks merge only with the siblings of one parent, even if
-//! other adjacent blocks are free, and initial blocks never merge. Wraps are ignored. The papers
-//! keep an ordered list of free blocks for each level, but do not state the order. Here, it is the
-//! row-major order of the blocks' bases. With `free=fifo` or `free=lifo`, it is the order of their
-//! release, or the reverse. The papers do not say how processors in several blocks are numbered.
-//! Here, `order` determines which blocks come first.
+//! Departures: with d axes longer than 1, the radix R is 2^d, so blocks are cubes in 3D and
+//! segments in 1D. The initial partition of W x D x H consists of the largest cube of side 2^t that
+//! fits, and of the slabs on its right, behind it and above it. The slabs are divided in the same
+//! way. Levels above the largest block exist but are empty. Blocks merge only with the siblings of
+//! one parent, even if other adjacent blocks are free, and initial blocks never merge. Wraps are
+//! ignored. The papers keep an ordered list of free blocks for each level, but do not state the
+//! order. Here, it is the row-major order of the blocks' bases. With `free=fifo` or `free=lifo`, it
+//! is the order of their release, or the reverse. The papers do not say how processors in several
+//! blocks are numbered. Here, `order` determines which blocks come first.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -60,13 +60,14 @@ pub(super) const ORDER: OptionSpec = OptionSpec {
     bare: false,
 };
 
-/// Numbers a job's pieces according to the `order` option. The input has the largest first.
+/// Numbers the pieces of a job according to the `order` option. In the input, the largest come
+/// first.
 #[inline]
 pub(super) fn numbered(parts: Vec<Cuboid>, smallest_first: bool) -> Vec<Cuboid> {
     if smallest_first { turned_round(&parts) } else { parts }
 }
 
-/// Sorts pieces, smallest first. Pieces of equal size keep their order.
+/// Sorts pieces by size, with the smallest first. Pieces of equal size keep their order.
 fn turned_round(parts: &[Cuboid]) -> Vec<Cuboid> {
     debug_assert!(parts.is_sorted_by_key(|part| Reverse(part.volume())));
     let of_a_size = parts.chunk_by(|one, next| one.volume() == next.volume());
@@ -93,7 +94,7 @@ fn initial_blocks(grid: &Grid) -> Vec<Root> {
     let sides_by_top: Vec<Arc<[Sides]>> =
         (0..=longest).map(|top| (0..=top).map(|level| cube(1 << level)).collect()).collect();
     let mut roots = Vec::new();
-    // A stack instead of recursion, since a thin machine has as many blocks as columns.
+    // A stack replaces recursion, because a thin machine has as many blocks as columns.
     let mut left = vec![Cuboid::whole(grid)];
     while let Some(cuboid) = left.pop() {
         let sides = (0..3).filter(|&axis| is_long(axis)).map(|axis| cuboid.sides[axis]);

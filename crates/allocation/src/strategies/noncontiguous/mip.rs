@@ -1,9 +1,9 @@
 //! Minimum Interference Paging: take the first free box of exactly n nodes, of any shape. If there
-//! is none, take the n free nodes with the smallest distance between the first and last in
+//! is none, take the n free nodes with the smallest distance between the first and the last in
 //! row-major order.
 //!
-//! Misses nothing: it succeeds exactly when enough nodes are free. The grant is contiguous whenever
-//! a free box of exactly n nodes exists, even if scattered nodes would have a smaller span.
+//! The strategy succeeds exactly when enough nodes are free. The grant is contiguous whenever there
+//! is a free box of exactly n nodes, even if scattered nodes would have a smaller span.
 //!
 //! ```text
 //!   4 nodes:   . # a a     a free 2x2 box       . # . #    no free box of 4:
@@ -11,7 +11,7 @@
 //!              . # . .                          a # a #
 //! ```
 //!
-//! The fallback is the rule and code of `linear-first:row-major`.
+//! The rule and the code of the fallback are those of `linear-first:row-major`.
 //!
 //! Cost: one First Fit for each of the d(n) shapes, and O(N) for the fallback.
 //!
@@ -19,9 +19,9 @@
 //! allocation for mesh interconnection networks", Simulation Modelling Practice and Theory 80,
 //! 2018.
 //!
-//! Departures: the shapes are in the order of All-Shapes First Fit, compact ones first. The
-//! requested shape comes before them if it has exactly n nodes. Support for 3D and wraps (for the
-//! boxes) is our addition.
+//! Departures: the shapes are in the order of All-Shapes First Fit, with compact ones first. If the
+//! requested shape has exactly n nodes, it comes before them. Support for 3D and (for the boxes)
+//! for wraps is our addition.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan, Sides, order, volume};
@@ -55,9 +55,9 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 #[derive(Clone)]
 struct MinimumInterference {
     grid: Grid,
-    /// Scratch: the boxes of n nodes.
+    /// Scratch memory: the boxes of n nodes.
     shapes: Vec<Sides>,
-    /// Scratch: the requested shape, then the boxes of n nodes.
+    /// Scratch memory: the requested shape, followed by the boxes of n nodes.
     boxes: Vec<Sides>,
     line: LinearOrder,
 }

@@ -1,6 +1,6 @@
 //! Naive: take the first free nodes in row-major order.
 //!
-//! Misses nothing: it succeeds exactly when enough nodes are free.
+//! The strategy succeeds exactly when enough nodes are free.
 //!
 //! ```text
 //!   . . . .      a request for 5 nodes: the lowest rows are filled
@@ -8,11 +8,12 @@
 //!   a a # a
 //! ```
 //!
-//! The same rule as `paging:0:row-major` and `linear-sorted:row-major`, under the 1994 paper's
-//! name. The code is [`LinearOrder`](crate::strategies::shared::linear_order::LinearOrder).
+//! The rule is the same as that of `paging:0:row-major` and `linear-sorted:row-major`, under the
+//! name in the 1994 paper. The code is
+//! [`LinearOrder`](crate::strategies::shared::linear_order::LinearOrder).
 //!
-//! Cost: O(N/64 + n) for n of N nodes. `free=fifo` and `free=lifo` take nodes in release order, as
-//! [`paging`](super::paging) does.
+//! Cost: O(N/64 + n) for n of N nodes. With `free=fifo` and `free=lifo`, nodes are taken in the
+//! order of their release, as in [`paging`](super::paging).
 //!
 //! Source: Liu, Lo, Windisch & Nitzberg, "Non-contiguous processor allocation algorithms for
 //! distributed memory multicomputers", Supercomputing '94.

@@ -2,8 +2,8 @@
 //! some order.
 //!
 //! With k = 0, it misses nothing, because a page is a node. With k >= 1, it succeeds exactly when
-//! the free pages have enough nodes, and misses free nodes in partly busy pages (because of its own
-//! jobs' internal fragmentation, or failed nodes).
+//! the free pages have enough nodes. The strategy misses free nodes in partly busy pages, which
+//! result from the internal fragmentation of its own jobs or from failed nodes.
 //!
 //! ```text
 //!   paging:1 on an 8x4 mesh, 7 nodes requested: two pages, 8 nodes, in row-major order of pages
@@ -14,21 +14,21 @@
 //! ```
 //!
 //! The orders of pages (`pavior_mesh::order`) are row-major; snake; shuffled row-major, which
-//! interleaves the bits of row and column; and shuffled snake, for which no definition was found:
-//! the `shuffle` option has three candidates.
+//! interleaves the bits of row and column; and shuffled snake, for which no definition was found,
+//! so the `shuffle` option has three candidates.
 //!
 //! Cost: O(P) for P pages, and O(affected pages) for a grant or a release. With k = 0, the code is
 //! [`LinearOrder`](crate::strategies::shared::linear_order::LinearOrder), and `paging:0:row-major`
 //! is `naive`.
 //!
 //! Source: Liu, Lo, Windisch & Nitzberg, Supercomputing '94; Lo, Windisch, Liu & Nitzberg,
-//! "Noncontiguous processor allocation algorithms for mesh-connected multicomputers", TPDS 8(7),
-//! 1997. Departures: pages are cubes in 3D and segments in 1D. If a side is not a multiple of 2^k,
-//!       the last pages are smaller. A job takes pages until they have enough nodes.
-//!       `border=unused` excludes small pages; the machines in the literature have none. Wraps are
-//!       ignored. The papers keep a list of free pages without saying whether it stays in index
-//!       order (`free=sorted`). With `free=fifo`, a released page goes to the end of the list; with
-//!       `free=lifo`, to its beginning. Each page is then a separate part.
+//! "Noncontiguous processor allocation algorithms for mesh-connected multicomputers", TPDS
+//! 8(7), 1997. Departures: pages are cubes in 3D and segments in 1D. If a side is not a multiple of
+//! 2^k, the last pages are smaller. A job takes pages until they have enough nodes. `border=unused`
+//! excludes small pages; the machines in the literature have none. Wraps are ignored. The papers
+//! keep a list of free pages without saying whether it stays in index order (`free=sorted`). With
+//! `free=fifo`, a released page goes to the end of the list; with `free=lifo`, to its beginning.
+//! Each page is then a separate part.
 
 use std::sync::Arc;
 
@@ -119,9 +119,9 @@ fn claim(options: &Options) -> Claim {
     }
 }
 
-/// Returns the largest number of nodes in the pages that a request takes. If the border cuts off
-/// pages, a job takes pages until they have enough nodes: only one node may be missing when it
-/// takes the last page, which may be a whole one.
+/// Returns the maximum number of nodes in the pages that a request takes. If the border cuts off
+/// pages, a job takes pages until they have enough nodes: when it takes the last page, which may be
+/// a whole one, only one node may be missing.
 fn most(request: &Request, grid: &Grid, options: &Options) -> u64 {
     let side = page_side(options);
     let sides = grid.sides().map(|n| u64::from(u32::from(n).min(side)));
@@ -148,7 +148,8 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     paging.boxed(FreeOrder::of(options))
 }
 
-/// Creates paging of single nodes in row-major order, taken in release order.
+/// Creates paging of single nodes in row-major order, which are taken in the order of their
+/// release.
 pub(super) fn single_nodes(grid: &Grid, order: FreeOrder) -> BoxedStrategy {
     Paging::new(*grid, 1, order::row_major).boxed(order)
 }
@@ -157,7 +158,7 @@ fn page_side(options: &Options) -> u32 {
     1 << options.integer("size")
 }
 
-/// Returns the order specified by the options.
+/// Returns the order that the options specify.
 fn order_of(pages: &Grid, options: &Options) -> Vec<NodeId> {
     match (options.get("scheme"), options.get("shuffle")) {
         ("snake", _) => order::snake(pages),
@@ -169,25 +170,25 @@ fn order_of(pages: &Grid, options: &Options) -> Vec<NodeId> {
     }
 }
 
-/// Pages, or single nodes if nodes are taken in release order.
+/// The strategy for pages, or for single nodes that are taken in the order of their release.
 #[derive(Clone)]
 struct Paging {
     grid: Grid,
     side: u32,
-    /// The grid of pages: each of its nodes is a page.
+    /// The grid of pages, in which each node is a page.
     pages: Grid,
     /// The pages that may be granted, in index order.
     order: Arc<[NodeId]>,
-    /// For each page, the number of its nodes that are not free, including its jobs' spare nodes.
+    /// For each page, the number of its nodes that are not free, including spare nodes of jobs.
     busy: Vec<u32>,
     /// True for each page that may be granted.
     usable: Vec<bool>,
-    /// The usable pages that are completely free, in release order. `None` if pages are taken in
-    /// index order.
+    /// The usable pages that are completely free, in the order of their release, or `None` if pages
+    /// are taken in index order.
     returned: Option<FreeSet>,
     /// The number of nodes in the usable pages that are completely free.
     ready: u32,
-    /// Pages visited, and pages affected by grants and releases.
+    /// The number of pages visited, and the number affected by grants and releases.
     work: Work,
 }
 
@@ -209,7 +210,7 @@ impl Paging {
         }
     }
 
-    /// Excludes pages that the border cuts off.
+    /// Excludes the pages that the border cuts off.
     fn leave_out_cut_pages(&mut self) {
         let whole = |page: &Cuboid| {
             let long = |axis: usize| self.grid.side(axis) > 1;
@@ -221,7 +222,7 @@ impl Paging {
         self.order = self.order.iter().filter(used).copied().collect();
     }
 
-    /// Boxes the strategy, with all pages free.
+    /// Puts the strategy into a box, with all pages free.
     fn boxed(mut self, order: FreeOrder) -> BoxedStrategy {
         self.ready = self.order.iter().map(|&page| self.page(page).volume()).sum();
         if order != FreeOrder::Sorted {
@@ -286,7 +287,8 @@ impl Paging {
         Cuboid::new(base.map(|c| c as u16), [side(0), side(1), side(2)].map(|s| s as u16))
     }
 
-    /// Calls a function with every page that a box overlaps, and the number of nodes they share.
+    /// Calls a function with every page that a box overlaps, and with the number of nodes that they
+    /// share.
     fn touched(&mut self, cuboid: &Cuboid, mut change: impl FnMut(&mut Self, NodeId, u32)) {
         for piece in cuboid.unwrapped(&self.grid.clone()) {
             let first = piece.base.map(u32::from);
@@ -316,7 +318,8 @@ impl Strategy for Paging {
         if request.nodes > self.ready {
             return None;
         }
-        // Taken out of the strategy during the search, which counts its work.
+        // The set is taken out of the strategy during the search, because the strategy counts its
+        // work.
         let returned = self.returned.take();
         let parts = if let Some(returned) = &returned {
             self.take(request.nodes, returned.iter().map(NodeId))

@@ -1,7 +1,8 @@
-//! Random: draw free nodes uniformly, regardless of their positions.
+//! Random: take free nodes at random, with a uniform distribution and regardless of their
+//! positions.
 //!
-//! Misses nothing: it succeeds exactly when enough nodes are free. It is the reference for the cost
-//! of dispersal.
+//! The strategy succeeds exactly when enough nodes are free. It is the reference for the cost of
+//! dispersal.
 //!
 //! ```text
 //!   . # . .      a request for 4 nodes on an empty 4x4 mesh, drawn: each of the
@@ -10,13 +11,14 @@
 //!   . . # .
 //! ```
 //!
-//! Cost: O(F) for F free nodes, and O(n log n) for n nodes to put them in row-major order. Exactly
-//! n numbers are drawn for a granted request, and none for a refused one.
+//! Cost: O(F) for F free nodes, and O(n log n) to put n nodes into row-major order. Exactly n
+//! numbers are drawn for a granted request, and none for a refused one.
 //!
 //! Source: Liu, Lo, Windisch & Nitzberg, "Non-contiguous processor allocation algorithms for
 //! distributed memory multicomputers", Supercomputing '94. Our choices: the nodes are drawn by the
-//! first n steps of a Fisher-Yates shuffle of the free nodes. They are granted in row-major order,
-//! not in the order drawn, because strategies map processes row-major.
+//! first n steps of a Fisher-Yates shuffle of the free nodes. They are granted in row-major order
+//! rather than in the order in which they were drawn, because strategies map processes in row-major
+//! order.
 
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Grid, NodeId, Occupancy, Request};
@@ -42,9 +44,9 @@ fn build(grid: &Grid, _: &Options) -> BoxedStrategy {
 #[derive(Clone)]
 struct Random {
     grid: Grid,
-    /// Scratch: the free nodes. The first ones are those drawn.
+    /// Scratch memory: the free nodes. The first ones are those that were drawn.
     nodes: Vec<NodeId>,
-    /// Free nodes listed, and words read to list them.
+    /// The number of free nodes listed, and the number of words read to list them.
     work: Work,
 }
 

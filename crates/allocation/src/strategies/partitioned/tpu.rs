@@ -1,20 +1,20 @@
-//! TPU pods: cubes of 4x4x4 chips, joined to slices by optical circuit switches or by fixed wires.
+//! TPU pods: cubes of 4x4x4 chips, which optical circuit switches or fixed wires join to slices.
 //!
 //! The machine is a grid of chips whose sides are multiples of 4. A cube is an aligned 4x4x4 box in
-//! it; cubes are numbered row-major. A request's shape is the shape of the slice, in chips and in
-//! any orientation:
+//! this grid, and cubes are numbered in row-major order. The shape of a request is the shape of the
+//! slice, in chips and in any orientation:
 //!
-//! - All sides multiples of 4: a slice of whole cubes. With `ocs`, any free cubes are suitable,
-//!   anywhere. The lowest ones are taken, one part each, in the order of the slice's own cubes.
-//!   With `static`, they must form a box, which is found by first fit, turned if necessary, and may
-//!   cross the machine's wraps.
-//! - All sides 1, 2 or 4: an aligned box inside one cube. The fullest cube that can take it is
-//!   chosen, so that whole cubes stay free.
+//! - All sides are multiples of 4: the slice consists of whole cubes. With `ocs`, any free cubes
+//!   are suitable, wherever they are. The lowest ones are taken, with one part each, in the order
+//!   of the slice's own cubes. With `static`, they must form a box, which is found by First Fit,
+//!   turned if necessary, and may cross the wraps of the machine.
+//! - All sides are 1, 2 or 4: the slice is an aligned box inside one cube. The fullest cube with
+//!   room for it is chosen, so that whole cubes stay free.
 //! - Other shapes are never granted, unless `round=up` enlarges their sides: to 1, 2 or 4 if none
-//!   is longer than 4, otherwise to multiples of 4.
+//!   is longer than 4, and to multiples of 4 otherwise.
 //!
-//! A count without a shape gets the smallest slice that holds it: 1, 2, 4, ..., 32 chips of a cube,
-//! or whole cubes.
+//! A count without a shape gets the smallest slice that holds it: 1, 2, 4, ..., or 32 chips of a
+//! cube, or whole cubes.
 //!
 //! ```text
 //!   ocs: 8x8x4, four cubes          static: the same free cubes
@@ -22,20 +22,20 @@
 //!     a # a #                         . # . #     is free: refused
 //! ```
 //!
-//! Misses nothing in its model. With `ocs`, there is no external fragmentation of whole cubes, but
-//! some inside cubes. A failed chip excludes its cube from all slices of whole cubes. With `ocs`, a
-//! slice of several cubes has fibers through every switch, so none can be formed while any switch
-//! is missing.
+//! The strategy misses nothing in its model. With `ocs`, there is no external fragmentation of
+//! whole cubes, but some inside cubes. A failed chip excludes its cube from all slices of whole
+//! cubes. With `ocs`, a slice of several cubes has fibers through every switch, so no such slice
+//! can be formed while any switch is missing.
 //!
-//! Cost: O(C) for C cubes, and O(64) for each cube that may be the fullest; with `static`, O(C/64
-//! log(side)) per orientation.
+//! Cost: O(C) for C cubes, and O(64) for each cube that may be the fullest. With `static`, the cost
+//! is O(C/64 log(side)) per orientation.
 //!
 //! Source: Jouppi et al., "TPU v4: an optically reconfigurable supercomputer for machine learning
 //! with hardware support for embeddings", ISCA 2023 (4x4x4 cubes, any i x j x k of them, and the
 //! comparison with static wiring); Google Cloud's documentation of slice topologies. Our choices:
-//! the lowest cubes and the fullest cube are chosen, and single chips are allocated, not hosts of
-//! 2x2x1. Twisted slices (n x n x 2n, n x 2n x 2n) need the same cubes as others, so nothing here
-//! depends on them.
+//! the lowest cubes and the fullest cube are chosen, and single chips are allocated rather than
+//! hosts of 2x2x1. Twisted slices (n x n x 2n, n x 2n x 2n) need the same cubes as others, so they
+//! make no difference here.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{
@@ -104,12 +104,12 @@ fn most(request: &Request, _: &Grid, options: &Options) -> u64 {
     }
 }
 
-/// The slice that a request asks for.
+/// The slice that a request is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slice {
-    /// A box in one cube, with these sides, each 1, 2 or 4.
+    /// A box with these sides in one cube. Each side is 1, 2 or 4.
     Inside(Sides),
-    /// A number of cubes, and, if they must form a box, its sides in cubes (any if `None`).
+    /// A number of cubes. If they must form a box, also its sides in cubes (`None` for any sides).
     Cubes(u64, Option<Sides>),
 }
 
@@ -122,7 +122,7 @@ impl Slice {
         if round && small {
             sides = sides.map(u16::next_power_of_two);
         } else if round {
-            // No machine can hold a slice beyond the largest multiple.
+            // No machine can hold a slice whose sides exceed the largest multiple.
             sides = sides.map(|side| side.checked_next_multiple_of(EDGE).unwrap_or(u16::MAX));
         }
         if sides.iter().all(|side| side % EDGE == 0) {
@@ -152,8 +152,8 @@ fn cube_grid(grid: &Grid) -> Grid {
     *Cubes::of(grid).expect("the strategy works on pods only").grid()
 }
 
-/// Returns a slice's boxes inside a cube, aligned to their own sides: orientation by orientation,
-/// each in row-major order.
+/// Returns the boxes of a slice inside a cube, which are aligned to their own sides. They are
+/// ordered by orientation, and in row-major order for each.
 fn aligned(cube: Cuboid, sides: Sides) -> impl Iterator<Item = Cuboid> {
     let starts = move |axis: usize, side: u16| {
         let base = cube.base[axis];
@@ -194,9 +194,10 @@ struct Tpu {
     /// The cubes that are completely free.
     whole: Occupancy,
     bases: BaseSet,
-    /// Scratch: the shapes to try, in order, in cubes.
+    /// Scratch memory: the shapes to try, in order and in cubes.
     shapes: Vec<Sides>,
-    /// Cubes and boxes in cubes tested, and chips entered for grants and releases.
+    /// The number of cubes and of boxes in cubes that were tested, and the number of chips entered
+    /// for grants and releases.
     work: Work,
 }
 
@@ -305,7 +306,7 @@ impl MachineStrategy for Tpu {
     }
 }
 
-// A second model for the oracle, based only on the free chips.
+// The rest is a second model for the oracle, which is based only on the free chips.
 
 /// Returns true if the slice can be formed.
 fn feasible(scene: &Scene<'_>) -> bool {

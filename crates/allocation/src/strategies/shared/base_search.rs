@@ -1,12 +1,12 @@
-//! First Fit's searches, for all strategies that take the first free base of some shapes.
+//! The searches of First Fit, for all strategies that take the first free base of some shapes.
 //!
-//! The `search` option chooses among them; all give the same answer. The engine tracks every change
-//! through [`BaseSearch::granted`] and [`BaseSearch::released`]; the other searches read the state
-//! when it is loaded.
+//! The `search` option chooses one of them; all give the same answer. The engine follows every
+//! change through [`BaseSearch::granted`] and [`BaseSearch::released`]. The other searches read the
+//! state when it is loaded.
 //!
 //! Invariant: the result is the first base in scan order of the first shape that has one.
 //!
-//! Cost depends on the search: [`BoxSearch`], a table of prefix sums, or [`BaseSet`].
+//! Cost: that of the search, which is [`BoxSearch`], a table of prefix sums, or [`BaseSet`].
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{
@@ -27,7 +27,7 @@ pub(crate) const SEARCH: OptionSpec = OptionSpec {
     bare: true,
 };
 
-/// The `search` option of strategies whose engine does not offer several searches.
+/// The `search` option of strategies that have only one engine.
 pub(crate) const ENGINE: OptionSpec = OptionSpec {
     values: Values::OneOf(&["engine", "plain"]),
     meaning: "the engine, which processes whole words of nodes, or the search from the \
@@ -35,7 +35,8 @@ pub(crate) const ENGINE: OptionSpec = OptionSpec {
     ..SEARCH
 };
 
-/// Like [`ENGINE`], but written with its key because another option's values are written bare.
+/// The option [`ENGINE`] in a form that must be written with its key, because the values of another
+/// option are written without a key.
 pub(crate) const ENGINE_BY_KEY: OptionSpec = OptionSpec { bare: false, ..ENGINE };
 
 /// Returns true if the options select the search from the literature.
@@ -46,16 +47,16 @@ pub(crate) fn is_plain(options: &Options) -> bool {
 /// A search for the first free base of a shape.
 #[derive(Clone)]
 pub(crate) enum BaseSearch {
-    /// The search from the literature, with a table of prefix sums: O(N) to fill it once for all
-    /// shapes, then O(1) per base.
+    /// The search from the literature with a table of prefix sums. It takes O(N) to fill the table
+    /// once for all shapes, then O(1) per base.
     Plain(PrefixSums),
-    /// [`BoxSearch`] with all its methods, or with just one of them and no cache.
+    /// [`BoxSearch`], either with all its methods, or with just one of them and no cache.
     Engine(Box<BoxSearch>),
-    /// The whole set of bases, for scan orders that are not row-major: O(N/64 log(side)) per shape.
+    /// The whole set of bases, for scan orders other than row-major. O(N/64 log(side)) per shape.
     Set(BaseSet),
 }
 
-/// Returns the key for caching a refusal that depends only on a node count.
+/// Returns the key for caching a refusal that depends only on a number of nodes.
 pub(crate) fn asked_by_count(nodes: u32) -> RefusalKey {
     // No box has a side of 0, so no shape has this key.
     RefusalKey::Alone([nodes as u16, (nodes >> 16) as u16, 0])
@@ -67,7 +68,7 @@ impl BaseSearch {
         BaseSearch::Engine(Box::new(BoxSearch::new(grid)))
     }
 
-    /// Creates the search specified by the options, for strategies with a fixed scan order.
+    /// Creates the search that the options specify, for strategies with a fixed scan order.
     pub(crate) fn of(grid: Grid, options: &Options, scan: Scan) -> BaseSearch {
         let alone = SearchMethods {
             cube: false,
@@ -88,7 +89,7 @@ impl BaseSearch {
         BaseSearch::Engine(Box::new(BoxSearch::with(grid, methods)))
     }
 
-    /// Creates the search specified by the options, for queries about single bases.
+    /// Creates the search that the options specify, for queries about single bases.
     pub(crate) fn of_bases(grid: Grid, options: &Options) -> BaseSearch {
         match options.get("search") {
             "plain" => BaseSearch::Plain(PrefixSums::new(grid)),
@@ -96,7 +97,7 @@ impl BaseSearch {
         }
     }
 
-    /// Loads a state, before the searches in that state.
+    /// Loads a state, which must be done before the searches in that state.
     pub(crate) fn load(&mut self, free: &Occupancy) {
         if let BaseSearch::Plain(sums) = self {
             sums.load(free);
@@ -110,14 +111,14 @@ impl BaseSearch {
         }
     }
 
-    /// Records that a whole box is now taken permanently. `free` lists its parts that were free.
+    /// Records that a whole box is now taken permanently. `free` contains its parts that were free.
     pub(crate) fn covered(&mut self, whole: &Cuboid, free: &Placement) {
         if let BaseSearch::Engine(search) = self {
             search.cover(whole, free.parts());
         }
     }
 
-    /// Records that a box that overlaps the covered one is now taken. `free` lists its parts that
+    /// Records that a box that overlaps a covered one is now taken. `free` contains its parts that
     /// were free.
     pub(crate) fn granted_over(&mut self, whole: &Cuboid, free: &Placement) {
         if let BaseSearch::Engine(search) = self {
@@ -132,7 +133,7 @@ impl BaseSearch {
         }
     }
 
-    /// Switches to searching any set of free nodes, without an index that tracks grants and
+    /// Switches to searching any set of free nodes, without an index that follows grants and
     /// releases.
     pub(crate) fn reset(&mut self) {
         if let BaseSearch::Engine(search) = self {
@@ -140,7 +141,7 @@ impl BaseSearch {
         }
     }
 
-    /// Frees a box that was granted only to see the remaining state.
+    /// Frees a box that was granted only in order to see the remaining state.
     pub(crate) fn given_up(&mut self, cuboid: Cuboid) {
         if let BaseSearch::Engine(search) = self {
             search.untake(&cuboid);
@@ -169,7 +170,8 @@ impl BaseSearch {
         }
     }
 
-    /// Returns the searches' work. Callers of [`BaseSearch::is_base`] count their own queries.
+    /// Returns the work of the searches. Callers of [`BaseSearch::is_base`] count their own
+    /// queries.
     pub(crate) fn work(&self) -> Work {
         match self {
             BaseSearch::Plain(sums) => sums.work(),
@@ -188,8 +190,8 @@ impl BaseSearch {
         }
     }
 
-    /// Returns true if the shape last computed is free at a canonical base. For searches created by
-    /// [`BaseSearch::of_bases`].
+    /// Returns true if the shape that was last computed is free at a canonical base. It is meant
+    /// for searches created by [`BaseSearch::of_bases`].
     pub(crate) fn is_base(&self, base: Coordinates, shape: Sides) -> bool {
         match self {
             BaseSearch::Plain(sums) => sums.busy_in(&Cuboid::new(base, shape)) == 0,

@@ -1,8 +1,8 @@
-//! A set of small numbers, one bit each, with their count.
+//! A set of small numbers, with one bit for each, and its number of elements.
 //!
 //! Invariant: `len` is the number of set bits.
 //!
-//! Cost: O(1) to insert, remove and test; O(words passed) for the next number.
+//! Cost: O(1) to insert, remove and test a number; O(words passed) to find the next number.
 
 /// Returns the positions of a word's set bits, ascending.
 pub(crate) fn ones(mut word: u64) -> impl Iterator<Item = u32> {

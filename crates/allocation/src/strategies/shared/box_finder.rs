@@ -1,11 +1,11 @@
-//! The first free bases for boxes of several shapes in one state.
+//! A search for the first free bases of boxes of several shapes in one state.
 //!
-//! Boxes that fit nowhere are cached. A box that contains one of them does not fit either. Both
-//! facts hold as long as nodes are only taken.
+//! Boxes that fit nowhere are cached, and a box that contains one of them does not fit either. Both
+//! facts stay true as long as nodes are only taken.
 //!
 //! Invariant: no box in `refused` fits anywhere in `state`, and none of them contains another.
 //!
-//! Cost: O(N/64 log(side)) per box; O(refused boxes) for one that contains a refused box.
+//! Cost: O(N/64 log(side)) per box; O(refused boxes) for a box that contains a refused one.
 
 use pavior_mesh::{BaseSet, Coordinates, Grid, Occupancy, Sides};
 
@@ -13,9 +13,9 @@ use pavior_mesh::{BaseSet, Coordinates, Grid, Occupancy, Sides};
 #[derive(Clone)]
 pub(crate) struct BoxFinder {
     bases: BaseSet,
-    /// The state last loaded.
+    /// The state that was last loaded.
     state: Option<Occupancy>,
-    /// The boxes known to fit nowhere.
+    /// The boxes that are known to fit nowhere.
     refused: Vec<Sides>,
 }
 
@@ -24,7 +24,7 @@ impl BoxFinder {
         BoxFinder { bases: BaseSet::new(grid), state: None, refused: Vec::new() }
     }
 
-    /// Loads a state. O(N/64).
+    /// Loads a state. Takes O(N/64) time.
     pub(crate) fn load(&mut self, free: &Occupancy) {
         match &mut self.state {
             Some(state) if state == free => return,
@@ -39,7 +39,7 @@ impl BoxFinder {
         self.bases.load(free);
     }
 
-    /// Returns the first `most` bases, in row-major order, where a box is free in the state.
+    /// Returns the first `most` bases, in row-major order, at which a box is free in the state.
     pub(crate) fn first(&mut self, sides: Sides, most: usize) -> Vec<Coordinates> {
         let holds = |outer: Sides, inner: Sides| (0..3).all(|axis| inner[axis] <= outer[axis]);
         if self.refused.iter().any(|&refused| holds(sides, refused)) {
@@ -66,8 +66,8 @@ mod tests {
     use pavior_kernel::Stream;
     use pavior_mesh::{Cuboid, NodeId};
 
-    /// Takes and releases nodes at random. Regardless of earlier queries, the answers are the same
-    /// as without a cache.
+    /// Takes and releases nodes at random. Whatever the earlier queries were, the answers are the
+    /// same as without a cache.
     #[test]
     fn what_is_remembered_changes_no_answer() {
         let mut dice = Stream::new(7, 0, "boxes");

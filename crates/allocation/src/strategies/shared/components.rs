@@ -1,5 +1,5 @@
-//! The components of the free nodes: the maximal sets connected by the machine's links. NAS and
-//! `connected` grow sets within them.
+//! The components of the free nodes, which are the maximal sets connected by the machine's links.
+//! NAS and `connected` grow sets within them.
 //!
 //! ```text
 //!   row 1:   ===.=====..       runs along x are found word by word; runs of adjacent rows
@@ -20,7 +20,7 @@ use pavior_mesh::{Grid, NodeId, Occupancy};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Components {
     runs: Vec<Run>,
-    /// The first run of each row, and one more entry at the end.
+    /// The index of the first run of each row, with one more entry at the end.
     rows: Vec<usize>,
     largest: u32,
 }
@@ -29,7 +29,7 @@ pub(crate) struct Components {
 #[derive(Clone, Copy, Debug)]
 struct Run {
     first: u32,
-    /// The node after the run's last one.
+    /// The node after the last node of the run.
     end: u32,
     /// Another run in the same component, or the run itself if it is the root.
     parent: u32,
@@ -52,8 +52,8 @@ impl Components {
             if grid.wraps(0) {
                 self.close_ring(row, w);
             }
-            // The rows before this one along y and z. Around a ring, the last one precedes the
-            // first.
+            // These are the rows before this one along y and z. Around a ring, the last row comes
+            // before the first.
             let (y, z) = (row % d, row / d);
             let before_y = if y > 0 { Some(row - 1) } else { Some(row + d - 1) };
             let before_z = if z > 0 { Some(row - d) } else { Some(row + d * (h - 1)) };
@@ -84,13 +84,13 @@ impl Components {
         self.runs[self.of(node)].size
     }
 
-    /// Returns the number that identifies a free node's component.
+    /// Returns the number that identifies the component of a free node.
     pub(crate) fn of(&self, node: NodeId) -> usize {
         self.root(self.runs.partition_point(|run| run.end <= node.0))
     }
 
-    /// Lists the components of at least `nodes` nodes, smaller ones first, then in row-major order
-    /// of their roots.
+    /// Collects the components of at least `nodes` nodes. Smaller ones come first; ties are in
+    /// row-major order of their roots.
     pub(crate) fn at_least(&self, nodes: u32, found: &mut Vec<usize>) {
         let stands = |&index: &usize| self.runs[index].parent as usize == index;
         found.clear();
@@ -99,7 +99,8 @@ impl Components {
         found.sort_by_key(|&number| self.runs[number].size);
     }
 
-    /// Returns a component's runs in row-major order, each as a range of node ids. O(r log r).
+    /// Returns the runs of a component in row-major order, each as a range of node ids. Takes O(r
+    /// log r) time.
     pub(crate) fn runs_of(&self, number: usize) -> impl Iterator<Item = Range<u32>> {
         let own = (0..self.runs.len()).filter(move |&index| self.root(index) == number);
         own.map(|index| self.runs[index].first..self.runs[index].end)
@@ -182,7 +183,8 @@ mod tests {
     use super::*;
     use pavior_kernel::Stream;
 
-    /// Returns the nodes connected with a node by definition: floods over pairs at distance 1.
+    /// Returns the nodes connected with a node, by definition: the flood goes over pairs of nodes
+    /// at distance 1.
     fn flood(free: &Occupancy, from: NodeId) -> Vec<NodeId> {
         let grid = free.grid();
         let (mut set, mut next) = (vec![from], 0);

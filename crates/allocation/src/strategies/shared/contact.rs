@@ -1,4 +1,5 @@
-//! A placement's contact: the number of its node faces that touch busy nodes or the border.
+//! The contact of a placement, which is the number of faces of its nodes that touch busy nodes or
+//! the border.
 //!
 //! ```text
 //!   . # . .      P touches # above it, and the border on its left:
@@ -8,12 +9,12 @@
 //!
 //! Cost: O(surface).
 //!
-//! Source: in 2D it is the optimality index of the MFA paper.
+//! Source: in 2D, this is the optimality index of the MFA paper.
 
 use pavior_mesh::{Cuboid, Grid, Occupancy, Sides, volume};
 
-/// Returns the number of pairs (node in the placement, direction) whose neighbor is busy or beyond
-/// the end of an axis that does not wrap, over both directions on every axis longer than 1.
+/// Returns the number of pairs (node in the placement, direction) whose neighbor is busy, or is
+/// beyond the end of an axis that does not wrap. Both directions on every axis longer than 1 count.
 ///
 /// On a ring, the neighbors are cyclic. A side of n - 1 counts the node in the gap from both sides,
 /// a ring of 2 counts its other node twice, and a closed ring has no faces.
@@ -26,8 +27,8 @@ pub(crate) fn contact(free: &Occupancy, cuboid: &Cuboid) -> i64 {
     faces(grid, cuboid).map(|(slab, area)| touching(slab, area)).sum()
 }
 
-/// Returns a placement's faces: for each, its area and the slab of nodes beyond it, or `None` if it
-/// is on the machine's border.
+/// Returns the faces of a placement. Each consists of its area and the slab of nodes beyond it, or
+/// `None` if it is on the border of the machine.
 pub(crate) fn faces(
     grid: &Grid,
     cuboid: &Cuboid,
@@ -39,8 +40,8 @@ pub(crate) fn faces(
     })
 }
 
-/// Returns the nodes beyond a face of a placement, on an axis's low side (0) or high side (1), or
-/// `None` beyond the border.
+/// Returns the nodes beyond a face of a placement, on the low side (0) or the high side (1) of an
+/// axis. Returns `None` beyond the border.
 #[inline]
 pub(crate) fn slab(grid: &Grid, at: &Cuboid, axis: usize, side: usize) -> Option<Cuboid> {
     let n = u32::from(grid.side(axis));
@@ -64,7 +65,7 @@ pub(crate) fn most_contact(grid: &Grid, shape: Sides) -> i64 {
     (0..3).filter(|&axis| has_faces(grid, axis, shape[axis])).map(area).sum()
 }
 
-/// Returns true if a side has faces on an axis. It has none on an axis of one node or on a ring
+/// Returns true if a side has faces on an axis. It has none on an axis of one node, or on a ring
 /// that it closes.
 fn has_faces(grid: &Grid, axis: usize, side: u16) -> bool {
     let n = grid.side(axis);
@@ -93,7 +94,7 @@ mod tests {
         assert_eq!(score("mesh:5", &[], [0, 0, 0], [5, 1, 1]), 2);
     }
 
-    /// Counts by definition, pair by pair.
+    /// Counts by the definition, pair by pair.
     fn by_pairs(free: &Occupancy, cuboid: &Cuboid) -> i64 {
         let grid = free.grid();
         let closed = |axis: usize| grid.wraps(axis) && cuboid.sides[axis] == grid.side(axis);

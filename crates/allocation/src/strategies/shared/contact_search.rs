@@ -1,10 +1,10 @@
-//! The search for the free placements with the most or least contact: the engine of BF, WF, ADJ and
-//! MFA.
+//! The search for the free placements with the most or least contact, which is the engine of BF,
+//! WF, ADJ and MFA.
 //!
 //! The set of all bases has one bit per base ([`BaseSet`]). A face of a placement touches something
-//! exactly when the next base on that side is not in the set. Shifts of the set therefore find, for
-//! 64 bases at once, the faces that touch anything. That bounds the contact of each base, and only
-//! bases with a high bound are counted:
+//! exactly when the next base on that side is not in the set. Therefore, shifts of the set find the
+//! faces that touch anything, for 64 bases at the same time. This bounds the contact of each base,
+//! and only the contact of bases with a high bound is counted:
 //!
 //! ```text
 //!   . b b b #      bases of 1x1 between busy nodes #. The second b touches nothing on its left
@@ -33,7 +33,7 @@ pub(crate) struct ContactSearch {
     edges: [[Vec<u64>; 2]; 3],
     /// The axes on which the current shape has faces, with the area per face.
     faces: Vec<(usize, i64)>,
-    /// Bases counted.
+    /// The number of bases whose contact was counted.
     counted: u64,
 }
 
@@ -53,7 +53,7 @@ impl ContactSearch {
         ContactSearch { grid, bases: BaseSet::new(grid), edges, faces: Vec::new(), counted: 0 }
     }
 
-    /// Loads a state. Must be called before any search in that state.
+    /// Loads a state, which must be done before any search in that state.
     pub(crate) fn load(&mut self, free: &Occupancy) {
         self.bases.load(free);
     }
@@ -63,7 +63,7 @@ impl ContactSearch {
         Work::of_boxes(self.counted) + Work::of_words(self.bases.words_touched())
     }
 
-    /// Returns the placement with the most contact. Ties go to the first in row-major order.
+    /// Returns the placement with the most contact. Ties go to the first one in row-major order.
     pub(crate) fn most(&mut self, shape: Sides) -> Option<Scored> {
         let mut best: Option<Scored> = None;
         let key = |at: &Cuboid| [at.base[2], at.base[1], at.base[0]];
@@ -81,8 +81,8 @@ impl ContactSearch {
     }
 
     /// Calls `see` with placements that may have the most contact. `see` returns the minimum
-    /// contact that is still of interest, and receives every placement that reaches it. With
-    /// `first`, the search stops after a placement with the maximum possible contact.
+    /// contact that is still of interest, and receives every placement that reaches it. If `first`
+    /// is true, the search stops after a placement with the maximum possible contact.
     pub(crate) fn descend(
         &mut self,
         shape: Sides,
@@ -94,7 +94,7 @@ impl ContactSearch {
         }
         let perfect = most_contact(&self.grid, shape);
         let mut least = -1;
-        // Starts with the bases that touch something on every axis, because only they can be
+        // The bases that touch something on every axis come first, because only they can be
         // perfect.
         for word in 0..self.bases.words().len() {
             for bit in ones(self.corners(word)) {
@@ -116,7 +116,7 @@ impl ContactSearch {
         }
     }
 
-    /// Returns the placement with the least contact. Ties go to the first in row-major order.
+    /// Returns the placement with the least contact. Ties go to the first one in row-major order.
     pub(crate) fn least(&mut self, shape: Sides) -> Option<Scored> {
         if !self.compute(shape) {
             return None;
@@ -137,7 +137,8 @@ impl ContactSearch {
         best.map(|(contact, at)| Scored { score: -contact, at })
     }
 
-    /// Returns the contact of a placement of the shape last searched for, if it is free.
+    /// Returns the contact of a placement of the shape that was last searched for, if the placement
+    /// is free.
     pub(crate) fn at(&mut self, at: &Cuboid) -> Option<i64> {
         self.bases.contains(at.base).then(|| {
             let every =
@@ -146,7 +147,7 @@ impl ContactSearch {
         })
     }
 
-    /// Computes the bases of a shape and the faces that touch something. Returns false if there is
+    /// Computes the bases of a shape, and the faces that touch something. Returns false if there is
     /// no base.
     fn compute(&mut self, shape: Sides) -> bool {
         self.faces.clear();
@@ -184,16 +185,16 @@ impl ContactSearch {
         self.edges[axis][side][word] >> bit & 1 == 1
     }
 
-    /// Returns an upper bound on a base's contact: the total area of the faces that touch
-    /// something.
+    /// Returns an upper bound on the contact of a base, which is the total area of the faces that
+    /// touch something.
     #[inline]
     fn bound(&self, word: usize, bit: u32) -> i64 {
         let of = |axis, side| i64::from(self.touches(axis, side, word, bit));
         self.faces.iter().map(|&(axis, area)| area * (of(axis, 0) + of(axis, 1))).sum()
     }
 
-    /// Counts a base's contact, if at least `least`. Counts down from `most`, face by face, and
-    /// stops below `least`.
+    /// Counts the contact of a base if it is at least `least`. Counts down from `most`, face by
+    /// face, and stops below `least`.
     fn count_at_least(&mut self, word: usize, bit: u32, least: i64, most: i64) -> Option<Touching> {
         self.counted += 1;
         let at = Cuboid::new(self.bases.point(word, bit), self.bases.shape());
@@ -214,8 +215,9 @@ impl ContactSearch {
         Some(Touching { at, contact, is_beside })
     }
 
-    /// Counts a base's contact, if below `below`. Counts up from a lower bound: a face that touches
-    /// something touches at least one node, and a face at the border touches it completely.
+    /// Counts the contact of a base if it is below `below`. Counts up from a lower bound: a face
+    /// that touches something touches at least one node, and a face at the border touches it
+    /// completely.
     fn count_below(&mut self, word: usize, bit: u32, below: i64) -> Option<(i64, Cuboid)> {
         let at = Cuboid::new(self.bases.point(word, bit), self.bases.shape());
         let mut least = 0;

@@ -1,13 +1,13 @@
-//! A busy box's coverage: the bases where a shape would overlap it.
+//! The coverage of a busy box, which consists of the bases at which a shape would overlap it.
 //!
 //! ```text
 //!   side s = 3, busy x = 4..5:   . . c c C C . .     s overlaps the box from each base in 2..5
 //! ```
 //!
-//! On an axis, a busy interval of length `len` at `start` is overlapped from `start - s + 1` to
-//! `start + len - 1`. On an axis that does not wrap, this is clipped to the canonical bases, from 0
-//! to `n - s`. On a ring, it is taken modulo n and split at 0. A side that closes the ring has only
-//! the base 0, which every box covers.
+//! On an axis, a busy interval of length `len` at `start` is overlapped from the bases
+//! `start - s + 1` to `start + len - 1`. On an axis that does not wrap, this range is clipped to
+//! the canonical bases, from 0 to `n - s`. On a ring, it is taken modulo n and split at 0. A side
+//! that closes the ring has only the base 0, which every box covers.
 //!
 //! Cost: O(1) per box and axis.
 
@@ -31,8 +31,8 @@ impl AxisRange {
     }
 }
 
-/// Returns the covered canonical bases of a side on one axis, as up to two spans. There is a second
-/// span only if a ring is passed at 0.
+/// Returns the covered canonical bases of a side on one axis, as at most two spans. There is a
+/// second span only if the range crosses 0 on a ring.
 pub(crate) fn covered(
     grid: &Grid,
     axis: usize,
@@ -59,8 +59,8 @@ pub(crate) fn covered(
     if high < n { [span(low, high), None] } else { [span(low, n - 1), span(0, high - n)] }
 }
 
-/// A test of whether a busy box covers any of the given bases on one axis: [`covered`] for many
-/// boxes.
+/// A test of whether a busy box covers any of the given bases on one axis. It is [`covered`] for
+/// many boxes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cover {
     axis: usize,
@@ -79,8 +79,8 @@ impl Cover {
         Cover { axis, low: bases.low, reach, ring }
     }
 
-    /// Returns true if a busy box covers any of the bases: it begins on the placements' nodes, or
-    /// they begin on its nodes.
+    /// Returns true if a busy box covers any of the bases. This is so if the box begins on the
+    /// nodes of the placements, or if these begin on the nodes of the box.
     #[inline]
     pub(crate) fn is_by(&self, busy: &Cuboid) -> bool {
         let (start, length) = (u32::from(busy.base[self.axis]), u32::from(busy.sides[self.axis]));
@@ -90,10 +90,11 @@ impl Cover {
     }
 }
 
-/// A box of bases, one span per axis, none of which wraps.
+/// A box of bases. It has one span per axis, and no span wraps.
 pub(crate) type Piece = [AxisRange; 3];
 
-/// A busy list's coverages for a shape. Scratch memory that is filled once per orientation.
+/// The coverages of a busy list for a shape. It is scratch memory that is filled once per
+/// orientation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CoverageList {
     pieces: Vec<Piece>,
@@ -101,8 +102,8 @@ pub(crate) struct CoverageList {
 }
 
 impl CoverageList {
-    /// Computes the coverages of all boxes, in order: O(B) for B boxes, with at most eight pieces
-    /// each. The shape must fit the grid.
+    /// Computes the coverages of all boxes, in order. Each has at most eight pieces. The shape must
+    /// fit the grid. Takes O(B) time for B boxes.
     pub(crate) fn load(&mut self, grid: &Grid, busy: &[Cuboid], shape: Sides) {
         self.pieces.clear();
         self.tested += busy.len() as u64;
@@ -116,7 +117,7 @@ impl CoverageList {
         }
     }
 
-    /// Returns the pieces. Bases in any of them are covered; all other canonical bases are free.
+    /// Returns the pieces. Bases in any piece are covered, and all other canonical bases are free.
     pub(crate) fn pieces(&self) -> &[Piece] {
         &self.pieces
     }

@@ -1,6 +1,8 @@
-//! Every box of exactly n nodes, compact ones first: the shapes of ASFF, MIP and NAS.
+//! All boxes of exactly n nodes, with compact ones first. These are the shapes of ASFF, MIP and
+//! NAS.
 //!
-//! Cost: O(sides tried), at most those of the grid's x and y axes; O(k log k) to sort k shapes.
+//! Cost: O(sides tried), which are at most those of the grid's x and y axes, plus O(k log k) to
+//! sort k shapes.
 
 use std::cmp::Reverse;
 
@@ -8,17 +10,18 @@ use pavior_mesh::{Grid, Sides};
 
 use super::ranked_shapes::sort_shapes;
 
-/// Returns the boxes of exactly `nodes` nodes that fit the grid unturned, compact ones first.
-/// Compact means a small difference between the longest and shortest sides, on the grid's axes that
-/// are longer than 1. Among equals, wider ones come before taller ones: lexicographically greater
-/// sides first. In 2D, this is ASFF's order: 12 on 6x6 gives (4,3), (3,4), (6,2), (2,6).
+/// Returns the boxes of exactly `nodes` nodes that fit the grid without being turned, with compact
+/// ones first. A box is compact if the difference between its longest and its shortest side is
+/// small, on those axes of the grid that are longer than 1. Among equally compact boxes, wider ones
+/// come before taller ones, that is, lexicographically greater sides come first. In 2D, this is the
+/// order of ASFF: 12 on 6x6 gives (4,3), (3,4), (6,2), (2,6).
 pub(crate) fn factor_shapes(nodes: u32, grid: &Grid) -> Vec<Sides> {
     let mut shapes = Vec::new();
     factor_shapes_into(nodes, grid, &mut shapes);
     shapes
 }
 
-/// Writes the [`factor_shapes`] to `shapes`, replacing its contents.
+/// Writes the [`factor_shapes`] to `shapes`, whose contents are replaced.
 pub(crate) fn factor_shapes_into(nodes: u32, grid: &Grid, shapes: &mut Vec<Sides>) {
     shapes.clear();
     shapes.extend(boxes(nodes, grid.sides()));
@@ -33,7 +36,7 @@ pub(crate) fn most_compact(nodes: u32, grid: &Grid) -> Option<Sides> {
 /// Returns the boxes of `nodes` nodes within given sides, in ascending order.
 pub(crate) fn boxes(nodes: u32, within: Sides) -> impl Iterator<Item = Sides> + use<> {
     let [w, d, h] = within.map(u32::from);
-    // The divisors of n up to `most` that leave at most `room` for the other axes.
+    // These are the divisors of n up to `most` that leave at most `room` for the other axes.
     let divisors = |n: u32, most: u32, room: u32| {
         (n.div_ceil(room).max(1)..=most.min(n)).filter(move |a| n % a == 0)
     };

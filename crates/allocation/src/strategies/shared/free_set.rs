@@ -1,14 +1,15 @@
-//! A set of free nodes, pages or blocks that are taken in a defined order.
+//! A set of free nodes, pages or blocks, which are taken in a defined order.
 //!
-//! The order is by number or by time of release. Published strategies keep such lists, and most
-//! papers do not state the order. By number, which is the default, a grant depends only on the
-//! state. In release order, the nodes of a job that has ended stay adjacent in the list, even if
-//! they are far apart on the machine.
+//! The order is either by number or by time of release. Published strategies keep such lists, and
+//! most papers do not state the order. By number, which is the default, a grant depends only on the
+//! state. In the order of release, the nodes of a job that has ended stay adjacent in the list,
+//! even if they are far apart on the machine.
 //!
-//! Invariant: in release order, `next` and `previous` form one ring through the numbers in the set.
+//! Invariant: for the order of release, `next` and `previous` form one ring through the numbers in
+//! the set.
 //!
-//! Cost: O(1) to insert, remove and step in release order. By number, a step costs as much as in a
-//! [`BitSet`].
+//! Cost: O(1) to insert, remove and step in the order of release. By number, a step costs as much
+//! as in a [`BitSet`].
 
 use pavior_kernel::{OptionSpec, Options, Values};
 
@@ -28,14 +29,14 @@ pub(crate) const FREE: OptionSpec = OptionSpec {
 pub(crate) enum FreeOrder {
     /// The smallest number first.
     Sorted,
-    /// The earliest inserted first.
+    /// The number that was inserted first.
     Fifo,
-    /// The latest inserted first.
+    /// The number that was inserted last.
     Lifo,
 }
 
 impl FreeOrder {
-    /// Returns the order specified by the options.
+    /// Returns the order that the options specify.
     pub(crate) fn of(options: &Options) -> FreeOrder {
         match options.get("free") {
             "fifo" => FreeOrder::Fifo,
@@ -49,7 +50,7 @@ impl FreeOrder {
 #[derive(Clone, Debug)]
 pub(crate) struct FreeSet {
     set: BitSet,
-    /// The release order. `None` if the order is by number.
+    /// The order of release, or `None` if the order is by number.
     returned: Option<ReturnOrder>,
 }
 
@@ -110,7 +111,7 @@ impl FreeSet {
         self.set.assign(bits);
     }
 
-    /// Returns the number after a given one in the set, or the first one.
+    /// Returns the number after a given one in the set, or the first number.
     pub(crate) fn after(&self, number: Option<u32>) -> Option<u32> {
         match &self.returned {
             None => self.set.next(number.map_or(0, |number| number + 1)),
@@ -127,7 +128,7 @@ impl FreeSet {
         std::iter::successors(self.after(None), |&number| self.after(Some(number)))
     }
 
-    /// Returns the number of memory words read by a step.
+    /// Returns the number of words of memory that a step reads.
     pub(crate) fn words(&self, from: Option<u32>, to: u32) -> u64 {
         match self.returned {
             None => u64::from(to / 64 - from.map_or(0, |from| (from + 1) / 64) + 1),

@@ -1,4 +1,4 @@
-//! One-dimensional allocation: a job gets nodes along a linear order of the machine.
+//! One-dimensional allocation, in which a job gets nodes along a linear order of the machine.
 //!
 //! ```text
 //!   free ranks, 3 requested:   0 1 . . 4 5 6 . 8 .
@@ -53,7 +53,7 @@ pub(crate) fn supports(grid: &Grid, options: &Options) -> Result<(), Unsupported
     }
 }
 
-/// Returns the order specified by the options.
+/// Returns the order that the options specify.
 fn order_of(grid: &Grid, options: &Options) -> Vec<NodeId> {
     match options.get("order") {
         "row-major" => order::row_major(grid),
@@ -66,12 +66,12 @@ fn order_of(grid: &Grid, options: &Options) -> Vec<NodeId> {
 /// The rule that selects free nodes along the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Packing {
-    /// The first ones.
+    /// The first free nodes.
     Sorted,
-    /// The nodes with the smallest distance from first to last. Ties go to the first ones.
+    /// The nodes with the smallest distance from the first to the last. Ties go to the first ones.
     MinSpan,
     /// The first nodes of the shortest run of consecutive free nodes that is long enough. Ties go
-    /// to the first run. `MinSpan` if no run is long enough.
+    /// to the first run. If no run is long enough, `MinSpan`.
     Best,
 }
 
@@ -79,9 +79,10 @@ pub(crate) enum Packing {
 #[derive(Clone, Debug)]
 pub(crate) struct LinearOrder {
     grid: Grid,
-    /// The nodes by rank. Empty for row-major order, where a node's rank is its number.
+    /// The nodes by rank. The list is empty for row-major order, in which the rank of a node is its
+    /// number.
     nodes: Arc<[NodeId]>,
-    /// The ranks of the free nodes, ascending.
+    /// The ranks of the free nodes, in ascending order.
     ranks: Vec<u32>,
     chosen: Vec<NodeId>,
     work: Work,
@@ -96,7 +97,7 @@ impl LinearOrder {
         LinearOrder { grid, nodes: nodes.into(), ranks, chosen, work: Work::default() }
     }
 
-    /// Returns the runs along x of `count` free nodes, or `None` if fewer are free.
+    /// Returns `count` free nodes as runs along x. Returns `None` if fewer nodes are free.
     pub(crate) fn find(
         &mut self,
         free: &Occupancy,
@@ -134,8 +135,8 @@ impl LinearOrder {
         Some(self.place(first, count))
     }
 
-    /// Returns the work. Boxes: nodes visited, once to list the free ones and once to choose among
-    /// them. Words: those read to find free nodes.
+    /// Returns the work. Boxes are the nodes visited, once to list the free ones and once to choose
+    /// among them. Words are those read to find free nodes.
     pub(crate) fn work(&self) -> Work {
         self.work
     }
@@ -175,7 +176,7 @@ fn shortest_run(ranks: &[u32], count: usize) -> Option<usize> {
     best.map(|(_, start)| start)
 }
 
-/// A strategy that allocates along a linear order.
+/// A strategy that allocates nodes along a linear order.
 #[derive(Clone)]
 pub(crate) struct Linear {
     order: LinearOrder,
@@ -187,7 +188,7 @@ impl Linear {
         Linear { order: LinearOrder::new(grid, nodes), packing }
     }
 
-    /// Creates the strategy with the order specified by the options.
+    /// Creates the strategy with the order that the options specify.
     pub(crate) fn boxed(grid: &Grid, options: &Options, packing: Packing) -> BoxedStrategy {
         Box::new(Linear::new(*grid, order_of(grid, options), packing))
     }
@@ -214,7 +215,7 @@ mod tests {
     use super::*;
 
     /// Compares the rules with their definitions, for every set of free ranks on a line of ten, and
-    /// every count.
+    /// for every count.
     #[test]
     fn spans_and_runs_by_brute_force() {
         for set in 1u32..1 << 10 {

@@ -1,15 +1,16 @@
-//! The costs of a shape's placements, where each place that a placement overlaps has a cost.
+//! The costs of the placements of a shape, if each place that a placement overlaps has a cost.
 //!
-//! The placements that overlap a place have their bases in a box. The table stores differences: a
-//! place changes only the corners of its box of bases, and one pass per axis converts them to
-//! costs.
+//! The bases of the placements that overlap a place form a box. The table stores differences: each
+//! place changes only the corners of its box of bases, and one pass per axis converts the
+//! differences to costs.
 //!
 //! ```text
 //!   bases that overlap it:       0 1 2 3 4 5       cost 7 for 1 to 3
 //!   differences:                 . + . . - .       +7 at 1, -7 at 4
 //! ```
 //!
-//! On a ring, the box may pass 0. It is then split into two boxes, and the second begins at 0.
+//! On a ring, the box may cross 0. In that case, it is split into two boxes, the second of which
+//! begins at 0.
 //!
 //! Cost: O(sum of the sides) per shape; at most 27 cells per place, mostly 4 in two dimensions and
 //! 8 in three; O(N) for the passes; O(1) per placement.
@@ -25,17 +26,17 @@ pub(crate) struct MeetingCosts {
     grid: Grid,
     /// The shape of the placements.
     placed: Sides,
-    /// For each node, a difference, or, after [`MeetingCosts::sum`], a cost.
+    /// For each node, a difference or, after [`MeetingCosts::sum`], a cost.
     cells: Vec<i64>,
-    /// Scratch, by axis and by base of a place on that axis.
+    /// Scratch memory, by axis and by the base of a place on that axis.
     steps: [Vec<Steps>; 3],
 }
 
-/// The coordinates on an axis where placements start and stop overlapping a place.
+/// The coordinates on an axis at which placements start and stop overlapping a place.
 #[derive(Clone, Copy, Debug, Default)]
 struct Steps {
     count: usize,
-    /// The offset of the coordinate's cells from those of 0, and true if overlapping stops there.
+    /// The offset of a coordinate's cells from those of 0, and true if the overlap stops there.
     all: [(usize, bool); 3],
 }
 
@@ -44,14 +45,14 @@ impl MeetingCosts {
         MeetingCosts { grid, placed: [1; 3], cells: Vec::new(), steps: Default::default() }
     }
 
-    /// Starts with the placements of a shape that fits the grid, all at cost 0.
+    /// Starts with the placements of a shape that fits the grid. All of them have cost 0.
     pub(crate) fn begin(&mut self, placed: Sides) {
         self.placed = placed;
         self.cells.clear();
         self.cells.resize(self.grid.nodes() as usize, 0);
     }
 
-    /// Adds places: the set's shape at each of its bases.
+    /// Adds places: the shape of the set at each of its bases.
     pub(crate) fn add(&mut self, places: &BaseSet, cost: i64) {
         let mut stride = 1;
         for axis in 0..3 {
@@ -85,7 +86,7 @@ impl MeetingCosts {
         }
     }
 
-    /// Converts the differences to costs, after the last place.
+    /// Converts the differences to costs. This must be done after the last place was added.
     pub(crate) fn sum(&mut self) {
         let [w, d, h] = self.grid.sides().map(usize::from);
         for row in self.cells.chunks_exact_mut(w) {

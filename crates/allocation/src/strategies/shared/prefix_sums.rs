@@ -1,10 +1,10 @@
-//! Prefix sums of the busy nodes: the number of busy nodes in any box, in O(1).
+//! Prefix sums of the busy nodes, which give the number of busy nodes in any box in O(1).
 //!
 //! ```text
 //!   busy in [x0,x1) x [y0,y1) = s[x1,y1] - s[x0,y1] - s[x1,y0] + s[x0,y0]
 //! ```
 //!
-//! Along wrapping axes, the table is doubled, so that a box that passes the end is one box in the
+//! Along axes that wrap, the table is doubled, so that a box that crosses the end is one box in the
 //! table.
 //!
 //! Cost: O(N) to load a state, up to 8 N on tori; O(1) per box.
@@ -18,11 +18,11 @@ use crate::strategies::shared::contact::faces;
 #[derive(Clone, Debug)]
 pub(crate) struct PrefixSums {
     grid: Grid,
-    /// Extents of the table, one more than the coordinates that it covers.
+    /// The extents of the table, which are one more than the numbers of coordinates that it covers.
     extents: [usize; 3],
     /// `sums[x, y, z]`: the number of busy nodes with coordinates below x, y and z.
     sums: Vec<u32>,
-    /// Scratch: the sums for the current row only.
+    /// Scratch memory: the sums for the current row only.
     line: Vec<u32>,
     work: Work,
 }
@@ -74,7 +74,7 @@ impl PrefixSums {
         }
     }
 
-    /// Computes the prefix sums of one row, repeated after its end on a ring.
+    /// Computes the prefix sums of one row. On a ring, the row is repeated after its end.
     fn count_row(&mut self, free: &Occupancy, from: usize, w: usize) {
         let mut sum = 0;
         for first in (0..w).step_by(64) {
@@ -108,15 +108,15 @@ impl PrefixSums {
         plane(z1) - plane(z0)
     }
 
-    /// Returns a free box's contact score, as
-    /// [`contact`](crate::strategies::shared::contact::contact) does, in O(1): a face is a box one
-    /// node thick.
+    /// Returns the contact score of a free box, as
+    /// [`contact`](crate::strategies::shared::contact::contact) does, but in O(1), because a face
+    /// is a box one node thick.
     pub(crate) fn contact(&self, cuboid: &Cuboid) -> i64 {
         let touching = |slab: Cuboid| i64::from(self.busy_in(&slab));
         faces(&self.grid, cuboid).map(|(slab, area)| slab.map_or(area, touching)).sum()
     }
 
-    /// Returns the first base, in scan order, where a shape is free. O(bases).
+    /// Returns the first base, in scan order, at which a shape is free. Takes O(bases) time.
     pub(crate) fn first(&mut self, shape: Sides, scan: Scan) -> Option<Coordinates> {
         let mut tested = 0;
         let mut bases = scan.bases(self.grid, shape).inspect(|_| tested += 1);
@@ -126,8 +126,8 @@ impl PrefixSums {
         found
     }
 
-    /// Returns the number of cells filled, and of bases tested by [`PrefixSums::first`]. Callers of
-    /// [`PrefixSums::busy_in`] count their own queries.
+    /// Returns the number of cells filled, plus the number of bases tested by
+    /// [`PrefixSums::first`]. Callers of [`PrefixSums::busy_in`] count their own queries.
     pub(crate) fn work(&self) -> Work {
         self.work
     }

@@ -1,6 +1,6 @@
-//! A strategy made from a rule over First Fit's search.
+//! A strategy that consists of a rule and First Fit's search.
 //!
-//! The wrapper passes grants and releases to the search. Strategies differ only in the rule.
+//! The wrapper passes grants and releases to the search. The strategies differ only in the rule.
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Occupancy, Request};
@@ -10,7 +10,7 @@ use crate::strategies::shared::base_search::BaseSearch;
 use crate::strategy::MachineStrategy;
 use crate::{Placement, Strategy, Work};
 
-/// A rule that determines which boxes to search for, in which order.
+/// A rule that determines which boxes to search for, and in which order.
 pub(crate) trait SearchRule: Clone + Send + Sync + 'static {
     /// Finds the placement for a request. The rule loads the state into the search when needed.
     fn find(
@@ -20,13 +20,13 @@ pub(crate) trait SearchRule: Clone + Send + Sync + 'static {
         request: &Request,
     ) -> Option<Placement>;
 
-    /// Returns the rule's own work, beyond that counted by the search.
+    /// Returns the rule's own work, in addition to that counted by the search.
     fn work(&self) -> Work {
         Work::default()
     }
 }
 
-/// A strategy made from a rule and the search that it uses.
+/// A strategy that consists of a rule and the search that the rule uses.
 #[derive(Clone)]
 pub(crate) struct SearchStrategy<R> {
     search: BaseSearch,

@@ -14,13 +14,13 @@ use crate::claim::{BoxGroup, Over};
 /// The orientations of a request that a strategy tries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
-    /// Only the requested orientation.
+    /// The requested orientation only.
     None,
     /// Every distinct permutation, in the order of the TBL paper.
     All,
 }
 
-/// At most six shapes.
+/// A list of at most six shapes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FewShapes {
     list: [Sides; 6],
@@ -80,7 +80,7 @@ pub fn turn_over(options: &Options) -> Over {
 }
 
 impl Turn {
-    /// Returns the turning specified by the `turn` option.
+    /// Returns the turning that the `turn` option specifies.
     pub fn of(options: &Options) -> Turn {
         match options.get("turn") {
             "none" => Turn::None,
@@ -94,7 +94,7 @@ impl Turn {
         RefusalKey::Ordered(if self == Turn::All { ascending(shape) } else { shape })
     }
 
-    /// Returns a request's orientations to try, in order. Only those that can fit the grid are
+    /// Returns the orientations of a request to try, in order. Only those that can fit the grid are
     /// included.
     pub fn shapes(self, grid: Grid, request: &Request) -> impl Iterator<Item = Sides> + use<> {
         let shapes = request.shape.map(|shape| self.of_shape(shape)).unwrap_or_default();
@@ -102,7 +102,7 @@ impl Turn {
         list.into_iter().take(count).filter(move |&sides| grid.fits(sides))
     }
 
-    /// Returns a shape's orientations to try, in order, including those that do not fit.
+    /// Returns the orientations of a shape to try, in order. Those that do not fit are included.
     #[inline]
     pub fn of_shape(self, shape: Sides) -> FewShapes {
         match self {

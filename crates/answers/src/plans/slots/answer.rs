@@ -1,4 +1,4 @@
-//! Slots now, at the next change and after moves, as one answer.
+//! One answer about slots now, at the next change, and after moves.
 
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
@@ -6,7 +6,7 @@ use pavior_mesh::JobId;
 use super::{NextSlot, Slots, next_slot, slots};
 use crate::{Defragmented, SearchLimits, Shape, Snapshot, Weights, defragment};
 
-/// The number of boxes of some shapes that fit at once.
+/// The number of boxes of some shapes that fit at the same time, now and later.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlotsAnswer {
     /// The boxes that are free now.
@@ -18,9 +18,9 @@ pub struct SlotsAnswer {
 }
 
 impl SlotsAnswer {
-    /// Counts the boxes in any mixture of the shapes. `budget` limits each count. `end` returns a
-    /// job's expected end. `moves` limits the jobs that move; `None` requests no moves. Calls
-    /// [`slots`], [`next_slot`] and [`defragment`].
+    /// Counts the boxes in any mixture of the shapes. `budget` limits each count, and `end` returns
+    /// the expected end of a job. `moves` limits the jobs that move; `None` requests no moves.
+    /// Calls [`slots`], [`next_slot`] and [`defragment`].
     ///
     /// ```
     /// # mod pavior { pub use pavior_answers as answers;

@@ -1,17 +1,18 @@
 //! Upper bounds on the number of disjoint boxes, from nodes that every box must contain.
 //!
-//! Take every m-th node on each axis, so that adjacent ones are never more than m apart. A box with
-//! side s contains at least ⌊s / m⌋ of them on that axis, at any position. A box thus contains at
-//! least k of these nodes, where k is the product over the axes. If the places together cover n of
-//! these nodes, at most ⌊n / k⌋ places are disjoint. This holds for each offset of the lattice, and
-//! the smallest bound is used.
+//! The bounds use a lattice: on each axis, take every m-th node, so that adjacent lattice nodes are
+//! never more than m apart. A box with side s contains at least ⌊s / m⌋ of them on that axis, at
+//! any position. A box thus contains at least k lattice nodes, where k is the product over the
+//! axes. If the places together cover n lattice nodes, at most ⌊n / k⌋ places are disjoint. This
+//! holds for each offset of the lattice, and the smallest bound is used.
 //!
-//! With m = 1, the bound comes from counting nodes. If the spacing equals the sides of the box,
-//! each box contains one node of the lattice. For a cube of side s this gives s^3 bounds.
+//! With m = 1, the bound is that of counting nodes. If the spacing equals the sides of the box,
+//! each box contains one node of the lattice. For a cube of side s, this gives s^3 bounds.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Sides};
 
-/// Returns the nodes that the places cover, ascending. O(P V).
+/// Returns the nodes that the places cover, in ascending order. Takes O(P V) time for P places of V
+/// nodes.
 pub(super) fn covered(grid: &Grid, places: &[Cuboid]) -> Vec<NodeId> {
     let mut bits = vec![0u64; grid.nodes().div_ceil(64) as usize];
     for node in places.iter().flat_map(|place| place.nodes(grid)) {

@@ -1,8 +1,8 @@
-//! Overlaps of places, as rows of bits.
+//! The overlaps of places, as rows of bits.
 //!
-//! Two boxes overlap if they overlap on each axis. Which places overlap a box on an axis depends
-//! only on the box's base and side on that axis. A row is therefore the AND of three rows, which
-//! many places share.
+//! Two boxes overlap if they overlap on each axis. On one axis, the set of places that overlap a
+//! box depends only on the base and the side of the box on that axis. Therefore, a row is the AND
+//! of three rows, each of which many places share.
 
 use pavior_mesh::{Cuboid, Grid};
 use rustc_hash::FxHashMap;
@@ -15,7 +15,8 @@ pub(super) struct Conflicts {
 }
 
 impl Conflicts {
-    /// Computes the conflicts between places on the grid. O(P^2 / 64 + P (sides of the grid)).
+    /// Computes the conflicts between places on the grid. Takes O(P^2 / 64 + P (sides of the grid))
+    /// time for P places.
     pub(super) fn of(grid: &Grid, places: &[Cuboid]) -> Conflicts {
         let (count, words) = (places.len(), places.len().div_ceil(64));
         let mut axes: [FxHashMap<(u16, u16), Vec<u64>>; 3] = Default::default();
@@ -45,7 +46,7 @@ impl Conflicts {
         &self.rows[place * self.words..][..self.words]
     }
 
-    /// Returns the conflicts among some places, renumbered in their order.
+    /// Returns the conflicts among some places. The places are renumbered in the given order.
     pub(super) fn among(&self, places: &[usize]) -> Conflicts {
         let (count, words) = (places.len(), places.len().div_ceil(64));
         let mut rows = vec![0; count * words];
@@ -65,7 +66,8 @@ fn meeting(grid: &Grid, axis: usize, (base, side): (u16, u16), places: &[Cuboid]
     let n = u32::from(grid.side(axis));
     for (place, cuboid) in places.iter().enumerate() {
         let (other, length) = (u32::from(cuboid.base[axis]), u32::from(cuboid.sides[axis]));
-        // The distance from the start of this run up to the start of the other, around the ring.
+        // This is the distance from the start of this run up to the start of the other one, around
+        // the ring.
         let (base, side) = (u32::from(base), u32::from(side));
         let after = if other >= base { other - base } else { n - (base - other) };
         let meets = if grid.wraps(axis) {

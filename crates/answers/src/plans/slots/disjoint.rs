@@ -1,15 +1,15 @@
-//! Finds a largest set of places without conflicts, by branch and bound.
+//! A search for a largest set of places without conflicts, by branch and bound.
 //!
-//! - **Dominance**: if v itself and everything that overlaps v either overlaps u or is u, then u
-//!   can be dropped, because v can replace u in any set. At the edges of free areas, this decides
-//!   most places.
+//! - **Dominance**: if each of v and the places that overlap v either is u or overlaps u, then u
+//!   can be dropped, because v can replace u in any set. At the edges of free areas, this rule
+//!   decides about most places.
 //! - **Components** are searched separately.
 //! - **Bound**: among places that all overlap each other, at most one is chosen. A cover of the
 //!   graph by such cliques therefore bounds the size of the set.
-//! - **Branches**: a largest set contains the place with the fewest conflicts, or one that overlaps
-//!   it.
+//! - **Branches**: a largest set contains the place with the fewest conflicts, or a place that
+//!   overlaps it.
 //!
-//! Invariant: no open place overlaps a chosen one.
+//! Invariant: no open place overlaps a chosen place.
 
 use super::conflicts::Conflicts;
 use crate::plans::plan::Budget;
@@ -64,7 +64,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Finds a largest set of open places if it is larger than `beaten`; otherwise returns any set.
+    /// Finds a largest set of open places if it is larger than `beaten`. Otherwise, returns any
+    /// set.
     fn largest(&mut self, mut open: Set, beaten: usize) -> Vec<usize> {
         let mut chosen = self.reduce(&mut open);
         if is_empty(&open) {
@@ -113,7 +114,7 @@ impl Search<'_> {
         best
     }
 
-    /// Drops dominated places and chooses those that have no conflicts left.
+    /// Drops dominated places, and chooses the places that have no conflicts left.
     fn reduce(&mut self, open: &mut Set) -> Vec<usize> {
         let mut chosen = Vec::new();
         let mut again = true;
@@ -171,8 +172,8 @@ impl Search<'_> {
         parts
     }
 
-    /// Returns the number of cliques in a cover of the open places, each grown from the first
-    /// remaining place.
+    /// Returns the number of cliques in a cover of the open places. Each clique is grown from the
+    /// first remaining place.
     fn cover(&mut self, open: &[u64]) -> usize {
         let mut left = open.to_vec();
         let mut cliques = 0;

@@ -9,8 +9,9 @@ pub(super) fn in_turn(free: &Occupancy, places: impl Iterator<Item = Cuboid>) ->
     places.filter(|place| left.take(place).is_ok()).collect()
 }
 
-/// Returns the largest of several packings. For each orientation, one packing starts with the most
-/// frequent alignment and then adds other places; another takes all places in order.
+/// Returns the largest of several packings. There are two packings for each orientation: one starts
+/// with the most frequent alignment and then adds other places, and the other takes all places in
+/// order.
 pub(super) fn aligned(free: &Occupancy, sides: &[Sides], places: &[Cuboid]) -> Vec<Cuboid> {
     let mut best = in_turn(free, places.iter().copied());
     for &sides in sides {

@@ -1,16 +1,16 @@
-//! Slots: the number of boxes of a shape that fit at once on the free nodes.
+//! Slots: the number of boxes of a shape that fit on the free nodes at the same time.
 //!
 //! 1. All free places of the shape are listed, in each of its orientations.
 //! 2. [`bound`] counts nodes that every place must contain, which bounds the number of disjoint
 //!    places.
-//! 3. [`greedy`] packs places that are aligned with each other, then any others that still fit. On
-//!    an empty machine, and on most nearly empty ones, the packing reaches the bound.
-//! 4. Otherwise, overlapping places are linked in a graph of [`conflicts`], and [`disjoint`] finds
+//! 3. [`greedy`] packs places that are aligned with each other, and then any others that still fit.
+//!    On an empty machine, and on most that are nearly empty, the packing reaches the bound.
+//! 4. If it does not, overlapping places are linked in a graph of [`conflicts`]. [`disjoint`] finds
 //!    a largest set without conflicts, component by component, within a budget.
 //!
 //! Steps 1 to 3 take O(N + P V / 64) for N nodes and P places of V nodes. Step 4 takes O(P^2 / 64)
-//! and the search, which is exponential in the worst case. The problem is NP-hard (Fowler, Paterson
-//! & Tanimoto, "Optimal packing and covering in the plane are NP-complete", 1981).
+//! plus the search, which is exponential in the worst case. The problem is NP-hard (Fowler,
+//! Paterson & Tanimoto, "Optimal packing and covering in the plane are NP-complete", 1981).
 
 mod after;
 mod answer;
@@ -33,10 +33,10 @@ use conflicts::Conflicts;
 use disjoint::most_disjoint;
 use greedy::{aligned, in_turn};
 
-/// The maximum number of places to list. If there are more, a greedy packing is returned.
+/// The maximum number of places that are listed. If there are more, the result is a greedy packing.
 const LISTED: usize = 8_192;
 
-/// Boxes of a shape that fit at once, and a bound on their number.
+/// Boxes of a shape that fit at the same time, and a bound on their number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slots {
     /// Disjoint free boxes of the shape.
@@ -54,8 +54,8 @@ impl Slots {
 
 /// Finds a maximum set of disjoint free boxes of some shapes, in any mixture.
 ///
-/// The search stops after reading `budget` bit-set words. In that case, the answer is the best set
-/// found, with a bound.
+/// The search stops after reading `budget` words of bit sets. In that case, the answer is the best
+/// set found, with a bound.
 ///
 /// ```
 /// # mod pavior { pub use pavior_answers as answers; pub use pavior_mesh::*; }

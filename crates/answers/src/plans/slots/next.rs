@@ -1,6 +1,6 @@
 //! The first time when more boxes fit than now.
 //!
-//! Running jobs are ended one at a time, as in `earliest.rs`. Nodes that have become free stay
+//! The ends of running jobs are replayed, as in `earliest.rs`. Nodes that have become free stay
 //! free, so bisection finds the first end time after which more boxes fit.
 
 use pavior_kernel::Time;
@@ -13,18 +13,19 @@ use crate::{Shape, Snapshot};
 /// The first time when there are more slots than now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextSlot {
-    /// The end time of the job whose nodes make the difference.
+    /// The end time of the job whose end makes the difference.
     pub at: Time,
     /// The slots at that time.
     pub slots: Slots,
-    /// True if it is proven that no more slots are free at any earlier time.
+    /// True if it is proven that there are no more slots at any earlier time.
     pub proven: bool,
 }
 
-/// Finds the first job end after which more than `now` disjoint boxes are free. A job without an
-/// end time never ends. Returns `None` if the jobs with known end times do not make room for more.
+/// Finds the first end of a job after which more than `now` disjoint boxes are free. A job without
+/// an end time never ends. Returns `None` if there will not be more boxes even after all jobs with
+/// known end times have ended.
 ///
-/// Cost: O(log e) slot counts for e different end times, each within `budget`.
+/// Cost: O(log e) counts of slots for e different end times, each within `budget`.
 pub fn next_slot(
     snapshot: &Snapshot,
     shapes: &[Shape],

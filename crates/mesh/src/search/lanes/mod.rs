@@ -1,10 +1,11 @@
-//! Vectors of 16 bytes: eight numbers, sixteen bytes or two words, processed by one instruction.
+//! Vectors of 16 bytes, which hold eight numbers, sixteen bytes or two words and are processed by
+//! one instruction.
 //!
-//! The module contains only the operations that the searches use. Each takes one or two
-//! instructions on every x86-64 processor; code that calls it is also compiled for wider vectors.
-//! On other architectures, it is a loop over an array. Tests compare both.
+//! The module contains only the operations that the searches use. On every x86-64 processor, each
+//! operation takes one or two instructions, and code that calls it is also compiled for wider
+//! vectors. On other architectures, an operation is a loop over an array. Tests compare both.
 //!
-//! A lane of a mask is all ones for true, and all zeros for false.
+//! In a mask, a lane is all ones for true and all zeros for false.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, BitAnd, BitAndAssign, BitOr, BitOrAssign, Not, Sub};

@@ -1,13 +1,14 @@
-//! Geometric bisection: the logical grid is cut in the middle of its longest axis, and the nodes
-//! into sets of the same sizes; this is repeated until every part has one rank.
+//! Geometric bisection. The logical grid is cut in the middle of its longest axis, and the nodes
+//! are divided into sets of the same sizes. This is repeated until every part has one rank.
 //!
 //! ```text
 //!   grid 4x2:   0 1 | 2 3      the nodes in order of x:   n n n n | n n n n
 //!               4 5 | 6 7
 //! ```
 //!
-//! Nodes are ordered along the machine axis that corresponds to the cut's axis. Coordinates on a
-//! ring are counted from the end of the longest stretch without nodes of the job.
+//! Nodes are ordered along the axis of the machine that corresponds to the axis of the cut. On a
+//! ring, coordinates are counted from the end of the longest stretch that contains no nodes of the
+//! job.
 //!
 //! Cost: O(n log n) for each of the six correspondences between axes.
 
@@ -22,9 +23,10 @@ use crate::footprint::Arc;
 /// The cuts of a logical grid, which do not depend on the nodes.
 #[derive(Debug)]
 pub(super) struct Cuts {
-    /// The ranks, in the order the cuts separate them.
+    /// The ranks, in the order in which the cuts separate them.
     ranks: Vec<u32>,
-    /// The cuts. Each precedes the cuts of its two parts; those of the lower part come first.
+    /// The cuts. Each cut comes before the cuts of its two parts, and those of the lower part come
+    /// first.
     cuts: Vec<Cut>,
 }
 
@@ -44,8 +46,8 @@ impl Cuts {
         Cuts { ranks: places.into_iter().map(|(_, rank)| rank).collect(), cuts }
     }
 
-    /// Computes the maps, one for each of the six correspondences between the logical grid's axes
-    /// and the machine's. O(n log n) each.
+    /// Computes the maps, one for each of the six correspondences between the axes of the logical
+    /// grid and those of the machine. Takes O(n log n) time for each.
     pub(super) fn bisections(
         &self,
         grid: &Grid,
@@ -74,7 +76,7 @@ impl Cuts {
 /// A node's position along the machine axes that correspond to the logical grid's axes.
 #[derive(Clone, Copy)]
 struct Placed {
-    /// The coordinates, 16 bits per axis, with the first axis in the highest bits.
+    /// The coordinates, with 16 bits per axis and the first axis in the highest bits.
     place: u64,
     /// The index of the node.
     index: u32,
@@ -86,7 +88,8 @@ impl Placed {
         Placed { place, index }
     }
 
-    /// Returns the position with one axis first, then the next ones cyclically. It is unique.
+    /// Returns the position with one axis first, followed by the next axes cyclically. It is
+    /// unique.
     fn from(self, axis: usize) -> u64 {
         let bits = 16 * axis as u32;
         (self.place << bits | self.place >> (48 - bits)) & ((1 << 48) - 1)
@@ -102,7 +105,7 @@ fn cut(ranks: &mut [(Coordinates, u32)], cuts: &mut Vec<Cut>) {
         let along = ranks.iter().map(|(at, _)| at[axis]);
         (along.clone().min().unwrap_or(0), along.max().unwrap_or(0))
     };
-    // The longest axis, or the first of several.
+    // This is the longest axis, or the first of several that are equally long.
     let longest = (0..3).rev().max_by_key(|&axis| range(axis).1 - range(axis).0);
     let axis = longest.expect("there are three axes");
     let (low, high) = range(axis);
@@ -117,7 +120,7 @@ fn cut(ranks: &mut [(Coordinates, u32)], cuts: &mut Vec<Cut>) {
     cut(high, cuts);
 }
 
-/// Sorts the nodes into rank order, with as many below each cut.
+/// Sorts the nodes into rank order, so that each cut has as many nodes below it as ranks.
 fn bisect<'c>(nodes: &mut [Placed], cuts: &mut impl Iterator<Item = &'c Cut>) {
     if nodes.len() < 2 {
         return;
@@ -129,11 +132,12 @@ fn bisect<'c>(nodes: &mut [Placed], cuts: &mut impl Iterator<Item = &'c Cut>) {
     bisect(high, cuts);
 }
 
-/// Smaller sets of nodes are partitioned using only comparisons.
+/// The number of nodes up to which sets are partitioned using only comparisons.
 const FEW: usize = 64;
 
-/// Moves the `below` nodes with the smallest positions, compared from a given axis onward, before
-/// the others. The order within each side is arbitrary, since only the two sets matter.
+/// Moves the `below` nodes with the smallest positions before the others. Positions are compared
+/// from a given axis onward. The order within each side is arbitrary, because only the two sets
+/// matter.
 ///
 /// Cost: O(nodes + the range of their coordinates).
 fn part(nodes: &mut [Placed], below: usize, axis: usize) {
@@ -148,8 +152,8 @@ fn part(nodes: &mut [Placed], below: usize, axis: usize) {
     }
 }
 
-/// Partitions nodes around the coordinate, on an axis, of the node that has `below` nodes below it.
-/// Returns the range of nodes with that coordinate.
+/// Partitions nodes around a coordinate on an axis, which is that of the node with `below` nodes
+/// below it. Returns the range of nodes that have this coordinate.
 fn part_by_coordinate(nodes: &mut [Placed], below: usize, axis: usize) -> Range<usize> {
     let shift = 32 - 16 * axis as u32;
     let coordinate = |placed: &Placed| usize::from((placed.place >> shift) as u16);

@@ -1,25 +1,26 @@
-//! The mapping of a job's ranks to its nodes so that its pattern's messages cross few links.
+//! The mapping of a job's ranks to its nodes, chosen so that the messages of its pattern cross few
+//! links.
 //!
-//! Minimizing the sum of hops is a quadratic assignment problem, which exact methods can solve up
+//! Minimizing the sum of hops is a quadratic assignment problem. Exact methods can solve it for up
 //! to about thirty ranks. This map is the better of two local optima:
 //!
-//! 1. Start. One is the best of the maps of [`RankOrder`](super::RankOrder), with the ranks
+//! 1. Start. One start is the best of the maps of [`RankOrder`](super::RankOrder), with the ranks
 //!    numbered along the axes of their grid in each of the six orders. The other is the best
 //!    geometric bisection ([`bisections`]).
-//! 2. Improvement. Each rank in turn swaps places with the rank that saves the most hops, until no
-//!    swap saves any ([`search`]). Only ranks at a partner's node or next to it are tried.
+//! 2. Improvement. Each rank in turn swaps places with the rank for which this saves the most hops,
+//!    until no swap saves any ([`search`]). Only ranks at a partner's node or next to it are tried.
 //!
-//! Invariant: the map never has more hops than any map of `RankOrder`. A start on which no message
-//! crosses more than one link is used unchanged.
+//! Invariant: the map never has more hops than any map of `RankOrder`. If no message of a start
+//! crosses more than one link, the start is used unchanged.
 //!
 //! Cost: O(n log n) for the bisections of n ranks. A round of exchanges takes at most O(n d^2) with
 //! d partners per rank, and there are at most [`search::MOST_ROUNDS`] rounds.
 //!
-//! Sources: bisection after Deveci, Rajamanickam, Leung, Pedretti, Olivier, Bunde, Çatalyürek &
-//! Devine, "Exploiting geometric partitioning in task mapping for parallel computers", IPDPS 2014.
-//! Exchanges after Bokhari, "On the mapping problem", IEEE Transactions on Computers 30(3), 1981,
-//! but only with nodes next to partners. Schulz & Träff, "Better process mapping and sparse
-//! quadratic assignment", SEA 2017, limit theirs to partners.
+//! Sources: the bisection follows Deveci, Rajamanickam, Leung, Pedretti, Olivier, Bunde, Çatalyürek
+//! & Devine, "Exploiting geometric partitioning in task mapping for parallel computers",
+//! IPDPS 2014. The exchanges follow Bokhari, "On the mapping problem", IEEE Transactions on
+//! Computers 30(3), 1981, but involve only nodes next to partners; Schulz & Träff, "Better process
+//! mapping and sparse quadratic assignment", SEA 2017, limit them to partners.
 
 mod bisections;
 mod exchanges;
@@ -34,21 +35,22 @@ use exchanges::Exchanges;
 pub(super) use hops::{Hops, Point};
 use search::Search;
 
-/// Orders for traversing the logical grid's axes.
+/// The orders in which the axes of the logical grid can be traversed.
 const AXIS_ORDERS: [[usize; 3]; 6] =
     [[0, 1, 2], [1, 0, 2], [0, 2, 1], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
-/// Data about a pattern on its logical grid, independent of the nodes.
+/// Data about a pattern on its logical grid, which do not depend on the nodes.
 #[derive(Debug)]
 pub(super) struct PatternMap {
     exchanges: Exchanges,
-    /// The ranks, numbered along the axes of the logical grid, without duplicate orders.
+    /// The ranks, numbered along the axes of the logical grid in each order. Each list occurs once.
     orders: Vec<Vec<u32>>,
     cuts: Cuts,
 }
 
 impl PatternMap {
-    /// Computes the data. Returns `None` if the pattern is too large or all maps have equal hops.
+    /// Computes the data. Returns `None` if the pattern is too large, or if all maps have equally
+    /// many hops.
     pub(super) fn of(pattern: &dyn Pattern, shape: &RankGrid) -> Option<PatternMap> {
         let exchanges = Exchanges::of(pattern)?;
         let ranks = rank_places(shape);
@@ -56,8 +58,8 @@ impl PatternMap {
         Some(PatternMap { exchanges, orders, cuts: Cuts::of(ranks) })
     }
 
-    /// Returns the best map found from lists with as many nodes as there are ranks. At least one
-    /// list is required; the bisections use the nodes of the first.
+    /// Returns the best map that is found from lists with as many nodes as there are ranks. At
+    /// least one list is required, and the bisections use the nodes of the first.
     pub(super) fn lay(
         &self,
         grid: &Grid,
@@ -87,8 +89,8 @@ impl PatternMap {
         if bisected.1 < numbered.1 { bisected.0 } else { numbered.0 }
     }
 
-    /// Returns the first map with the fewest hops, and their number. Stops at a map that cannot be
-    /// beaten.
+    /// Returns the first map with the fewest hops, and the number of hops. Stops at a map that
+    /// cannot be beaten.
     fn best(&self, grid: &Grid, maps: impl Iterator<Item = Vec<NodeId>>) -> (Vec<NodeId>, u64) {
         let mut best = (Vec::new(), u64::MAX);
         for map in maps {
@@ -102,14 +104,14 @@ impl PatternMap {
         best
     }
 
-    /// Improves a map by exchanges. Returns the result and its hops.
+    /// Improves a map by exchanges. Returns the resulting map and its hops.
     fn improve(&self, grid: &Grid, map: &[NodeId]) -> (Vec<NodeId>, u64) {
         let map = Search::new(grid, map, &self.exchanges).run();
         let hops = self.hops_below(u64::MAX, grid, &map);
         (map, hops.unwrap_or(u64::MAX))
     }
 
-    /// Returns a map's hops, if fewer than `bound`.
+    /// Returns the hops of a map, if there are fewer than `bound`.
     fn hops_below(&self, bound: u64, grid: &Grid, map: &[NodeId]) -> Option<u64> {
         let points: Vec<Point> = map.iter().map(|&node| Hops::point(grid.point(node))).collect();
         self.exchanges.hops_below(bound, &points, Hops::of(grid))

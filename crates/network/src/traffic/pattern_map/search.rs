@@ -1,11 +1,11 @@
-//! Exchanges of ranks that save hops, repeated until no exchange does.
+//! Exchanges of ranks that save hops, which are repeated until no exchange saves any.
 //!
-//! The hops that an exchange saves depend on the nodes of the two ranks and their partners. A rank
-//! for which no exchange was found is therefore rechecked only after these have changed for it or
-//! for a possible exchange partner.
+//! The number of hops that an exchange saves depends on the nodes of the two ranks and of their
+//! partners. Therefore, a rank for which no exchange was found is checked again only after these
+//! nodes have changed for it or for a rank with which it may be exchanged.
 //!
 //! Invariant: `surplus` is the sum of a rank's hops beyond one per message. The exchanges are the
-//! same as in a search that checks every rank in every round (a test compares them).
+//! same as in a search that checks every rank in every round; a test compares them.
 //!
 //! Cost: O(d^2) per rank that is checked, for d partners.
 
@@ -14,33 +14,34 @@ use pavior_mesh::{Grid, NodeId};
 use super::exchanges::Exchanges;
 use super::hops::{Hops, Point};
 
-/// The maximum number of exchange rounds. Nearly all maps need fewer.
+/// The maximum number of rounds of exchanges. Nearly all maps need fewer.
 pub(super) const MOST_ROUNDS: usize = 64;
 
-/// A map being improved by exchanges. Places are the job's nodes in ascending order.
+/// A map that is being improved by exchanges. Places are the job's nodes in ascending order.
 pub(super) struct Search<'s> {
     hops: Hops,
     exchanges: &'s Exchanges,
     nodes: Vec<NodeId>,
-    /// The start of each place's entry in `near`, and the end of the last one.
+    /// The index of the first entry of each place in `near`, followed by the number of entries.
     near_starts: Vec<usize>,
-    /// By place: the place itself and those next to it.
+    /// For each place, the place itself and those next to it.
     near: Vec<u32>,
     ranks: Vec<Rank>,
     /// The rank at each place.
     who: Vec<u32>,
-    /// True for ranks whose best exchange may have changed since it was last searched for.
+    /// True for ranks whose best exchange may have changed since the last search for it.
     open: Vec<bool>,
-    /// By rank: the value of `now` at the last search for its best exchange; 0 before the first.
+    /// For each rank, the value of `now` at the last search for its best exchange, or 0 before the
+    /// first search.
     checked_at: Vec<u32>,
     /// One more than the number of exchanges made.
     now: u32,
-    /// By rank: the number of the last search that considered it for an exchange.
+    /// For each rank, the number of the last search that considered it for an exchange.
     seen_in: Vec<u64>,
     searches: u64,
 }
 
-/// A rank's position.
+/// The position of a rank and its messages.
 #[derive(Clone, Copy)]
 struct Rank {
     point: Point,
@@ -54,8 +55,8 @@ struct Rank {
 }
 
 impl Rank {
-    /// Returns an upper bound on the hops saved by moving `hops` away: a partner h hops away is
-    /// then at least `hops - h` hops away.
+    /// Returns an upper bound on the hops saved by moving `hops` away. A partner that is h hops
+    /// away is then at least `hops - h` hops away.
     fn saves_at_most(&self, hops: i64) -> i64 {
         self.surplus.min(2 * (self.surplus + self.messages) - self.messages * hops)
     }
@@ -130,8 +131,9 @@ impl<'s> Search<'s> {
         self.ranks[number as usize]
     }
 
-    /// Finds the rank whose exchange with `rank` saves the most hops; `None` if none saves any. If
-    /// nothing has changed for `rank` since its last check, only changed ranks are considered.
+    /// Finds the rank whose exchange with `rank` saves the most hops. Returns `None` if no exchange
+    /// saves any. If nothing has changed for `rank` since its last check, considers only ranks for
+    /// which something has changed.
     fn best_exchange(&mut self, rank: u32) -> Option<u32> {
         let own = self.rank(rank);
         let checked_at = std::mem::replace(&mut self.checked_at[rank as usize], self.now);
@@ -159,7 +161,7 @@ impl<'s> Search<'s> {
         best
     }
 
-    /// Returns the hops that an exchange saves, if more than `most`.
+    /// Returns the number of hops that an exchange saves, if it is more than `most`.
     fn saved(&self, numbers: [u32; 2], [a, b]: [Rank; 2], most: i64) -> Option<i64> {
         let apart = i64::from(self.hops.between(&a.point, &b.point));
         let by_b_at_most = b.saves_at_most(apart);
@@ -170,18 +172,19 @@ impl<'s> Search<'s> {
         if by_a + by_b_at_most <= most {
             return None;
         }
-        // Each term has the other rank at its old place, so messages between the two take no hops.
+        // Each term assumes that the other rank is still at its old place, so messages between the
+        // two take no hops.
         let between = i64::from(self.exchanges.between(numbers[0], numbers[1]));
         let by_b = b.surplus - self.surplus_at(numbers[1], &a.point);
         Some(by_a + by_b - 2 * between * apart).filter(|saved| *saved > most)
     }
 
-    /// Returns the hops beyond one of all messages between a rank, if it were at a point, and its
-    /// partners at their current places.
+    /// Returns the hops beyond one of all messages between a rank and its partners, if the rank
+    /// were at a point and its partners stayed at their places.
     fn surplus_at(&self, rank: u32, point: &Point) -> i64 {
         let partners = self.exchanges.partners(rank);
         if let Some(count) = self.exchanges.alike() {
-            // All axes are summed in parallel, and added up at the end.
+            // All axes are summed in parallel, and combined at the end.
             let mut hops = [0; 4];
             for &(other, _) in partners {
                 let there = &self.ranks[other as usize].point;
@@ -220,8 +223,8 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Updates a rank after it or one of its partners has moved: recounts its hops, and reopens
-    /// every rank that may be exchanged with it.
+    /// Updates a rank after it or one of its partners has moved: counts its hops again, and reopens
+    /// every rank with which it may be exchanged.
     fn moved(&mut self, rank: u32) {
         let place = self.rank(rank).place;
         if std::mem::replace(&mut self.ranks[rank as usize].moved, self.now) == self.now {
@@ -246,7 +249,8 @@ mod tests {
     use super::*;
     use crate::patterns::{PatternSelection, RankGrid, iteration};
 
-    /// Makes the same exchanges by checking every rank in every round and counting all hops.
+    /// Makes the same exchanges in a simpler way, by checking every rank in every round and
+    /// counting all hops.
     fn plain(grid: &Grid, map: &[NodeId], exchanges: &Exchanges) -> Vec<NodeId> {
         let hops = |map: &[NodeId]| {
             let points: Vec<Point> =

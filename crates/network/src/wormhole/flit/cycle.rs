@@ -1,4 +1,4 @@
-//! One cycle: the flits that cross channels.
+//! One cycle, in which flits cross channels.
 
 use std::cmp::Reverse;
 
@@ -37,7 +37,8 @@ impl Flit {
         }
     }
 
-    /// Computes the least fixpoint: a crossing frees a buffer place or a channel in the same cycle.
+    /// Computes the least fixpoint, because a crossing can free a place in a buffer or a channel in
+    /// the same cycle.
     fn settle(&mut self) {
         let mut work = std::mem::take(&mut self.active);
         while let Some(channel) = work.pop() {
@@ -48,19 +49,19 @@ impl Flit {
                 }
             }
         }
-        // Keeps the list's memory; `cross` adds channels only to `coming`.
+        // This keeps the memory of the list. `cross` adds channels only to `coming`.
         self.active = work;
     }
 
-    /// Moves flits when virtual channels share a link, which carries one flit per cycle.
-    /// Eligibility is determined at the start of the cycle. Virtual channels take turns: the search
-    /// begins after the one served last.
+    /// Moves flits when virtual channels share a link, which carries one flit per cycle. The state
+    /// at the start of the cycle determines which flits can move. Virtual channels take turns: the
+    /// search begins after the one that was served last.
     fn share(&mut self) {
         let mut able = std::mem::take(&mut self.able);
         for &channel in &self.active {
             if let Some(place) = self.eligible(channel) {
                 let (link, virtual_channel) = self.links[channel as usize];
-                // The search begins with the virtual channel after the one served last.
+                // The search begins with the virtual channel after the one that was served last.
                 let served = self.served[link as usize];
                 able.push((link, (virtual_channel + 1 - served) % 2, channel, place));
             }
@@ -83,7 +84,7 @@ impl Flit {
         self.able = able;
     }
 
-    /// Returns the message that can move a flit across a channel now.
+    /// Returns the message that can now move a flit across a channel.
     fn eligible(&self, channel: u32) -> Option<u32> {
         let port = &self.ports[channel as usize];
         if port.crossed_at == self.now {
@@ -159,8 +160,8 @@ impl Flit {
         index
     }
 
-    /// Removes a flit from the buffer after a channel on its path. After a tail, the next message
-    /// is at the front, and its header is routed.
+    /// Removes a flit from the buffer after a channel on its path. If the flit is a tail, the next
+    /// message is now at the front, and its header is routed.
     fn leave(&mut self, place: u32, index: usize, tail: bool) {
         let channel = self.packets[place as usize].path[index];
         let port = &mut self.ports[channel as usize];
@@ -173,7 +174,7 @@ impl Flit {
         }
     }
 
-    /// Adds a channel to the next cycle's list.
+    /// Adds a channel to the list for the next cycle.
     fn list(&mut self, channel: u32) {
         let port = &mut self.ports[channel as usize];
         if port.listed != self.now + 1 {

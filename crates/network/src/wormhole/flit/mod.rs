@@ -1,26 +1,27 @@
-//! The reference engine: cycle by cycle, flit by flit.
+//! The reference engine, which moves each flit in each cycle.
 //!
-//! It directly implements the definition of the model: flit j of a message crosses channel i at
+//! The engine directly implements the definition of the model: flit j of a message crosses channel
+//! i at
 //!
 //! ```text
 //! c(i,j) = max( c(i-1,j) + 1,  c(i,j-1) + 1,  c(i+1, j-B) )
 //! ```
 //!
 //! This is the first cycle in which the flit has arrived, the channel is clear, and the buffer
-//! after it has space. A place vacated in a cycle can be refilled in that cycle. A header crosses
-//! when granted the channel.
+//! after it has space. A place vacated in a cycle can be filled again in that cycle. A header
+//! crosses when it is granted the channel.
 //!
 //! This engine models two settings that [`Worm`](crate::Worm) does not: channels that are released
 //! when the tail has passed ([`Release::Passed`](crate::Release)), and virtual channels that share
 //! the bandwidth of a link ([`VirtualChannels::Shared`](crate::VirtualChannels)).
 //!
 //! With shared virtual channels, everything depends on the state at the start of the cycle: a place
-//! or channel vacated in a cycle is free from the next one onward. Otherwise, the choice between
+//! or channel vacated in a cycle is free from the next cycle onward. Otherwise, the choice between
 //! two virtual channels would depend on the order in which links are processed.
 //!
-//! Only channels whose state may have changed are processed. A crossing lists the same channel and
-//! the next one for the next cycle, and immediately tries the previous channel again. A blocked
-//! worm costs nothing. Cost: O(1) per flit and channel; memory O(sum of path lengths in flight).
+//! Only channels whose state may have changed are processed. A crossing lists its channel and the
+//! following one for the next cycle, and immediately tries the previous channel again. A blocked
+//! worm costs nothing. Cost: O(1) per flit and channel. Memory: O(sum of path lengths in flight).
 
 mod cycle;
 mod packet;
@@ -37,7 +38,8 @@ use crate::message::{Delivery, Entered, Message, NetworkEvents};
 use crate::path::Path;
 use packet::{NONE, Packet, Port};
 
-/// The reference engine. The module comment states the rule; [`Engine`] describes how to use it.
+/// The reference engine. The module's comment states the rule, and [`Engine`] describes how to use
+/// it.
 #[derive(Debug)]
 pub struct Flit {
     channels: Channels,
@@ -46,22 +48,24 @@ pub struct Flit {
     pace: u64,
     now: u64,
     ports: Vec<Port>,
-    /// By channel: the number of its link's virtual channel 0, and which virtual channel it is.
+    /// For each channel, the number of virtual channel 0 of its link, and the index of the virtual
+    /// channel.
     links: Vec<(u32, u32)>,
-    /// By link (at its virtual channel 0): the virtual channel served last.
+    /// For each link (at its virtual channel 0), the virtual channel that was served last.
     served: Vec<u32>,
     packets: Vec<Packet>,
     unused: Vec<u32>,
     fresh: Vec<u32>,
-    /// Future requests. All are made t_s + 1 cycles ahead, and are therefore in order.
+    /// Future requests. All are made t_s + 1 cycles in advance, and are therefore in order.
     requests: VecDeque<(u64, u32)>,
     later: BTreeMap<(Time, u64), Message>,
     /// Channels to try in the open cycle and in the next one.
     active: Vec<u32>,
     coming: Vec<u32>,
-    /// For shared virtual channels: the link, turn, channel and message of flits that can cross.
+    /// For shared virtual channels, the flits that can cross: the link, the turn, the channel and
+    /// the message.
     able: Vec<(u32, u32, u32, u32)>,
-    /// Messages whose tail crossed their ejection channel in the previous cycle.
+    /// Messages whose tails crossed their ejection channels in the previous cycle.
     arrived: Vec<u32>,
     entered: Vec<Entered>,
     crossings: u64,
@@ -84,7 +88,7 @@ impl Flit {
         };
         Ok(Flit {
             links: (0..count as u32).map(link).collect(),
-            // Virtual channel 0 comes first, as if virtual channel 1 had been served last.
+            // Virtual channel 0 comes first, as if virtual channel 1 had just been served.
             served: vec![1; count],
             ports: vec![Port::new(); count],
             pace: u64::from(settings.routing_delay) + 1,
@@ -159,7 +163,7 @@ impl Flit {
         Deadlock::find(Time(self.now), &live, &self.channels, id, |place| self.waits(place))
     }
 
-    /// Returns the channel that a blocked message waits for, and the message occupying it.
+    /// Returns the channel that a blocked message waits for, and the message that occupies it.
     fn waits(&self, place: u32) -> (u32, u32) {
         let packet = &self.packets[place as usize];
         if packet.position > 0 {

@@ -1,8 +1,9 @@
-//! An engine's clock: the open cycle, and all events from that cycle onward.
+//! The clock of an engine: the open cycle, and all events from that cycle onward.
 //!
 //! Invariant: no event is before `now`.
 //!
-//! Cost: O(1) per near event, O(log k) per message if k messages are scheduled for later.
+//! Cost: O(1) per event in the near future, and O(log k) per message if k messages are scheduled
+//! for later.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,15 +17,15 @@ use crate::message::{Entered, Message};
 pub(super) struct Clock {
     pub(super) now: u64,
     pub(super) wheel: Wheel,
-    /// Messages that request their injection channel in the open cycle but are not queued there,
-    /// because they were not created in key order.
+    /// Messages that request their injection channel in the open cycle but are not in its queue,
+    /// because they were not created in the order of their keys.
     pub(super) disordered: Vec<u32>,
     /// Messages for later cycles, by creation cycle and id.
     pub(super) later: BinaryHeap<Reverse<(Time, u64, Message)>>,
     /// Followed messages that entered in the cycle before the open one.
     pub(super) entered: Vec<Entered>,
-    /// The number of messages in flight on another clock: the current ones, while others catch up
-    /// ([`Worm::catch_up`](super::Worm::catch_up)).
+    /// The number of messages in flight on another clock. These are the current messages, while
+    /// others catch up ([`Worm::catch_up`](super::Worm::catch_up)).
     pub(super) foreign: usize,
 }
 
@@ -47,7 +48,7 @@ impl Clock {
         self.later.push(Reverse((message.created, message.id, message)));
     }
 
-    /// Takes over the events of another clock at the same cycle.
+    /// Adds the events of another clock, which must be at the same cycle.
     pub(super) fn join(&mut self, other: Clock) {
         assert_eq!(self.now, other.now, "a clock that catches up reaches the current cycle");
         self.wheel.join(self.now, other.wheel);

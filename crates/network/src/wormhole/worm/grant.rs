@@ -1,7 +1,7 @@
-//! The inner loop: the grants and releases of one cycle.
+//! The inner loop, which processes the grants and releases of one cycle.
 //!
 //! A header that is granted a channel is immediately queued at the next one, t_s + 1 cycles before
-//! the actual request. All requests of a cycle are therefore queued when the cycle opens, and a
+//! the actual request. Therefore, all requests of a cycle are queued when the cycle opens, and a
 //! channel is checked once per request:
 //!
 //! ```text
@@ -11,12 +11,12 @@
 //!        +--- now or later --- release the channel behind its tail        check it t_s + 1 later
 //! ```
 //!
-//! Invariant: a channel serves its queue in order of (request cycle, id). If the channel has a
-//! release time and a request in its queue, a check is scheduled for the release or the first
+//! Invariant: a channel serves its queue in order of (request cycle, id). If a channel has a
+//! release time and its queue has a request, a check is scheduled for the release or for the first
 //! request, whichever is later. A check that is too early, or repeated, does nothing.
 //!
 //! Cost: O(1) for a request that comes last in its queue, and for a grant; O(A) if B > t_s + 1.
-//! These symbols, h and L are those of [`worm`](super).
+//! [`worm`](super) defines these symbols, and also h and L.
 
 use super::slab::{Header, NONE, Slab};
 use super::wheel::{What, Wheel};
@@ -32,24 +32,25 @@ struct Closing<'w> {
     wheel: &'w mut Wheel,
     /// Channels that become free in this cycle while a message waits.
     freed: &'w mut Vec<u32>,
-    /// The channels of a header that is being drained; otherwise empty.
+    /// The channels of a header that is being drained. The list is empty at all other times.
     held: &'w mut Vec<u32>,
 }
 
-/// Rare work deferred while a list is checked. Its order does not affect the result, except that
-/// headers are drained last.
+/// Rare work that is deferred while a list is checked. Its order does not affect the result, except
+/// that headers are drained last.
 #[derive(Debug, Default)]
 pub(super) struct Left {
     /// Channels that become free at a later cycle while a message waits, with that cycle.
     free: Vec<(u32, u64)>,
-    /// Places of headers that have been granted an ejection channel, with the channel.
+    /// The places of headers that have been granted an ejection channel, each with the channel.
     drain: Vec<(u32, u32)>,
-    /// Places of headers to insert into a channel's queue, after or before others.
+    /// The places of headers to insert into a channel's queue, behind or before others.
     queue: Vec<(u32, u32)>,
     special: Vec<Special>,
 }
 
-/// A special header at a place, and the channel granted to it, requested at `requested`.
+/// A special header, given by its place, and the channel that was granted to it, which it requested
+/// at `requested`.
 #[derive(Debug)]
 struct Special {
     place: u32,
@@ -93,8 +94,8 @@ impl Worm {
         }
     }
 
-    /// Queues the messages that were not created in key order. They are sorted first, so that each
-    /// is inserted at or near the end.
+    /// Queues the messages that were not created in the order of their keys. They are sorted first,
+    /// so that each is inserted at or near the end.
     #[inline(never)]
     fn queue_disordered(&mut self) {
         let Worm { clock, slab: Slab { headers, .. }, states, .. } = self;
@@ -106,8 +107,8 @@ impl Worm {
         }
     }
 
-    /// Grants as many of the listed channels as possible. Each granted channel is replaced in the
-    /// list by the one that its header requests next.
+    /// Grants as many of the listed channels as possible. In the list, each granted channel is
+    /// replaced by the one that its header requests next.
     #[inline]
     fn check_all(&mut self) {
         let Worm { clock, slab, states, checks, left, .. } = self;
@@ -145,9 +146,9 @@ impl Worm {
     }
 }
 
-/// Grants each of some channels to the first header in its queue, if the channel is free and the
-/// header is present. The channel is replaced by the one that the header requests next. Rare work
-/// is deferred, because calls would use registers that the loop needs.
+/// For each of some channels, grants it to the first header in its queue if the channel is free and
+/// the header is present. The channel is replaced by the one that the header requests next. Rare
+/// work is deferred, because calls would use registers that the loop needs.
 #[inline(never)]
 fn grant_all(
     [now, next_request]: [u64; 2],
@@ -163,7 +164,7 @@ fn grant_all(
         'granted: {
             let state = &mut states[channel as usize];
             let place = state.head;
-            // No header is at place NONE.
+            // There is no header at place NONE.
             let Some(header) = headers.get_mut(place as usize) else { break 'granted };
             let requested = header.requested;
             if requested > now {
@@ -220,7 +221,7 @@ fn grant_all(
     checks.truncate(index);
 }
 
-/// Removes a channel from a list, and moves the last one to its place, since order has no effect.
+/// Removes a channel from a list, and moves the last one to its place. The order has no effect.
 #[inline]
 fn without(list: &mut [u32], index: usize) -> &mut [u32] {
     let last = list.len() - 1;
@@ -239,7 +240,7 @@ fn queue(states: &mut [ChannelState], headers: &mut [Header], channel: u32, plac
     }
 }
 
-/// Inserts a header into a nonempty queue by its key. Most go to the end.
+/// Inserts a header into a nonempty queue according to its key. Most headers go to the end.
 #[inline(never)]
 fn queue_behind(state: &mut ChannelState, headers: &mut [Header], place: u32) {
     let key = headers[place as usize].key();
@@ -268,7 +269,7 @@ fn queue_behind(state: &mut ChannelState, headers: &mut [Header], place: u32) {
 }
 
 impl Closing<'_> {
-    /// Continues with a special header that was granted a channel. Returns true if its message
+    /// Continues with a special header to which a channel was granted. Returns true if its message
     /// enters the network and is followed.
     #[inline(never)]
     fn grant_special(&mut self, special: &Special) -> bool {
@@ -300,8 +301,8 @@ impl Closing<'_> {
         self.release(oldest, tail);
     }
 
-    /// Finishes a header that has reached its processing element through the ejection channel. The
-    /// release times of all channels that it still holds are now known.
+    /// Finishes a header that has reached its processing element through the ejection channel. This
+    /// determines the release times of all channels that the header still holds.
     #[inline]
     fn drain(&mut self, place: u32, ejection: u32) {
         let header = &self.headers[place as usize];
@@ -320,8 +321,8 @@ impl Closing<'_> {
             self.held.push(channel);
             channel = ahead;
         }
-        // Channel i is released at the latest of h(j) + L-1 - (j - i - 1) * B over j = i+1..=last.
-        // At every step back, each term decreases by B and one term is added.
+        // Channel i is released at the maximum of h(j) + L-1 - (j - i - 1) * B over j = i+1..=last.
+        // At every step back, each term decreases by B, and one term is added.
         let mut tail = self.now + body;
         let mut granted = self.states[channel as usize].time - HELD;
         self.release(channel, tail);
@@ -332,8 +333,8 @@ impl Closing<'_> {
         }
     }
 
-    /// Sets the release time of a held channel, and schedules a check if a message waits. A message
-    /// that is still to come has its own check.
+    /// Sets the release time of a held channel, and schedules a check if a message is waiting. A
+    /// message that comes later has its own check.
     #[inline]
     fn release(&mut self, channel: u32, at: u64) {
         let state = &mut self.states[channel as usize];

@@ -7,10 +7,10 @@
 //! c(i, L-1) = max over a = 0..floor((L-1)/B), i+a <= last, of h(i+a) + (L-1 - a*B)
 //! ```
 //!
-//! Here h(i) is the cycle in which the header crosses channel i, L is the length in flits, B the
-//! buffer size and t_s the routing delay. Channel i becomes free at `r(i) = c(i+1, L-1)`. This is
-//! known as soon as the header has been granted channel `i + 1 + floor((L-1)/B)`, or the ejection
-//! channel:
+//! Here, h(i) is the cycle in which the header crosses channel i, L is the length in flits, B is
+//! the size of buffers, and t_s is the routing delay. Channel i becomes free at
+//! `r(i) = c(i+1, L-1)`. This time is known as soon as the header has been granted channel
+//! `i + 1 + floor((L-1)/B)`, or the ejection channel:
 //!
 //! ```text
 //!    released   the worm (window)   granted now
@@ -18,18 +18,18 @@
 //!      p-1-A     p-A   ...  p-1         p            A = floor((L-1)/B)
 //! ```
 //!
-//! A channel whose release time is known needs no event unless a message waits. When a header is
-//! granted a channel, it is queued at the next one, t_s + 1 cycles before the actual request. Every
-//! request of a cycle is therefore queued before any of its grants, and a hop is one event. A grant
-//! can free another channel in the same cycle, so grants are processed from a list.
+//! A channel whose release time is known needs no event unless a message is waiting. When a header
+//! is granted a channel, it is queued at the next one, t_s + 1 cycles before the actual request.
+//! Therefore, every request of a cycle is queued before any of its grants, and a hop is one event.
+//! A grant can free another channel in the same cycle, so grants are processed from a list.
 //!
-//! Invariant: the result is the least fixpoint of the grants, and does not depend on the list's
-//! order. It equals the [`Flit`](crate::Flit) engine's, message by message, for channels released
-//! when drained and for separate virtual channels.
+//! Invariant: the result is the least fixpoint of the grants, and does not depend on the order of
+//! the list. It equals the result of the [`Flit`](crate::Flit) engine, message by message, for
+//! channels that are released when drained and for separate virtual channels.
 //!
-//! Cost: O(1 + [L > B and B > t_s + 1] * A) per header hop, regardless of the message's length.
-//! Memory is O(messages in flight + channels). All events except those of very long messages are in
-//! a timing wheel.
+//! Cost: O(1 + [L > B and B > t_s + 1] * A) per header hop, whatever the length of the message.
+//! Memory: O(messages in flight + channels). All events except those of very long messages are in a
+//! timing wheel.
 
 mod clock;
 mod grant;
@@ -50,24 +50,28 @@ use clock::Clock;
 use grant::Left;
 use slab::{Header, NONE, Slab};
 
-/// A bit added to the cycle in which a channel was granted while its release time is unknown.
+/// A bit that is added to the cycle in which a channel was granted, as long as its release time is
+/// unknown.
 const HELD: u64 = 1 << 63;
 
-/// A channel: when it becomes free, and its queue in order of service.
+/// A channel: the time when it becomes free, and its queue in the order of service.
 ///
-/// A message's channels form a list: `oldest` in its header, then `ahead` in each channel.
+/// The channels of a message form a list, which begins with `oldest` in its header and continues
+/// with `ahead` in each channel.
 #[derive(Clone, Copy, Debug)]
 struct ChannelState {
-    /// The cycle when the channel becomes free or, while unknown, when it was granted, plus HELD.
+    /// The cycle in which the channel becomes free. While this is unknown, the cycle in which it
+    /// was granted, plus HELD.
     time: u64,
     head: u32,
-    /// Valid only if at least two messages wait.
+    /// The last message in the queue. Valid only if at least two messages are waiting.
     tail: u32,
     /// The next channel on the path of the message that holds this one.
     ahead: u32,
 }
 
-/// The event-driven engine. The module comment states the rule; [`Engine`] describes how to use it.
+/// The event-driven engine. The module's comment states the rule, and [`Engine`] describes how to
+/// use it.
 #[derive(Debug)]
 pub struct Worm {
     channels: Channels,
@@ -76,11 +80,11 @@ pub struct Worm {
     buffer: u32,
     states: Vec<ChannelState>,
     slab: Slab,
-    /// The open cycle, and all events from then on.
+    /// The open cycle, and all events from that cycle onward.
     clock: Clock,
-    /// Lists used by [`close_cycle`](Worm::close_cycle) and empty outside it: channels to check,
-    /// channels that become free while a message waits, channels of a header being drained, and
-    /// deferred work.
+    /// Lists that [`close_cycle`](Worm::close_cycle) uses, and that are empty outside it: channels
+    /// to check, channels that become free while a message waits, channels of a header that is
+    /// being drained, and deferred work.
     checks: Vec<u32>,
     freed: Vec<u32>,
     held: Vec<u32>,
@@ -127,13 +131,13 @@ impl Worm {
         &self.channels
     }
 
-    /// Retroactively simulates messages created from `since` onward. They must not have met any of
-    /// the messages in flight: no channel that they use may have been used by another message
-    /// between `since` and now.
+    /// Simulates messages that were created from `since` onward, after the fact. They must not have
+    /// met any of the messages in flight: between `since` and now, no other message may have used a
+    /// channel that they use.
     ///
-    /// In `run`, the engine is at `since` and contains only messages created in `run`, which must
-    /// advance the engine to the current cycle again. Messages then in flight continue with the
-    /// others, as if they had been simulated all along.
+    /// In `run`, the engine is at `since` and contains only messages created in `run`. `run` must
+    /// advance the engine to the current cycle again. Messages that are then in flight continue
+    /// with the others, as if they had been simulated all along.
     ///
     /// ```
     /// # mod pavior { pub use pavior_network as network;
@@ -161,7 +165,7 @@ impl Worm {
         self.clock.join(past);
     }
 
-    /// Enters the cycle `now`: creates announced messages and reports deliveries.
+    /// Enters the cycle `now`: creates announced messages, and reports deliveries.
     #[inline]
     fn open_cycle(&mut self, events: &mut NetworkEvents) {
         let now = self.clock.now;
@@ -193,7 +197,8 @@ impl Worm {
     fn deadlock(&self) -> Deadlock {
         let live = self.slab.live();
         let headers = &self.slab.headers;
-        // The channel that each message waits for, and the message that holds each channel.
+        // These are the channel that each message waits for, and the message that holds each
+        // channel.
         let mut waits = vec![NONE; headers.len()];
         for (channel, state) in (0..).zip(&self.states) {
             let mut place = state.head;

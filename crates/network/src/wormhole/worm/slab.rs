@@ -1,12 +1,12 @@
 //! The messages in flight: fixed-size records in reused slots.
 //!
-//! All data that a grant uses is in one cache line ([`Header`]), separate from the data that only
+//! All data that a grant uses are in one cache line ([`Header`]), separate from the data that only
 //! creation and delivery use.
 //!
 //! Invariant: nothing is allocated unless the number of simultaneous messages exceeds its previous
 //! maximum.
 //!
-//! Cost: O(1) to insert and remove, plus O(segments in the path).
+//! Cost: O(1) to insert or remove a message, plus O(segments in the path).
 
 use pavior_kernel::Time;
 use pavior_mesh::NodeId;
@@ -15,43 +15,45 @@ use crate::channel::Channels;
 use crate::message::{Delivery, Message, Tag};
 use crate::path::{Segment, write_segments};
 
-/// Marks a missing message or channel.
+/// The value that stands for a missing message or channel.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The data that every grant uses: one cache line.
+/// The data that every grant uses, which fit in one cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub(super) struct Header {
-    /// The queue's key: the cycle in which the header requests the queue's channel, and the id.
+    /// The key of the queue: the cycle in which the header requests the queue's channel, and the id
+    /// of the message.
     pub(super) requested: u64,
     pub(super) id: u64,
     /// The next message in the queue.
     pub(super) next: u32,
-    /// The step from that channel to the next one, and the last channel in its segment.
+    /// The step from this channel to the next one, and the last channel in its segment.
     pub(super) step: i32,
     pub(super) corner: u32,
     /// The segment after the current one, and the end of the path.
     pub(super) segment: u32,
     pub(super) segments_end: u32,
-    /// The first channel on the path without a release time, and the number of grants until it has
-    /// one. For `long` messages, the number is one higher and never reaches 0.
+    /// The first channel on the path that has no release time, and the number of grants until it
+    /// has one. For `long` messages, this number is one higher and never reaches 0.
     pub(super) oldest: u32,
     pub(super) unreleased: u32,
     /// The number of flits after the header.
     pub(super) body: u32,
-    /// The cycles from a channel's grant, and from its request, to the resulting crossing of the
-    /// tail `window` channels behind. The later crossing applies, except for `long` messages.
+    /// The number of cycles from the grant of a channel, and from its request, to the resulting
+    /// crossing of the tail `window` channels behind. The later crossing applies, except for `long`
+    /// messages.
     pub(super) lag: u32,
     pub(super) early: u32,
     /// True if grants before the last two also matter.
     pub(super) long: bool,
     pub(super) followed: bool,
-    /// True if the message is long, or followed and yet to enter.
+    /// True if the message is long, or if it is followed and has not yet entered.
     pub(super) special: bool,
 }
 
 impl Header {
-    /// Returns the part of the header that all messages of a length share.
+    /// Returns the part of the header that is the same for all messages of a length.
     #[cold]
     fn of_length(flits: u32, pace: u64, buffer: u32) -> Header {
         let body = flits - 1;
@@ -59,12 +61,12 @@ impl Header {
         let lag = body - window * buffer;
         let gain = if window > 0 { u64::from(buffer).saturating_sub(pace) as u32 } else { 0 };
         let long = window > 1 && gain > 0;
-        // The window of a long message is not the maximum, since B > 1.
+        // For a long message, the window does not give the maximum, because B > 1.
         let unreleased = window + 1 + u32::from(long);
         Header { next: NONE, unreleased, body, lag, early: lag + gain, long, ..Header::default() }
     }
 
-    /// Returns the key used to order a channel's queue.
+    /// Returns the key by which the queue of a channel is ordered.
     #[inline]
     pub(super) fn key(&self) -> (u64, u64) {
         (self.requested, self.id)
@@ -80,7 +82,7 @@ impl Header {
     }
 }
 
-/// A [`Segment`], given by its ends.
+/// A [`Segment`], represented by its ends.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Leg {
     first: u32,
@@ -88,7 +90,7 @@ pub(super) struct Leg {
     last: u32,
 }
 
-/// The data used only by creation and delivery.
+/// The data that only creation and delivery use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin {
     pub(super) message: Message,
@@ -114,11 +116,11 @@ pub(super) struct Slab {
     /// The segments, `most_segments` per message.
     pub(super) segments: Vec<Leg>,
     most_segments: usize,
-    /// t_s + 1, and B.
+    /// The values of t_s + 1 and B.
     pace: u64,
     buffer: u32,
-    /// The last message's length (0 before the first) and the header that follows from it. Most
-    /// messages have the same length.
+    /// The length of the last message (0 before the first one), and the header for this length.
+    /// Most messages have the same length.
     flits: u32,
     of_length: Header,
     free: Vec<u32>,

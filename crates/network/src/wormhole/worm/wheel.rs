@@ -1,16 +1,16 @@
-//! A timing wheel: O(1) access to events in a bounded future.
+//! A timing wheel, which gives O(1) access to events in a bounded future.
 //!
 //! ```text
 //!   slot:   now  now+1  now+2   ..   now+mask        farther events: a heap
 //! ```
 //!
-//! A ring has one slot for each of the next cycles, and one bit per slot, set if it is nonempty.
-//! Later events, which belong to messages with thousands of flits, are kept in a heap until their
-//! cycle comes.
+//! A ring has one slot for each of the next cycles, and one bit per slot, which is set if the slot
+//! is nonempty. Later events, which belong to messages with thousands of flits, are kept in a heap
+//! until their cycle comes.
 //!
-//! Invariant: an event within the wheel's length is in its cycle's slot.
+//! Invariant: an event within the length of the wheel is in the slot of its cycle.
 //!
-//! Cost: O(1) to add an event within the wheel; O(slots / 64) to find the next.
+//! Cost: O(1) to add an event within the wheel, and O(slots / 64) to find the next event.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,7 +18,8 @@ use std::collections::BinaryHeap;
 /// The events of one cycle. The lists keep their memory when emptied.
 #[derive(Debug)]
 pub(super) struct Slot {
-    /// Channels that may be granted, since one was requested, or became free while a message waits.
+    /// The channels that may be granted, because one was requested, or because it became free while
+    /// a message was waiting.
     pub(super) checks: Vec<u32>,
     /// Messages that are delivered.
     pub(super) deliveries: Vec<u32>,
@@ -31,7 +32,7 @@ impl Slot {
     }
 }
 
-/// Kinds of events. Their order has no meaning.
+/// The kinds of events. Their order has no meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum What {
     Check,
@@ -78,7 +79,7 @@ impl Wheel {
         }
     }
 
-    /// Takes over the events of another wheel, all of them at `now` or later.
+    /// Adds the events of another wheel. All of them must be at `now` or later.
     pub(super) fn join(&mut self, now: u64, mut other: Wheel) {
         self.reserve(now, other.mask);
         for ahead in 0..=other.mask {
@@ -93,7 +94,8 @@ impl Wheel {
         self.far.append(&mut other.far);
     }
 
-    /// Adds an event at `at`, later than `now` (or equal to it, for requests of the open cycle).
+    /// Adds an event at `at`, which is later than `now` (or equal to it, for requests of the open
+    /// cycle).
     #[inline]
     pub(super) fn schedule(&mut self, now: u64, at: u64, what: What, subject: u32) {
         debug_assert!(at >= now, "no event in the past");
@@ -157,7 +159,8 @@ impl Wheel {
         if rest != 0 {
             return Some(now + u64::from(rest.trailing_zeros()));
         }
-        // The words after the first one, around to the part of the first before `start`.
+        // These are the words after the first one, and finally the part of the first one before
+        // `start`.
         (1..=words).find_map(|k| {
             let word = self.busy[(first + k) % words];
             let round = if first + k < words { 0 } else { self.slots.len() };
@@ -192,7 +195,7 @@ impl Wheel {
         &mut self.slots[(at & self.mask) as usize]
     }
 
-    /// Takes a cycle's checks in exchange for an empty list, and marks the cycle as done. Its
+    /// Takes the checks of a cycle in exchange for an empty list, and marks the cycle as done. Its
     /// deliveries must already have been taken.
     pub(super) fn take_checks(&mut self, at: u64, empty: &mut Vec<u32>) {
         debug_assert!(empty.is_empty(), "it takes their place");

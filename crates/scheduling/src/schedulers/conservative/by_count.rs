@@ -4,8 +4,8 @@
 //! booking occupies the number of nodes that the job needs. Reserved nodes count as taken unless a
 //! running job holds them.
 //!
-//! Cost: O(log T) per question and change, as for [`Steps`]. Closing the reserved nodes takes O((r
-//! + R)^2 N/64) for r running jobs and R reservations.
+//! Cost: O(log T) per question and change, as for [`Steps`]. Closing the reserved nodes takes
+//! O((r + R)^2 N/64) for r running jobs and R reservations.
 
 use std::collections::BTreeMap;
 

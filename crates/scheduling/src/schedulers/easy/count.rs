@@ -1,9 +1,9 @@
-//! EASY by count: the head's reservation is a number of nodes.
+//! EASY by count, where the head's reservation is a number of nodes.
 //!
 //! The shadow time is the earliest time at which, according to expected ends, enough nodes are free
 //! for the head. The extra nodes are those free at that time that the head does not need. Another
 //! job starts if it fits now, and if it either ends by the shadow time or needs no more than the
-//! extra nodes, which it then uses up.
+//! extra nodes. In the second case, it uses up as many of these as it needs.
 //!
 //! Nodes that are reserved in advance during any part of the head's run do not count as free.
 
@@ -52,11 +52,11 @@ struct Shadow {
 struct PassedIn {
     state: u64,
     head: JobId,
-    /// The shadow time if it is in the future. Otherwise it is the current time, and advances with
-    /// it: enough nodes are free for the head, but they are scattered.
+    /// The shadow time if it is in the future. Otherwise the shadow time is the current time, and
+    /// advances with it. In that case, enough nodes are free for the head, but they are scattered.
     later: Option<Time>,
     extra: u64,
-    /// The time, if the reach of jobs increases with time.
+    /// The time at which the jobs were passed over, if the reach of jobs increases with time.
     at: Time,
 }
 
@@ -75,7 +75,7 @@ impl Scheduler for EasyByCount {
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
         let head = queue.get(0)?;
-        // Node failures, and jobs outside the queue, void the promise.
+        // The promise is voided by node failures and by jobs outside the queue.
         self.promise.voided_in(view);
         let (state, moment) = view.moment();
         self.refused.in_state(state);
@@ -136,7 +136,8 @@ impl Scheduler for EasyByCount {
     }
 }
 
-/// Returns the time when the head fits by count, and the number of nodes left over then.
+/// Returns the time at which the head fits by count, and the number of nodes left over at that
+/// time.
 fn shadow(head: &Job, expected: &Expected<'_>, machine: &Machine) -> Option<Shadow> {
     let needed = machine.needed(&head.request);
     let shadow = |at, free| Shadow { head: head.id, at, needed, extra: free - needed };
@@ -155,8 +156,9 @@ fn shadow(head: &Job, expected: &Expected<'_>, machine: &Machine) -> Option<Shad
     None
 }
 
-/// Like [`shadow`], but with reservations. A node counts if it is free then and not reserved during
-/// the head's run. O((r + R) R N/64) for r running jobs and R reservations.
+/// Returns the same as [`shadow`], but takes advance reservations into account. A node counts if it
+/// is free at that time and not reserved during the head's run. Takes O((r + R) R N/64) time for r
+/// running jobs and R reservations.
 fn shadow_beside(
     head: &Job,
     expected: &Expected<'_>,

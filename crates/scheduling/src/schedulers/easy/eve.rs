@@ -1,17 +1,17 @@
 //! The eve: the machine just before the time reserved for the head.
 //!
 //! On the eve, every job that is expected to end before that time has ended. The head does not fit
-//! there; otherwise it would have an earlier reservation. It can get an earlier one only if a job
-//! that was expected to run until the reserved time or longer ends early:
+//! on the machine then; otherwise it would have an earlier reservation. It can get an earlier one
+//! only if a job that was expected to run until the reserved time or longer ends early:
 //!
 //! ```text
 //!   a a b b .    a ends at 4, b at 9; the head asks for all and is promised 9. On the eve the
 //!   . . b b .    nodes of b are taken. If b ends at 3, the eve is asked again, near b's nodes.
 //! ```
 //!
-//! Invariant: nodes that are free at any time before the reserved one are free here. Therefore, if
-//! the strategy's refusals remain valid with fewer free nodes, a head that is refused here has no
-//! earlier reservation.
+//! Invariant: nodes that are free at any time before the reserved one are free on the eve.
+//! Therefore, if the strategy's refusals remain valid with fewer free nodes, a head that is refused
+//! on the eve has no earlier reservation.
 //!
 //! Cost: O(1) per grant or release, and one question after the end of a job that was expected to
 //! run on the eve.
@@ -28,7 +28,8 @@ pub(super) struct Eve {
     fork: Fork,
     /// The state of the machine up to which the eve has been updated.
     state: u64,
-    /// [`Running::revisions`] in that state. A job with a new, earlier end may end before the eve.
+    /// The value of [`Running::revisions`] in that state. A job with a new, earlier end may end
+    /// before the eve.
     revisions: u64,
 }
 
@@ -38,8 +39,8 @@ impl Eve {
         Eve { fork, state: machine.state(), revisions: running.revisions() }
     }
 
-    /// Returns true if the head has no reservation before `limit`, the time of the current one.
-    /// Returns false if this is not known.
+    /// Returns true if the head has no reservation before `limit`, which is the time of the current
+    /// one. Returns false if this is not known.
     pub(super) fn refuses(
         &mut self,
         head: &Job,
@@ -60,7 +61,7 @@ impl Eve {
             };
             if *granted {
                 if stays() {
-                    // If this fails, more nodes are free here than will be on the eve.
+                    // If this fails, more nodes are free in the fork than will be on the eve.
                     let _ = self.fork.take(placement);
                 }
             } else if self.is_taken(placement, machine) {
@@ -75,8 +76,8 @@ impl Eve {
     }
 
     /// Returns true if this state still counts the nodes that a job held as taken. Checking one
-    /// healthy node is enough. Failed nodes are always taken here, whether or not the job has ended
-    /// on the eve.
+    /// healthy node is enough. Failed nodes are always taken in the fork, whether or not the job
+    /// has ended on the eve.
     fn is_taken(&self, placement: &Placement, machine: &Machine) -> bool {
         let (free, healthy) = (self.fork.free(), machine.healthy());
         let mut nodes = placement.parts().iter().flat_map(|part| part.nodes(free.grid()));

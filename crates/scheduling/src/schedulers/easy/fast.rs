@@ -17,8 +17,8 @@
 //!
 //! Invariant: a job that is passed over could not start now.
 //!
-//! Cost: O(log r) searches for a reservation, or O(r) if answers are not monotone. O(1) for a
-//! candidate that was refused before, otherwise a search.
+//! Cost: O(log r) searches for a reservation, or O(r) if answers are not monotone. A candidate that
+//! was refused before takes O(1), and any other candidate takes a search.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -53,12 +53,12 @@ struct Passed {
     /// The number of these jobs, at the front of the queue.
     jobs: usize,
     /// The jobs that were tried on the whole machine because they would have ended by the reserved
-    /// time: the last time when that is true, and the index. After that time, the job must be tried
-    /// on the nodes that are not reserved.
+    /// time. Each has the last time at which that is true, and the job's index. After that time,
+    /// the job must be tried on the nodes that are not reserved.
     in_time: BinaryHeap<Reverse<(Time, usize)>>,
-    /// The value of [`Queue::withdrawals`] then. Later withdrawals change the indices.
+    /// The value of [`Queue::withdrawals`] at that time. Later withdrawals change the indices.
     withdrawals: u64,
-    /// The time when they were passed over, if reaches increase with time.
+    /// The time at which the jobs were passed over, if reaches increase with time.
     at: Time,
 }
 
@@ -92,7 +92,8 @@ impl Search for Fast {
         view.remember_changes();
         let machine = view.machine();
         let is_first = limit == Time::MAX;
-        // With advance reservations, a job that ends early may free nodes before they begin.
+        // With advance reservations, a job that ends early may free nodes before the reservations
+        // begin.
         let is_known = view.calendar().is_none() && machine.answers(&head.request).are_monotone();
         let mut eve = self.eve.take().filter(|_| is_known && !is_first);
         if eve.as_mut().is_some_and(|eve| eve.refuses(head, limit, expected, machine)) {
@@ -121,8 +122,8 @@ impl Search for Fast {
             self.passed = Passed { withdrawals, at, ..Passed::default() };
         }
         let reserved_from = reservation.map_or(Time::MAX, |reservation| reservation.at);
-        // The jobs for which the answer may be new: those that are now late, and those not yet
-        // examined. All late jobs come first.
+        // The answer may be new for jobs that are now late, and for those not yet examined. All
+        // late jobs come first.
         let late = self.passed.take_late(now);
         let new = self.passed.jobs.max(1)..queue.len();
         for index in late.into_iter().chain(new) {

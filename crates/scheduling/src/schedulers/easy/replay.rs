@@ -2,8 +2,8 @@
 //!
 //! Times when too few nodes are free by count are skipped. If requests that the strategy refuses
 //! are also refused with fewer free nodes, the remaining times are bisected. One fork moves between
-//! them if the answers depend only on the free nodes; otherwise there is a fork for each question.
-//! Without bisection, each time is tried in turn, on one fork.
+//! these times if the answers depend only on the free nodes. Otherwise, a new fork is made for each
+//! question. Without bisection, each time is tried in turn, on one fork.
 //!
 //! Nodes with an advance reservation count as taken if the head would overlap the reservation. The
 //! times are therefore searched in periods during which the head overlaps the same reservations:
@@ -17,9 +17,9 @@ use super::rule::Reservation;
 use crate::shared::ends::{End, Expected, Instant, instants};
 use crate::{AdvanceReservation, MachineView};
 
-/// Finds the head's earliest reservation before `limit`. Also returns the machine just before it,
-/// or before `limit` if there is none: all jobs with earlier expected ends have ended. `None` if
-/// there are advance reservations.
+/// Finds the head's earliest reservation before `limit`. Also returns the machine just before the
+/// reservation, or before `limit` if there is no reservation. On that machine, all jobs with
+/// earlier expected ends have ended. The machine is `None` if there are advance reservations.
 pub(super) fn replay(
     head: &Job,
     expected: &Expected<'_>,
@@ -56,7 +56,7 @@ pub(super) fn replay(
     (reservation, eve)
 }
 
-/// Returns the index of the first time when enough nodes for the head are free by count.
+/// Returns the index of the first time at which enough nodes for the head are free by count.
 fn first_by_count(times: &[Instant], jobs: &[End<'_>], head: &Job, machine: &Machine) -> usize {
     let needed = machine.needed(&head.request);
     let mut free = u64::from(machine.free().count());
@@ -89,7 +89,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Moves to the state after a number of jobs have ended. If the answers depend only on the free
-    /// nodes, the fork is changed; otherwise a new fork is made, which has not been asked.
+    /// nodes, the fork is changed. Otherwise, a new fork is made, which has not been asked.
     fn go_to(&mut self, ended: usize) {
         let is_other = self.was_asked && !self.machine.is_determined();
         if self.is_reserved || is_other || (ended < self.ended && !self.go_back(ended)) {
@@ -118,7 +118,8 @@ struct Stretch<'a> {
 }
 
 impl Stretch<'_> {
-    /// Returns the first of the times, from `first` on, at which the strategy places the head.
+    /// Returns the first of the times, beginning at index `first`, at which the strategy places the
+    /// head.
     fn search(
         &self,
         walk: &mut Walk<'_>,

@@ -1,10 +1,10 @@
 //! EASY's rule for reservations of nodes, over any [`Search`].
 //!
-//! Each decision starts the head if it can. Otherwise it reserves nodes for the head, and then
-//! starts the first other job that may start.
+//! Each decision starts the head if it can. Otherwise, the decision reserves nodes for the head,
+//! and then starts the first other job that may start.
 //!
-//! Invariant: at most one reservation is kept, and it is the current head's. Its nodes are given to
-//! no job that may still hold them when it begins.
+//! Invariant: at most one reservation is kept, and it belongs to the current head. Its nodes are
+//! not given to any job that may still hold them when it begins.
 //!
 //! Cost: that of the search, which runs only after the machine has changed.
 
@@ -31,12 +31,12 @@ pub(super) trait Search: Default + Send + Sync {
     /// Returns true if the strategy would place a job now.
     fn fits(&mut self, job: &Job, view: &mut MachineView<'_>) -> bool;
 
-    /// Finds the head's earliest reservation before `limit`: the first nodes that the strategy
-    /// gives the head as running jobs reach their expected ends, excluding nodes that are reserved
-    /// in advance for any part of its run.
+    /// Finds the head's earliest reservation before `limit`. Its nodes are the first that the
+    /// strategy gives the head as running jobs reach their expected ends. Nodes that are reserved
+    /// in advance for any part of the head's run are excluded.
     ///
-    /// Called for the first reservation (with [`Time::MAX`]), and again, to find an earlier one,
-    /// after each change to the machine that the scheduler did not make itself.
+    /// This is called for the first reservation (with [`Time::MAX`]). It is called again, to find
+    /// an earlier one, after each change to the machine that the scheduler did not make itself.
     fn earliest(
         &mut self,
         head: &Job,
@@ -46,8 +46,8 @@ pub(super) trait Search: Default + Send + Sync {
     ) -> Option<Reservation>;
 
     /// Returns the oldest job behind the head that may start now. A job that ends by the reserved
-    /// time may start wherever the strategy places it; any other job only outside the reserved
-    /// nodes.
+    /// time may start wherever the strategy places it. Any other job may start only outside the
+    /// reserved nodes.
     fn backfill(
         &mut self,
         now: Time,
@@ -120,7 +120,7 @@ impl<S: Search> Easy<S> {
     }
 
     /// Drops the reservation if a job that was given nodes outside the queue is expected to hold
-    /// one of the reserved nodes at the reserved time. This voids the promise.
+    /// one of the reserved nodes at the reserved time. The promise is then void.
     fn give_way(&mut self, now: Time, running: &Running, view: &MachineView<'_>) {
         let Some(kept) = &self.reservation else { return };
         let machine = view.machine();
@@ -151,8 +151,8 @@ impl<S: Search> Easy<S> {
     }
 
     /// Reserves nodes for the head. A reservation is kept until another job is the head, its time
-    /// has passed, a job outside the queue is given its nodes, or a job ends in a way that makes an
-    /// earlier one possible. A change to the advance reservations voids it.
+    /// has passed, or a job outside the queue is given its nodes. It is also dropped if a job ends
+    /// in a way that makes an earlier one possible. A change to the advance reservations voids it.
     fn reserve(&mut self, head: &Job, expected: &Expected<'_>, view: &mut MachineView<'_>) {
         let now = expected.now;
         let kept = self.reservation.take().filter(|kept| kept.head == head.id && kept.at > now);

@@ -1,5 +1,5 @@
-//! EASY backfilling that also chooses the freedom of each job: how far its nodes may differ from
-//! the requested box.
+//! EASY backfilling that also chooses the freedom of each job, which is how far its nodes may
+//! differ from the requested box.
 //!
 //! A job can wait for its box, or start sooner on other nodes, where it takes longer if it
 //! communicates. Each level of freedom, from `box` to the job's own (by default `any`), has a cost:
@@ -64,7 +64,7 @@ pub(crate) static ENTRY: Entry = Entry {
     does: SchedulerKind { build: BuildScheduler::Function(|_| Box::new(EasyFreedom::default())) },
 };
 
-/// Returns true if a scheduler takes jobs' messages into account: only `easy-freedom` does. The
+/// Returns true if a scheduler takes jobs' messages into account. Only `easy-freedom` does. The
 /// time for messages is predicted only for logs that specify a share of communication.
 pub fn weighs_messages(selection: &crate::Selection) -> bool {
     selection.entry.name == ENTRY.name
@@ -84,11 +84,11 @@ struct EasyFreedom {
     beside: BesideReservation,
     /// The number of jobs at the front of the queue that were passed over in this state, with this
     /// reservation. The passage of time does not make them start, because waiting gets cheaper. A
-    /// lower arrival rate could, but it only takes effect when the state changes.
+    /// lower arrival rate could make them start, but it takes effect only when the state changes.
     passed: usize,
     /// The value of [`Queue::withdrawals`] when jobs were last passed over.
     withdrawals: u64,
-    /// The time when jobs were last passed over, if reaches increase with time.
+    /// The time at which jobs were last passed over, if reaches increase with time.
     at: Time,
     arrivals: Arrivals,
 }
@@ -165,7 +165,7 @@ impl EasyFreedom {
         let kept = self.reservation.take().filter(|(job, _)| *job == head.id);
         let kept = kept.map(|(_, option)| option);
         if let Some(kept) = kept.as_ref().filter(|kept| !changed && kept.at > now) {
-            // As long as nothing changes, waiting gets cheaper.
+            // While nothing changes, waiting gets cheaper.
             self.reservation = Some((head.id, kept.clone()));
             return None;
         }
@@ -258,7 +258,8 @@ impl EasyFreedom {
     }
 }
 
-/// Considers the times before `limit` when running jobs are expected to end or reservations end.
+/// Considers the times before `limit` at which running jobs are expected to end or reservations
+/// end.
 fn replay(
     options: &mut StartOptions,
     now: Time,

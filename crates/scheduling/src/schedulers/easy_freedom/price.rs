@@ -3,7 +3,7 @@
 use pavior_kernel::Time;
 
 /// The time that a machine with two thirds of its nodes in use needs to catch up, as a multiple of
-/// the lost time: 1 / (1 - 2/3).
+/// the lost time. It is 1 / (1 - 2/3).
 const RECOVERY: f64 = 3.0;
 
 /// The price of extra time.
@@ -31,8 +31,8 @@ impl Price {
     }
 }
 
-/// The mean arrival rate as a scheduler observes it: from waiting jobs, and jobs that it has
-/// started.
+/// The mean arrival rate as observed by a scheduler, which sees waiting jobs and the jobs that it
+/// has started.
 #[derive(Default)]
 pub(super) struct Arrivals {
     first: Option<Time>,
@@ -46,7 +46,7 @@ impl Arrivals {
     }
 
     /// Returns the number of jobs after the first, divided by the time since the first arrived,
-    /// given the number of waiting jobs. Zero when the first job arrives.
+    /// given the number of waiting jobs. Returns zero at the time when the first job arrives.
     pub(super) fn rate(&mut self, now: Time, waiting: usize) -> f64 {
         let elapsed = now.since(*self.first.get_or_insert(now)).ticks();
         let after_first = (self.started + waiting).saturating_sub(1) as f64;

@@ -12,7 +12,7 @@ use super::price::Price;
 pub(super) struct StartOption {
     pub(super) at: Time,
     pub(super) placement: Placement,
-    /// The extra time that the job takes there, compared with the requested box.
+    /// The extra time that the job takes on these nodes, compared with the requested box.
     pub(super) added: Time,
 }
 
@@ -22,13 +22,13 @@ pub(super) trait MachineAt {
     fn place(&mut self, request: &Request) -> Option<Placement>;
 
     /// Returns the extra time that the job takes on some nodes, compared with the requested box.
-    /// `None` if the job may not start there.
+    /// Returns `None` if the job may not start there.
     fn added_time(&mut self, placement: &Placement) -> Option<Time>;
 }
 
 /// A search for the cheapest start of a job, which visits times in order.
 ///
-/// A level of freedom is open until a placement at this level is free, which is when the job could
+/// A level of freedom is open until a placement at this level is free. From then on, the job could
 /// start with this freedom. Freer levels allow all placements of tighter levels, so they are closed
 /// no later.
 pub(super) struct StartOptions {
@@ -41,8 +41,8 @@ pub(super) struct StartOptions {
 }
 
 impl StartOptions {
-    /// Creates the options for a job. The job's own freedom is the maximum; without one, any level
-    /// is allowed.
+    /// Creates the options for a job. The job's own freedom is the maximum. If it has none, any
+    /// level is allowed.
     pub(super) fn new(now: Time, job: &Job, price: Price) -> StartOptions {
         let most = job.request.freedom.unwrap_or(Freedom::Any);
         let open = Freedom::ALL.iter().filter(|level| **level <= most).count();
@@ -98,7 +98,7 @@ impl StartOptions {
         self.best.as_ref()
     }
 
-    /// Like [`Self::best`], but by value.
+    /// Returns the same option as [`Self::best`], by value.
     pub(super) fn into_best(self) -> Option<StartOption> {
         self.best
     }

@@ -1,5 +1,5 @@
-//! Jobs that were alone and may now share links with others. They are put into the network in the
-//! state that they would have reached there.
+//! Jobs that were alone and may share links with others from now on. They are put into the network
+//! in the state that they would have reached there.
 
 use std::cmp::Reverse;
 
@@ -32,7 +32,7 @@ impl Messages {
         }
         network.catch_up(since, |network| {
             let (mut at, mut events) = (since, NetworkEvents::default());
-            // The messages sent at `now` are sent together with those of the others.
+            // The messages sent at `now` are sent together with those of the other jobs.
             while at < now {
                 *next_message =
                     traffic.create(at, *next_message, |message| network.create(message));
@@ -48,8 +48,8 @@ impl Messages {
         });
     }
 
-    /// Advances a job that computes in between, and has been alone since `since`, to `now`. Returns
-    /// the time when its current exchange began, or `None` if the job is computing.
+    /// Advances a job that computes between exchanges, and has been alone since `since`, to `now`.
+    /// Returns the time when its current exchange began, or `None` if the job is computing.
     fn resume(&mut self, slot: u32, since: Time, now: Time) -> Option<Time> {
         let Messages { jobs, trials, totals, wakes, setup, .. } = self;
         let sender = jobs[slot as usize].as_mut().expect("it is running");
@@ -76,8 +76,8 @@ impl Messages {
         Some(began)
     }
 
-    /// Begins the next exchange of jobs whose pauses end now, and ends the jobs with no exchange
-    /// left.
+    /// Begins the next exchange of the jobs whose pauses end now. Ends the jobs that have no
+    /// exchange left.
     pub(super) fn wake(&mut self, now: Time, finished: &mut Vec<JobId>) -> Result<(), Deadlock> {
         while let Some(&Reverse((_, slot))) =
             self.wakes.peek().filter(|Reverse((time, _))| *time <= now)
@@ -97,7 +97,7 @@ impl Messages {
         Ok(())
     }
 
-    /// Lets recalled jobs catch up, so that the totals are right.
+    /// Lets recalled jobs catch up, so that the totals are correct.
     pub(super) fn settle(&mut self, now: Time) {
         for slot in 0..self.jobs.len() as u32 {
             let sender = self.jobs[slot as usize].as_ref().map(|sender| &sender.how);

@@ -1,4 +1,4 @@
-//! The start of jobs: their ranks are laid out and their links are claimed. Each job is simulated
+//! The start of jobs. Their ranks are laid out, and their links are claimed. Each job is simulated
 //! in the network, or recalled from an earlier job of the same kind.
 
 use std::cmp::Reverse;
@@ -72,7 +72,7 @@ impl Messages {
         true
     }
 
-    /// Starts a job that computes in between.
+    /// Starts a job that computes between exchanges.
     fn start_course(
         &mut self,
         now: Time,
@@ -102,7 +102,7 @@ impl Messages {
         Ok(true)
     }
 
-    /// Begins an exchange of a job that computes in between.
+    /// Begins an exchange of a job that computes between exchanges.
     pub(super) fn begin(&mut self, now: Time, slot: u32, is_alone: bool) -> Result<(), Deadlock> {
         let Messages { jobs, alone, ready, trials, setup, .. } = self;
         let sender = jobs[slot as usize].as_mut().expect("it is running");
@@ -127,7 +127,7 @@ impl Messages {
         })
     }
 
-    /// Claims a job's links on these nodes. The jobs that it may meet catch up. Returns its
+    /// Claims a job's links on these nodes. The jobs that it may meet catch up. Returns the job's
     /// footprint, if it is `wanted` and not too wide, and true if the job is alone.
     fn claim(
         &mut self,

@@ -1,5 +1,5 @@
-//! Prices that prove good bounds, computed from the order of mean busy times and improved by
-//! subgradient steps.
+//! Prices that prove good bounds. They are computed from the order of mean busy times, and improved
+//! by subgradient steps.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -7,13 +7,13 @@ use std::collections::BinaryHeap;
 use super::greedy::{latest_first, reached};
 use super::{Prices, SCALE, Task};
 
-/// The number of steps without a better bound before the step size is halved.
+/// The number of steps without a better bound after which the step size is halved.
 const PATIENCE: u32 = 10;
 
-/// Computes prices for a set of jobs: first those from the relaxation by mean busy times (Goemans
-/// 1997), then improved by up to `steps` subgradient steps. Their length follows Polyak (1969),
-/// with the cost of a schedule by node counts as the target value. The prices depend only on the
-/// arguments. Any prices prove a valid bound. O(steps x jobs x buckets).
+/// Computes prices for a set of jobs. The first prices come from the relaxation by mean busy times
+/// (Goemans 1997). Up to `steps` subgradient steps improve them. The length of a step follows
+/// Polyak (1969), with the cost of a schedule by node counts as the target value. The prices depend
+/// only on the arguments. Any prices prove a valid bound. Takes O(steps x jobs x buckets) time.
 pub fn ascend(tasks: &[Task], capacity: i64, buckets: usize, steps: u32) -> Prices {
     let fluid = Fluid::new(tasks, capacity);
     let start = tasks.iter().map(|task| task.release).min().unwrap_or(0);
@@ -54,7 +54,7 @@ pub fn ascend(tasks: &[Task], capacity: i64, buckets: usize, steps: u32) -> Pric
     best
 }
 
-/// Returns the excess of the demand in each bucket over the machine's capacity, in node-seconds.
+/// Returns how much the demand in each bucket exceeds the machine's capacity, in node-seconds.
 fn slope(prices: &Prices, tasks: &[Task], starts: &[i64], capacity: i64) -> Vec<f64> {
     let Prices { start, width, .. } = *prices;
     let mut wanted = vec![-capacity * width; prices.prices.len()];
@@ -95,10 +95,11 @@ impl Ord for Waiting {
     }
 }
 
-/// The relaxation's schedule: jobs can be interrupted, and all nodes work on the job with the
+/// The schedule of the relaxation. Jobs can be interrupted, and all nodes work on the job with the
 /// largest weight per node-second.
 struct Fluid {
-    /// Pieces of the price curve: start, end, rate of fall, and the value of the line at time 0.
+    /// Pieces of the price curve, each with its start, its end, its rate of decrease, and the value
+    /// of its line at time 0.
     pieces: Vec<(f64, f64, f64, f64)>,
 }
 
@@ -145,8 +146,8 @@ fn top(waiting: &BinaryHeap<Waiting>) -> Option<usize> {
     waiting.peek().map(|&Waiting(_, at)| at)
 }
 
-/// Computes prices from the end. A job has one line for all its pieces; lines intersect where one
-/// job takes over from another.
+/// Computes prices from the end backwards. All pieces of a job are on one line. Two lines intersect
+/// where one job takes over from another.
 fn priced(
     runs: &[(f64, f64, usize)],
     density: &dyn Fn(usize) -> f64,

@@ -1,4 +1,4 @@
-//! A greedy schedule that bounds are compared with.
+//! A greedy schedule with which bounds are compared.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,7 +7,7 @@ use super::Task;
 
 /// Returns the cost of a greedy schedule by node counts. Whenever a job is released or ends, the
 /// waiting jobs are examined in descending order of weight per node-second, and each one starts if
-/// enough nodes are free. O(jobs x jobs). No job may need more than `capacity` nodes.
+/// enough nodes are free. Takes O(jobs x jobs) time. No job may need more than `capacity` nodes.
 pub(super) fn reached(tasks: &[Task], capacity: i64) -> i64 {
     Counts::new(tasks, capacity, &latest_first(tasks)).rest()
 }
@@ -19,13 +19,13 @@ pub(super) fn latest_first(tasks: &[Task]) -> Vec<usize> {
     order
 }
 
-/// A schedule by node counts, up to an instant. Jobs are indices in the list of tasks.
+/// A schedule by node counts up to an instant. Jobs are given as indices into the list of tasks.
 #[derive(Clone)]
 pub(super) struct Counts<'t> {
     tasks: &'t [Task],
     now: i64,
     free: i64,
-    /// The end times of the running jobs, with the numbers of nodes that they free.
+    /// The end times of the running jobs, each with the number of nodes that become free.
     running: BinaryHeap<Reverse<(i64, i64)>>,
     /// Waiting jobs, in descending order of weight per node-second.
     waiting: Vec<usize>,
@@ -40,7 +40,7 @@ impl<'t> Counts<'t> {
         Counts { tasks, now: 0, free: capacity, running, waiting, coming }
     }
 
-    /// Returns the same schedule without any further releases.
+    /// Returns a copy of the schedule in which no more jobs are released.
     pub(super) fn without_arrivals(&self) -> Counts<'t> {
         Counts { coming: &[], ..self.clone() }
     }
@@ -50,7 +50,8 @@ impl<'t> Counts<'t> {
         self.waiting.iter().copied().filter(|&at| self.tasks[at].nodes <= self.free)
     }
 
-    /// Advances to the next release or end of a job. Returns false if there is none.
+    /// Advances to the next instant at which a job is released or ends. Returns false if there is
+    /// none.
     pub(super) fn advance(&mut self) -> bool {
         let release = self.coming.last().map(|&at| self.tasks[at].release);
         let end = self.running.peek().map(|&Reverse((end, _))| end);
@@ -81,7 +82,7 @@ impl<'t> Counts<'t> {
         self.runs(at)
     }
 
-    /// Takes a job's nodes from now on and returns its end.
+    /// Lets a job take its nodes from now on. Returns the job's end.
     fn runs(&mut self, at: usize) -> i64 {
         let task = &self.tasks[at];
         let end = self.now + task.run;
@@ -90,8 +91,8 @@ impl<'t> Counts<'t> {
         end
     }
 
-    /// Returns the cost of the jobs that have not started, if all jobs that fit are started at each
-    /// instant from now on, in queue order.
+    /// Returns the cost of the jobs that have not started if, from now on, all jobs that fit are
+    /// started at each instant in queue order.
     pub(super) fn rest(mut self) -> i64 {
         let mut sum = 0;
         loop {
@@ -118,10 +119,10 @@ mod tests {
     #[test]
     fn short_jobs_go_first_and_those_that_fit_pass() {
         let task = |release, run, nodes| Task { release, run, nodes, weight: 1 };
-        // Each job needs all nodes: 10, 30, 60, 100, 150.
+        // Each job needs all nodes, so the ends are 10, 30, 60, 100 and 150.
         let one_by_one = [30, 10, 50, 20, 40].map(|run| task(0, run, 16));
         assert_eq!(reached(&one_by_one, 16), 350);
-        // The second waits for the first; the third passes it, and the fourth waits for both.
+        // The second job waits for the first; the third overtakes it; the fourth waits for both.
         let passed = [task(0, 10, 10), task(1, 5, 12), task(2, 20, 6), task(3, 1, 16)];
         assert_eq!(reached(&passed, 16), 10 + 22 + 23 + 28);
     }

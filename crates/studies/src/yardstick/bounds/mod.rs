@@ -1,16 +1,17 @@
 //! Lower bounds on the cost of any schedule for a set of jobs, each with a certificate, and
 //! schedules by node counts for comparison.
 //!
-//! The certificate for a sum of weighted completion times is a price curve: the price of a node for
-//! a second, non-negative, constant in each bucket, and 0 outside the buckets. For any prices, the
-//! completion times in any schedule that does not interrupt jobs sum to at least
+//! The certificate for a sum of weighted completion times is a price curve. It gives the price of a
+//! node for a second, which is non-negative, constant in each bucket, and 0 outside the buckets.
+//! For any prices, the weighted completion times in any schedule that does not interrupt jobs add
+//! up to at least
 //!
 //! ```text
 //! sum over jobs of min over start >= release of (weight * (start + run) + nodes * price)
 //!     - capacity * price of the whole curve
 //! ```
 //!
-//! where price is summed over the job's run time. No schedule uses more nodes than exist, so it
+//! where the price is summed over the job's run time. No schedule uses more nodes than exist, so it
 //! pays at most the price of the whole curve. This is the Lagrangian of the time-indexed relaxation
 //! (Dyer and Wolsey 1990; van den Akker, Hurkens and Savelsbergh 2000). All numbers are integers,
 //! so there are no rounding errors. `examples/bounds.py` checks certificates, and shares no code
@@ -25,10 +26,10 @@ use serde::Serialize;
 pub use ascent::ascend;
 pub use rollout::{Arrivals, look_ahead};
 
-/// A job as the bounds see it. Times are in whole seconds.
+/// A job as far as the bounds are concerned. Times are in whole seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// The submission time, which is not negative.
+    /// The submission time, which must not be negative.
     pub release: i64,
     /// The run time, at least 1.
     pub run: i64,
@@ -52,10 +53,10 @@ pub struct Prices {
     pub prices: Vec<i64>,
 }
 
-/// A curve with its integral at the bucket edges.
+/// A price curve, with its integral up to each edge of a bucket.
 struct Curve<'p> {
     of: &'p Prices,
-    /// The price of a node from the first bucket to each edge.
+    /// The price of a node for the time from the first bucket to each edge.
     sums: Vec<i64>,
 }
 
@@ -82,8 +83,8 @@ impl Curve<'_> {
         }
     }
 
-    /// Returns the minimum cost of a job, and the earliest start with that cost. The cost is linear
-    /// between the starts for which the job begins or ends at an edge.
+    /// Returns the minimum cost of a job, and the earliest start with this cost. Between the starts
+    /// at which the job begins or ends at an edge, the cost is linear.
     fn least(&self, task: &Task) -> (i64, i64) {
         let edges = (0..self.sums.len() as i64).map(|edge| self.of.start + edge * self.of.width);
         let starts = edges.flat_map(|edge| [edge, edge - task.run]);
@@ -98,13 +99,13 @@ impl Curve<'_> {
 
 impl Prices {
     /// Returns the bound that the prices prove, rounded down, and the start that each job chooses
-    /// under these prices. O(jobs x buckets).
+    /// under these prices. Takes O(jobs x buckets) time.
     pub fn bound(&self, tasks: &[Task], capacity: i64) -> (i64, Vec<i64>) {
         let (value, starts) = self.value(tasks, capacity);
         (value.div_euclid(i128::from(SCALE)) as i64, starts)
     }
 
-    /// Like [`Prices::bound`], but in units of 1 / [`SCALE`].
+    /// Does the same as [`Prices::bound`], in units of 1 / [`SCALE`].
     fn value(&self, tasks: &[Task], capacity: i64) -> (i128, Vec<i64>) {
         let curve = Curve::new(self);
         let mut value = -i128::from(capacity) * i128::from(curve.sums[self.prices.len()]);
@@ -122,14 +123,14 @@ impl Prices {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Last {
-    /// The jobs released from this time on, which keep all nodes busy.
+    /// The jobs that are released from this time on, which keep all nodes busy.
     From(i64),
     /// A single job, by its index.
     Job(usize),
 }
 
-/// Returns a lower bound on the last job's end, in seconds from time 0, and its proof. `None` if
-/// there are no jobs. O(jobs log jobs).
+/// Returns a lower bound on the end of the last job, in seconds from time 0, and its proof. Returns
+/// `None` if there are no jobs. Takes O(jobs log jobs) time.
 pub fn makespan(tasks: &[Task], capacity: i64) -> Option<(i64, Last)> {
     let alone = tasks.iter().enumerate().map(|(at, task)| (task.release + task.run, Last::Job(at)));
     let mut work = 0;

@@ -1,33 +1,33 @@
-//! A schedule by node counts that looks ahead, with or without knowledge of arrivals.
+//! A schedule by node counts that looks ahead, either with or without knowledge of future arrivals.
 //!
-//! Whenever a job is released or ends, every job that fits is tried: it starts, and all others
-//! follow the rule in `greedy.rs`. Waiting for the next instant is also tried. The alternative with
-//! the smallest weighted completion times is chosen, repeatedly, until the best alternative is to
-//! wait. Among equals, the job with the largest weight per node-second is preferred, and waiting
-//! comes last. This is a rollout (Bertsekas, Tsitsiklis and Wu, Rollout algorithms for
-//! combinatorial optimization, Journal of Heuristics 3, 1997).
+//! Whenever a job is released or ends, the schedule tries every job that fits: the job starts, and
+//! all others follow the rule in `greedy.rs`. It also tries to wait for the next instant. It
+//! chooses the alternative with the smallest weighted completion times, and repeats this until the
+//! best alternative is to wait. Among equal alternatives, the job with the largest weight per
+//! node-second is preferred, and waiting comes last. This is a rollout (Bertsekas, Tsitsiklis and
+//! Wu, Rollout algorithms for combinatorial optimization, Journal of Heuristics 3, 1997).
 //!
-//! If arrivals are known, the alternatives are continued with them, so that nodes can be kept free
-//! for a job that has not arrived. Otherwise they are continued only with the jobs that have
-//! arrived. Nothing else differs. With known arrivals, the schedule is never worse than the greedy
-//! rule's: the next step of the rule is always one of the alternatives, and the continuation of a
-//! chosen alternative remains available.
+//! If future arrivals are known, the alternatives are continued with them, so that nodes can be
+//! kept free for a job that has not yet arrived. If they are unknown, the alternatives are
+//! continued only with the jobs that have arrived. There is no other difference. With known
+//! arrivals, the schedule is never worse than that of the greedy rule. The next step of the rule is
+//! always one of the alternatives, and the continuation of a chosen alternative remains available.
 
 use super::Task;
 use super::greedy::{Counts, latest_first};
 
-/// The knowledge available about jobs that have not arrived.
+/// The knowledge about jobs that have not yet arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrivals {
-    /// Everything: arrivals, run times and numbers of nodes.
+    /// Everything is known: arrivals, run times and numbers of nodes.
     Known,
-    /// Nothing.
+    /// Nothing is known.
     Unknown,
 }
 
-/// Returns the end time of each job in seconds, in the order of `tasks`; `None` for a job that
-/// needs more than `capacity` nodes. Run times are known. Each of O(jobs) decisions tries O(jobs)
-/// starts, each of which takes O(jobs x jobs).
+/// Returns the end time of each job in seconds, in the order of `tasks`. The time is `None` for a
+/// job that needs more than `capacity` nodes. Run times are known. Each of O(jobs) decisions tries
+/// O(jobs) starts, each of which takes O(jobs x jobs).
 ///
 /// ```
 /// use pavior_studies::yardstick::bounds::{Arrivals, Task, look_ahead};
@@ -49,7 +49,8 @@ pub fn look_ahead(tasks: &[Task], capacity: i64, arrivals: Arrivals) -> Vec<Opti
     ends
 }
 
-/// Returns the job that is best started now; `None` if it is better to wait, or if nothing fits.
+/// Returns the job that should start now. Returns `None` if it is better to wait, or if nothing
+/// fits.
 fn choice(schedule: &Counts<'_>, tasks: &[Task], arrivals: Arrivals) -> Option<usize> {
     schedule.fitting().next()?;
     let seen = match arrivals {
@@ -116,7 +117,7 @@ mod tests {
             known += sums[0];
             unknown += sums[1];
         }
-        // On average over many sets of jobs, knowledge is an advantage.
+        // On average over many sets of jobs, knowing the arrivals is an advantage.
         assert!(known < unknown, "{known}, {unknown}");
     }
 

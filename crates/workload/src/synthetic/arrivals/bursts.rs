@@ -10,7 +10,8 @@
 //!   |||| |      ||   |||||||       ||     time →
 //! ```
 //!
-//! Two draws per job. The model is our own: the simplest with a burst size and no further memory.
+//! Each gap takes two draws. The model is our own, and is the simplest one with a burst size and no
+//! further memory.
 
 use pavior_kernel::{Entry, OptionSpec, Options, Stream, Values};
 

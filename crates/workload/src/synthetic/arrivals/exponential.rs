@@ -1,6 +1,7 @@
 //! Independent, exponentially distributed gaps: a Poisson process.
 //!
-//! Used in the papers. The load is the reciprocal of the mean gap. One draw per job.
+//! The papers use this process. The load is the reciprocal of the mean gap. Each gap takes one
+//! draw.
 
 use pavior_kernel::{Entry, Stream};
 

@@ -1,4 +1,4 @@
-//! Job arrivals: one process per file, and a list of them.
+//! Arrivals of jobs. There is one file per process, and a list of all processes.
 
 mod bursts;
 mod exponential;

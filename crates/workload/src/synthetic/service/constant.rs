@@ -1,4 +1,4 @@
-//! The same execution time for every job, without messages or draws.
+//! The same execution time for every job, without messages and without draws.
 
 use pavior_kernel::{Entry, OptionSpec, Stream};
 

@@ -1,4 +1,4 @@
-//! Exponential execution times, as in the TBL paper, without messages. One draw per job.
+//! Exponential execution times, as in the TBL paper, without messages. Each job takes one draw.
 
 use pavior_kernel::{Entry, OptionSpec, Stream, Time};
 

@@ -1,6 +1,6 @@
 //! A constant number of iterations of the communication pattern for every job, without draws.
 //!
-//! The NAS paper's jobs have exactly one.
+//! The jobs of the NAS paper have exactly one iteration.
 
 use pavior_kernel::{Entry, OptionSpec, Values};
 

@@ -1,9 +1,10 @@
 //! A number of messages per job, exponentially distributed with a given mean, rounded down, and at
 //! least 1.
 //!
-//! This is num_mes in the GABL paper. It is the total per job, not per processor: only with this
-//! reading do the paper's loads give its utilization. The paper does not specify the rounding.
-//! Rounding down comes closest to its numbers; the others are options. One draw per job.
+//! The mean is `num_mes` in the GABL paper. It is the mean of the total per job, not per processor:
+//! only with this reading do the paper's loads give its utilization. The paper does not specify the
+//! rounding. Rounding down comes closest to the paper's numbers; the other roundings are options.
+//! Each job takes one draw.
 
 use pavior_kernel::{Entry, OptionSpec, Stream, Values};
 

@@ -1,4 +1,5 @@
-//! What synthetic jobs do while they hold nodes: one distribution per file, and a list of them.
+//! The work of synthetic jobs while they hold nodes. There is one file per distribution, and a list
+//! of all distributions.
 
 mod constant;
 mod exponential;

@@ -1,4 +1,5 @@
-//! Boxes requested by synthetic jobs: one distribution per file, and a list of them.
+//! Boxes requested by synthetic jobs. There is one file per distribution, and a list of all
+//! distributions.
 
 mod exponential;
 mod pods;

@@ -1,5 +1,5 @@
-//! Uniform sides on [1, L], where L is the length of the axis or a shorter bound. One draw per
-//! side.
+//! Uniform sides on [1, L], where L is the length of the axis or a shorter bound. Each side takes
+//! one draw.
 
 use pavior_kernel::{Entry, OptionSpec, Values};
 

@@ -1,5 +1,5 @@
-//! Parsers for `sacct` output cells, also used for its JSON. A parser returns `None` for an invalid
-//! cell, and a negative time for an unknown one.
+//! Parsers for the cells of `sacct` output, which are also used for its JSON. A parser returns
+//! `None` for an invalid cell, and a negative time for an unknown one.
 
 use pavior_kernel::Date;
 
@@ -25,7 +25,8 @@ pub(in crate::traces) struct Id {
     component: Option<u64>,
 }
 
-/// Parses `71`, `71_4`, `71_[5-9%2]`, `71+0`, and steps of each: `71.batch`, `71_4.0`.
+/// Parses an id such as `71`, `71_4`, `71_[5-9%2]` or `71+0`, or that of a step, such as `71.batch`
+/// or `71_4.0`.
 pub(in crate::traces) fn id(cell: &[u8]) -> Option<Name> {
     let (number, mut rest) = digits(cell)?;
     let mut id = Id { number, task: None, component: None };
@@ -35,7 +36,7 @@ pub(in crate::traces) fn id(cell: &[u8]) -> Option<Name> {
         if end == 0 || !tasks[..end].iter().all(legal) {
             return None;
         }
-        // Waiting tasks share a line, with a number that no task has.
+        // Tasks that are waiting share a line, and get a number that no task has.
         id.task = Some(u64::MAX);
         rest = &tasks[end + 1..];
     } else if let Some(task) = rest.strip_prefix(b"_") {
@@ -56,7 +57,7 @@ pub(in crate::traces) fn id(cell: &[u8]) -> Option<Name> {
     }
 }
 
-/// Splits off the leading integer, of at most 15 digits.
+/// Splits off the leading integer, which may have at most 15 digits.
 fn digits(text: &[u8]) -> Option<(u64, &[u8])> {
     let count = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     if !(1..=15).contains(&count) {
@@ -79,7 +80,8 @@ pub(in crate::traces) fn number(cell: &[u8]) -> Option<f64> {
 /// The relevant properties of a job's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::traces) struct State {
-    /// The status in the Standard Workload Format: 1 completed, 0 failed, 5 cancelled, -1 other.
+    /// The status in the Standard Workload Format: 1 for completed, 0 for failed, 5 for cancelled,
+    /// and -1 for any other.
     pub(in crate::traces) status: i64,
     /// True if the job, or this run of it, has ended.
     pub(in crate::traces) over: bool,
@@ -88,11 +90,11 @@ pub(in crate::traces) struct State {
 }
 
 impl State {
-    /// A state about which it is only known that the job has ended.
+    /// The state of a job that is only known to have ended.
     pub(in crate::traces) const OVER: State = State { status: -1, over: true, cancelled: false };
 }
 
-/// States of jobs that are waiting or running.
+/// The states of jobs that are waiting or running.
 const OPEN: [&[u8]; 9] = [
     b"PENDING",
     b"RUNNING",
@@ -105,7 +107,7 @@ const OPEN: [&[u8]; 9] = [
     b"REVOKED",
 ];
 
-/// States of jobs that failed.
+/// The states of jobs that failed.
 const FAILED: [&[u8]; 7] = [
     b"FAILED",
     b"TIMEOUT",
@@ -116,12 +118,13 @@ const FAILED: [&[u8]; 7] = [
     b"DEADLINE",
 ];
 
-/// Returns the word for a state, without the user who cancelled the job.
+/// Returns the word for a state, without the name of the user who cancelled the job.
 pub(in crate::traces) fn state_word(cell: &[u8]) -> &[u8] {
     cell.split(|&byte| byte == b' ').next().unwrap_or_default()
 }
 
-/// Parses a word in capitals, possibly followed by ` by` and a user. New Slurm releases add words.
+/// Parses a word in capitals, possibly followed by ` by` and a user. The word need not be known,
+/// since new Slurm releases add words.
 pub(in crate::traces) fn state(cell: &[u8]) -> Option<State> {
     let end = cell.iter().position(|&byte| byte == b' ').unwrap_or(cell.len());
     let (word, rest) = cell.split_at(end);
@@ -146,9 +149,9 @@ fn is_unknown(cell: &[u8]) -> bool {
     words.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
 }
 
-/// Parses an instant in seconds since 1970: a number, or a date with `T` or a space before the time
-/// of day, optionally with decimals and a zone (`Z`, `+0100`, `+01:00`). Also returns the zone's
-/// offset in seconds: 0 for a date without a zone, and `None` for a number.
+/// Parses an instant in seconds since 1970. It is a number, or a date with `T` or a space before
+/// the time of day, optionally with decimals and a time zone (`Z`, `+0100`, `+01:00`). Also returns
+/// the zone's offset in seconds: 0 for a date without a zone, and `None` for a number.
 pub(in crate::traces) fn instant(cell: &[u8]) -> Option<(f64, Option<i64>)> {
     if is_unknown(cell) {
         return Some((-1.0, None));
@@ -172,7 +175,7 @@ pub(in crate::traces) fn instant(cell: &[u8]) -> Option<(f64, Option<i64>)> {
     Some((seconds + decimals - offset as f64, Some(offset)))
 }
 
-/// Parses a zone as seconds east of Greenwich.
+/// Parses a time zone as seconds east of Greenwich.
 fn offset(zone: &str) -> Option<i64> {
     if zone == "Z" {
         return Some(0);
@@ -191,7 +194,7 @@ fn offset(zone: &str) -> Option<i64> {
     (hours <= 18 && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60) as i64)
 }
 
-/// Parses a duration in seconds: `[D-]HH:MM:SS` or `MM:SS`, either with decimals.
+/// Parses a duration in seconds, from `[D-]HH:MM:SS` or `MM:SS`, either with or without decimals.
 fn span(cell: &[u8]) -> Option<f64> {
     let (days, clock) = match cell.iter().position(|&byte| byte == b'-') {
         Some(at) => (whole(&cell[..at])?, &cell[at + 1..]),
@@ -222,7 +225,7 @@ pub(in crate::traces) fn seconds(cell: &[u8]) -> Option<f64> {
     if is_unknown(cell) { Some(-1.0) } else { number(cell) }
 }
 
-/// Returns true if a limit means that the job has none of its own.
+/// Returns true if the cell for a limit says that the job has no limit of its own.
 fn is_unlimited(cell: &[u8]) -> bool {
     let words = ["UNLIMITED", "Partition_Limit"];
     is_unknown(cell) || words.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
@@ -233,12 +236,12 @@ pub(in crate::traces) fn limit(cell: &[u8]) -> Option<f64> {
     if is_unlimited(cell) { Some(-1.0) } else { span(cell) }
 }
 
-/// Parses a limit as a whole number of minutes. Returns seconds.
+/// Parses a limit that is a whole number of minutes, and converts it to seconds.
 pub(in crate::traces) fn minutes(cell: &[u8]) -> Option<f64> {
     if is_unlimited(cell) { Some(-1.0) } else { number(cell).map(|minutes| minutes * 60.0) }
 }
 
-/// Parses a node count: `128`, `1K` (1024), `1.50K`. An unknown count is 0.
+/// Parses a node count, such as `128`, `1K` (1024) or `1.50K`. An unknown count is 0.
 pub(in crate::traces) fn count(cell: &[u8]) -> Option<f64> {
     if is_unknown(cell) {
         return Some(0.0);

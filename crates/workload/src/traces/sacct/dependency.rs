@@ -16,7 +16,7 @@ use crate::TimeUnit;
 use crate::traces::{Event, Predecessor};
 
 /// Returns the jobs named by the first dependency in a command line, with a base added to their
-/// numbers. Empty if it is malformed.
+/// numbers. The list is empty if the dependency is malformed.
 pub(crate) fn predecessors(line: &[u8], base: u64) -> Vec<Predecessor> {
     let Ok(line) = std::str::from_utf8(line) else { return Vec::new() };
     let mut words = line.split_ascii_whitespace();
@@ -67,7 +67,7 @@ fn predecessor(text: &str, event: Event) -> Option<Predecessor> {
     Some(Predecessor { number: whole(job)?, think: (minutes > 0).then_some(delay), event })
 }
 
-/// Parses up to ten digits.
+/// Parses an integer of up to ten digits.
 fn whole(text: &str) -> Option<u64> {
     let is_number = (1..=10).contains(&text.len()) && text.bytes().all(|c| c.is_ascii_digit());
     text.parse().ok().filter(|_| is_number)

@@ -1,10 +1,10 @@
-//! The header: the log's columns, and the assignment of a line's cells to them.
+//! The header, with the log's columns and the assignment of a line's cells to them.
 //!
 //! The delimiter is the text between the first two column names. Cells may be in double quotes
 //! (CSV), except in a log with bars and an unquoted header, as written by `sacct`. `sacct` does not
 //! escape the delimiter in text from users, such as job names. If a line has too many cells, the
 //! extra ones belong to the only column that is not read, or are between the first and last such
-//! columns. Columns before and after are counted from the two ends of the line.
+//! columns. The columns before and after these are counted from the two ends of the line.
 
 use std::io::BufRead;
 use std::ops::Range;
@@ -76,11 +76,11 @@ const TEXTS: [&str; 2] = ["SubmitLine", "NodeList"];
 pub(super) const SUBMIT_LINE: usize = 0;
 pub(super) const NODE_LIST: usize = 1;
 
-/// The columns with node counts, and those with processor counts.
+/// The columns with node counts. The next constant lists those with processor counts.
 pub(super) const NODES: [Column; 3] = [Column::AllocNodes, Column::NNodes, Column::ReqNodes];
 pub(super) const CPUS: [Column; 3] = [Column::AllocCpus, Column::NCpus, Column::ReqCpus];
 
-/// The recommended command.
+/// The command that is recommended to users.
 const ASK: &str = "sacct -a -X --parsable2 \
                    --format=JobID,User,Submit,Start,End,Elapsed,Timelimit,NNodes,State";
 
@@ -137,7 +137,7 @@ pub(super) struct Layout {
     /// The position of each column read, in the order of [`COLUMNS`].
     places: [Option<usize>; COLUMNS.len()],
     columns: usize,
-    /// The first and last columns that are not read, and may contain any text.
+    /// The first and last columns that are not read, which may contain any text.
     free: Option<(usize, usize)>,
     /// The indices of the [`TEXTS`].
     texts: [Option<usize>; TEXTS.len()],
@@ -208,7 +208,7 @@ impl Layout {
     pub(super) fn count(&self, so_far: Count, line: &[u8]) -> Count {
         let mut cells = Cells { is_open: so_far.is_open, ..self.cells(line) };
         let mut count = Count { cells: so_far.cells.saturating_sub(1), is_open: false };
-        // If rows do not begin with ids, an unclosed quote is text.
+        // If rows do not begin with ids, a quote that is not closed is text.
         while !count.is_open && cells.next().is_some() {
             count.cells += 1;
             count.is_open = cells.is_open && self.first_is_id;
@@ -241,7 +241,7 @@ impl Layout {
         self.places[column as usize].is_some()
     }
 
-    /// Returns a message if a column is missing, with the recommended command.
+    /// Returns a message with the recommended command if a column is missing.
     fn lacks(&self) -> Option<String> {
         let any = |columns: &[Column]| columns.iter().any(|&column| self.has(column));
         let runs = any(&[Column::Elapsed, Column::ElapsedRaw])
@@ -301,9 +301,9 @@ impl Layout {
         self.shifted(self.places[column as usize]?, cells.saturating_sub(self.columns))
     }
 
-    /// Returns the cells of one of the [`TEXTS`] in a line with this number of cells, or `None` if
-    /// there is no such column or its cells cannot be distinguished from those of other free-text
-    /// columns.
+    /// Returns the cells of one of the [`TEXTS`] in a line with this number of cells. Returns
+    /// `None` if there is no such column, or if its cells cannot be distinguished from those of
+    /// other free-text columns.
     pub(super) fn text(&self, text: usize, cells: usize) -> Option<Range<usize>> {
         let (index, bars) = (self.texts[text]?, cells.saturating_sub(self.columns));
         let is_alone = self.free == Some((index, index));
@@ -321,8 +321,8 @@ impl Layout {
     }
 }
 
-/// Returns a header's delimiter: the bytes after the first column name and its quotes. It is empty
-/// if there is only one name, or if names are separated by spaces.
+/// Returns a header's delimiter, which is the text after the first column name and its quotes. It
+/// is empty if there is only one name, or if names are separated by spaces.
 fn delimiter(line: &[u8]) -> &[u8] {
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric();
     let start = line.iter().position(is_name).unwrap_or(line.len());
@@ -359,7 +359,8 @@ impl<'l> Cells<'l> {
         Cells { line, delimiter, has_quotes, next: Some(0), is_open: false }
     }
 
-    /// Returns the position of a cell's closing quote: a quote before a delimiter or the end.
+    /// Returns the position of a cell's closing quote, which is a quote before a delimiter or the
+    /// end.
     fn closing(&self, mut at: usize) -> Option<usize> {
         while at < self.line.len() {
             if self.line[at] == b'"' {
@@ -367,7 +368,7 @@ impl<'l> Cells<'l> {
                 if rest.is_empty() || rest.starts_with(self.delimiter) {
                     return Some(at);
                 }
-                // Two quotes stand for a quote in the text.
+                // Two quotes represent one quote in the text.
                 at += usize::from(rest[0] == b'"');
             }
             at += 1;
@@ -389,7 +390,7 @@ impl Iterator for Cells<'_> {
                 self.next = (end + 1 < self.line.len()).then_some(end + 1 + width);
                 return Some(text..end);
             }
-            // Without a closing quote, none of the line's quotes count.
+            // Without a closing quote, all quotes in the line are text.
             (self.is_open, self.has_quotes) = (true, false);
         }
         let mut windows = self.line[start..].windows(width.max(1));

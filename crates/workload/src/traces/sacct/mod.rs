@@ -1,5 +1,6 @@
-//! The output of Slurm's `sacct --parsable2`: a header, then one line per job, with cells separated
-//! by bars or any other delimiter (`sacct --delimiter`); or a CSV file with quoted cells.
+//! The output of Slurm's `sacct --parsable2`, or a CSV file with quoted cells. It is a header,
+//! followed by one line per job, with cells separated by bars or any other delimiter
+//! (`sacct --delimiter`).
 //!
 //! ```text
 //!   JobID|User|Submit|Start|Elapsed|Timelimit|NNodes|State
@@ -11,20 +12,21 @@
 //! the first positive one counts) and a run time (`ElapsedRaw`, `Elapsed`, or `Start` with `End`).
 //! If no column has nodes, `AllocCPUS`, `NCPUS` or `ReqCPUS` is divided by an option. Lines before
 //! the header are skipped. If a cell contains a line break, the following lines are joined to its
-//! line until all columns are present and, if `JobID` is first, the next line begins with a job.
-//! `Timelimit` is the estimate. The run time of a job that has not ended, or never ran, is unknown.
+//! line until all columns are present. If `JobID` is first, they are joined until the next line
+//! begins with a job as well. `Timelimit` is the estimate. The run time of a job that has not
+//! ended, or never ran, is unknown.
 //!
-//! Steps (`71.batch`) are skipped. Jobs with the same id but another `Cluster` are different jobs.
-//! Tasks of arrays (`71_4`) and components of heterogeneous jobs (`71+0`) are separate jobs. If
-//! several lines have the same id (`sacct -D`), the latest submission counts, as without `-D`. The
-//! log's clock begins at its first submission. Dates without a zone are in the machine's local
-//! time, and go back by an hour when summer time ends. Names of users, groups, qualities of service
-//! and partitions become numbers from 1, in order of appearance.
+//! Steps (`71.batch`) are skipped. Jobs with the same id in different clusters (`Cluster`) are
+//! different jobs. Tasks of arrays (`71_4`) and components of heterogeneous jobs (`71+0`) are
+//! separate jobs. If several lines have the same id (`sacct -D`), the latest submission counts, as
+//! without `-D`. The log's clock begins at its first submission. Dates without a time zone are in
+//! the machine's local time, and go back by an hour when summer time ends. Names of users, groups,
+//! qualities of service and partitions become numbers from 1, in order of appearance.
 //!
 //! `--dependency=after*` in `SubmitLine` names the jobs that a job follows.
 //!
 //! Source: the manual page of `sacct` (Slurm 25.05), and `convert_num_unit` in its source code for
-//! counts such as `1K`. Cost: one pass over the bytes, and an entry per job.
+//! counts such as `1K`. Cost: one pass over the bytes, and an entry per job in memory.
 
 pub(super) mod cells;
 pub(super) mod dependency;
@@ -43,7 +45,8 @@ use super::record::{Collector, Draft, LONGEST, wait};
 use super::text::Lines;
 use super::{Field, LineError, Names, ReadError, ReadOptions, Tags, Trace};
 
-/// Returns true if a line is the header of such a log, or of an aligned table (which is rejected).
+/// Returns true if a line is the header of such a log, or that of an aligned table, which is
+/// rejected.
 pub(super) fn is_header(line: &[u8]) -> bool {
     header::names_jobs(line) || header::is_aligned(line)
 }
@@ -51,8 +54,9 @@ pub(super) fn is_header(line: &[u8]) -> bool {
 /// Reads a log.
 ///
 /// # Errors
-/// Returns an error if the reader fails, if the first line is not a header or lacks a required
-/// column, if a line is malformed (unless lenient), or if there are no job lines.
+/// Returns an error if the reader fails, or if the first line is not a header or lacks a required
+/// column. Also returns an error if a line is malformed (unless lenient), or if there are no job
+/// lines.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; }
@@ -87,7 +91,7 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
     while jobs.wants_more(log.len()) {
         let Some(number) = rows.advance()? else { break };
         let line = rows.row.as_slice();
-        // Concatenated logs have headers in the middle.
+        // Concatenated logs have further headers in the middle.
         if line.trim_ascii().is_empty() || line == layout.line {
             continue;
         }
@@ -107,7 +111,7 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
     jobs.finish(rows.lines.number)
 }
 
-/// The first job number of a cluster, and an id there.
+/// The number at which a cluster's job numbers begin, and an id in that cluster.
 type ClusterId = (u64, Id);
 
 /// The names of a log and its time zone.
@@ -147,13 +151,14 @@ impl Clusters {
 /// The maximum length of a row, in bytes.
 const LONGEST_ROW: usize = 1 << 20;
 
-/// A log's rows: each is a line, joined with the parts cut off by line breaks in a text.
+/// A log's rows. A row is a line, joined with the lines that follow it if a text contains line
+/// breaks.
 struct Rows<'l, R> {
     layout: &'l Layout,
     lines: Lines<R>,
     /// The current row.
     row: Vec<u8>,
-    /// The next line with its number, if already read.
+    /// The next line with its number, if it has already been read.
     next: Option<(u64, Vec<u8>)>,
 }
 
@@ -257,7 +262,7 @@ impl<'l> Row<'l> {
         Ok(self.read(column, grammar)?.map_or(otherwise, |(value, _)| value))
     }
 
-    /// Reads the job of the line or returns `None` for a step of one.
+    /// Reads the job on the line. Returns `None` for a step of a job.
     fn job(&self, known: &mut Known) -> Result<Option<(ClusterId, Draft)>, LineError> {
         let raw = self.read(Column::JobIdRaw, cells::id)?.map(|(name, _)| name);
         let Some(name) = self.read(Column::JobId, cells::id)?.map(|(name, _)| name).or(raw) else {
@@ -307,7 +312,7 @@ impl<'l> Row<'l> {
         )))
     }
 
-    /// Returns the text in a column that may contain delimiters; empty if unknown.
+    /// Returns the text in a column that may contain delimiters. The text is empty if unknown.
     fn text(&self, text: usize) -> &[u8] {
         let Some(cells) = self.layout.text(text, self.cells()) else { return &[] };
         &self.line[self.places[cells.start].start..self.places[cells.end - 1].end]

@@ -33,7 +33,7 @@ fn table(header: &[&str], rows: Vec<Vec<String>>) -> Option<SectionTable> {
     Some(SectionTable { header, rows, words: 1 })
 }
 
-/// Creates the section of counts, with an example of each reason for skipping lines.
+/// Creates the section of counts, with an example line for each reason why lines were skipped.
 fn jobs(inspection: &Inspection<'_>) -> Section {
     let facts = facts(inspection.summary).into_iter();
     let examples = inspection.examples.iter();

@@ -1,4 +1,4 @@
-//! The command that replays a log, and example lines from the log.
+//! The command that replays a log, and examples of lines that were skipped.
 
 use std::path::Path;
 
@@ -21,8 +21,8 @@ pub(super) struct Example {
 /// The maximum number of characters in an example.
 const LONGEST: usize = 120;
 
-/// Reads the first line skipped for each reason from a log with one job per line. Standard input
-/// cannot be reread, so it has no examples.
+/// Reads the first skipped line for each reason, from a log with one job per line. Standard input
+/// cannot be read twice, so it has no examples.
 pub(super) fn examples(path: &Path, summary: &LogSummary) -> Result<Vec<Example>, Failure> {
     let first = |(reason, found): (&'static str, &[u64])| Some((*found.first()?, reason));
     let skipped = summary.skipped.iter().map(|one| (one.reason, one.found.lines.as_slice()));
@@ -37,7 +37,7 @@ pub(super) fn examples(path: &Path, summary: &LogSummary) -> Result<Vec<Example>
     let text = pavior::files::open(path, files::lines().without_lines())?;
     let (mut lines, mut wanted) =
         (Lines::new(text).with_long_lines(), wanted.into_iter().peekable());
-    // The file has been read before, so errors are not expected.
+    // The file has been read before, so errors are unlikely.
     while lines.number < last && lines.advance().is_ok_and(|found| found) {
         while let Some((line, reason)) = wanted.next_if(|&(line, _)| line == lines.number) {
             let text = String::from_utf8_lossy(lines.line());
@@ -48,8 +48,8 @@ pub(super) fn examples(path: &Path, summary: &LogSummary) -> Result<Vec<Example>
     Ok(examples)
 }
 
-/// Returns the command that replays a log, on the given grid or the most compact mesh of the size
-/// in the header; `None` if the size is unknown.
+/// Returns the command that replays a log. Without a grid, the command uses the most compact mesh
+/// of the size in the header. Returns `None` if that size is unknown.
 pub(super) fn command(path: &Path, grid: Option<&Grid>, summary: &LogSummary) -> Option<String> {
     let machine = match grid {
         Some(grid) => grid.to_string(),
@@ -69,7 +69,7 @@ pub(super) fn command(path: &Path, grid: Option<&Grid>, summary: &LogSummary) ->
     ))
 }
 
-/// Returns the mesh with up to three axes that has the smallest surface.
+/// Returns the mesh with at most three axes and the smallest surface.
 fn compact(nodes: u64) -> Option<String> {
     let divisors = |of: u64| (1..=65_535).take_while(move |side| side * side <= of && of > 0);
     let mut best: Option<(u64, [u64; 3])> = None;

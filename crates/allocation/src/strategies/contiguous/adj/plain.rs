@@ -1,4 +1,4 @@
-//! Adjacency's plain search, which tries every corner of the busy boxes, using lists of boxes.
+//! The plain search of Adjacency, which tries every corner of the busy boxes, using lists of boxes.
 
 use pavior_mesh::{Cuboid, Grid, Sides, volume};
 
@@ -9,21 +9,23 @@ use crate::strategies::shared::contact::most_contact;
 #[derive(Clone)]
 pub(super) struct Adjacency {
     grid: Grid,
-    /// Scratch: the candidate coordinates on each axis, ascending.
+    /// Scratch memory: the candidate coordinates on each axis, in ascending order.
     candidates: [Vec<u16>; 3],
-    /// Scratch: the boxes that are relevant for any candidate, for one z, and for one z and y.
+    /// Scratch memory: the boxes that are relevant for any candidate, for one z, and for one z and
+    /// y.
     near: [Vec<Near>; 3],
-    /// Placements tested, and boxes compared with a coordinate or a placement.
+    /// The number of placements tested, plus the number of boxes compared with a coordinate or a
+    /// placement.
     tested: u64,
 }
 
-/// A busy box relative to the axes considered so far.
+/// The relation of a placement to a busy box on the axes considered so far.
 #[derive(Clone, Copy)]
 struct Near {
     held: Cuboid,
-    /// Number of nodes that the placement shares with the box.
+    /// The number of nodes that the placement shares with the box.
     shared: i64,
-    /// Number of the placement's node faces that touch the box.
+    /// The number of faces of the placement's nodes that touch the box.
     touching: i64,
 }
 
@@ -42,7 +44,7 @@ impl Adjacency {
         Adjacency { grid, candidates, near, tested: 0 }
     }
 
-    /// Returns true if trying all candidates among this many boxes is less work than visiting all
+    /// Returns true if trying all candidates for this many boxes is less work than visiting all
     /// nodes.
     pub(super) fn is_short(grid: &Grid, boxes: usize) -> bool {
         let candidates: usize =
@@ -50,7 +52,8 @@ impl Adjacency {
         candidates * (boxes + 1) <= grid.nodes() as usize / 16
     }
 
-    /// Finds the best free placement of a shape that fits the grid. Ties go to the first scanned.
+    /// Finds the best free placement of a shape that fits the grid. Ties go to the first one in
+    /// scan order.
     fn best_of(&mut self, busy: &[Cuboid], shape: Sides) -> Option<(i64, Cuboid)> {
         for (axis, &side) in shape.iter().enumerate() {
             self.list_candidates(busy, axis, side);
@@ -81,7 +84,7 @@ impl Adjacency {
         best
     }
 
-    /// Lists the coordinates where a side touches or is flush with a busy box or the border.
+    /// Lists the coordinates at which a side touches a busy box or the border, or is flush with it.
     fn list_candidates(&mut self, busy: &[Cuboid], axis: usize, side: u16) {
         let (n, starts) = (i32::from(self.grid.side(axis)), self.grid.starts(axis, side));
         let ring = self.grid.wraps(axis) && i32::from(side) < n;
@@ -106,7 +109,7 @@ impl Adjacency {
         list.dedup();
     }
 
-    /// Keeps the boxes of one level that a placement at a coordinate on this axis may overlap or
+    /// Keeps those boxes of one level that a placement at a coordinate on this axis may overlap or
     /// touch.
     fn narrow(&mut self, level: usize, axis: usize, at: u16, side: u16) {
         let (from, to) = self.near.split_at_mut(level + 1);
@@ -121,7 +124,7 @@ impl Adjacency {
         }
     }
 
-    /// Returns a placement's boundary value, if the placement is free.
+    /// Returns the boundary value of a placement if the placement is free.
     fn score(&mut self, at: &Cuboid) -> Option<i64> {
         let mut score = border(&self.grid, at);
         self.tested += 1;
@@ -138,8 +141,8 @@ impl Adjacency {
     }
 }
 
-/// Returns the number of coordinates on an axis that a side at a base shares with a box, and how
-/// many of its two outer neighbors are in the box.
+/// Returns the number of coordinates on an axis that a side at a base shares with a box, and the
+/// number of its two outer neighbors that are in the box.
 fn relate(grid: &Grid, axis: usize, held: &Cuboid, at: u16, side: u16) -> (i64, i64) {
     let n = i64::from(grid.side(axis));
     let (low, end) = (i64::from(at), i64::from(at) + i64::from(side));
@@ -158,7 +161,7 @@ fn relate(grid: &Grid, axis: usize, held: &Cuboid, at: u16, side: u16) -> (i64, 
     (shares, inside(low - 1) + inside(end))
 }
 
-/// Counts the placement's node faces at the border.
+/// Counts the faces of the placement's nodes that are at the border.
 fn border(grid: &Grid, at: &Cuboid) -> i64 {
     let mut faces = 0;
     for axis in (0..3).filter(|&axis| grid.side(axis) > 1 && !grid.wraps(axis)) {

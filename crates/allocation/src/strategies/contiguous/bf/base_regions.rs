@@ -1,10 +1,10 @@
-//! Bases and their neighboring bases, for Best Fit's `base` and `area` readings.
+//! Bases and their neighboring bases, for the `base` and `area` readings of Best Fit.
 
 use pavior_mesh::{Coordinates, Grid, NodeId, Scan, Sides};
 
 /// Returns the neighbors of a canonical base among the canonical bases of its shape, in both
-/// directions of each axis, or `None` beyond an end. An axis of one node, or a ring that the shape
-/// closes, has no neighbors.
+/// directions of each axis, or `None` beyond an end. There are no neighbors on an axis of one node,
+/// or on a ring that the shape closes.
 pub(crate) fn neighbours(
     grid: &Grid,
     base: Coordinates,
@@ -39,8 +39,8 @@ pub(crate) fn closed_neighbours(
     neighbours(grid, base, shape).filter(|at| at.is_none_or(|at| !is_base(at))).count() as i64
 }
 
-/// Returns the number of bases connected with a base, including itself. Slow and obvious, for the
-/// oracle.
+/// Returns the number of bases connected with a base, including the base itself. This is slow and
+/// obvious, and meant for the oracle.
 pub(crate) fn region(
     grid: &Grid,
     base: Coordinates,
@@ -61,10 +61,11 @@ pub(crate) fn region(
     count
 }
 
-/// The connected regions of a shape's bases, all labeled at once in O(N). Scratch memory.
+/// The connected regions of the bases of a shape, all of which are labeled together in O(N). This
+/// is scratch memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Regions {
-    /// For each node, the size of its region if the node is a base, otherwise 0.
+    /// For each node, the size of its region if the node is a base, or 0 otherwise.
     sizes: Vec<u32>,
     members: Vec<Coordinates>,
 }

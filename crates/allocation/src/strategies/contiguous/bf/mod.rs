@@ -1,8 +1,9 @@
 //! Best Fit: among all free bases, take the one whose placement has the most contact.
 //!
-//! Misses no free base for the requested orientation. With `turn=all`, it takes the best base of
-//! the first orientation that fits; with `turn=best`, the best over all orientations. The first
-//! base in row-major order wins a tie. There are three readings of "most busy neighbours":
+//! The strategy misses no free base for the requested orientation. With `turn=all`, it takes the
+//! best base of the first orientation that fits; with `turn=best`, the best base over all
+//! orientations. Ties go to the first base in row-major order. There are three readings of "most
+//! busy neighbours":
 //!
 //! ```text
 //!   frame (default)      base                     area
@@ -13,14 +14,14 @@
 //! ```
 //!
 //! Two searches give the same answers. The engine computes the set of all bases in O(N/64
-//! log(side)) and counts the contact of the most promising ones in O(surface) each. `plain`, and
-//! the `base` and `area` readings, need O(N) to fill a table of prefix sums, then O(1) per base to
-//! test and score it, since a face is a box one node thick. `area` labels the components of the
-//! bases in another O(N). Zhu quotes O(N).
+//! log(side)), and counts the contact of the most promising ones in O(surface) each. `plain`, and
+//! the `base` and `area` readings, need O(N) to fill a table of prefix sums. They then need O(1) to
+//! test and score each base, because a face is a box one node thick. `area` labels the components
+//! of the bases in another O(N). Zhu quotes O(N).
 //!
 //! Source: Zhu, JPDC 16(4), 1992, for 2D, known from summaries: "maximum number of busy neighbours"
-//! (the MFA paper), "and smallest number of free areas" (the NAS paper). These do not define the
-//! neighbors, the role of the border, or the tie-breaking rule, so all three readings are
+//! (the MFA paper), "and smallest number of free areas" (the NAS paper). These define neither the
+//! neighbors nor the role of the border nor the rule for ties. Therefore, all three readings are
 //! implemented, and the border counts as busy in each. For 3D meshes and tori: Qiao & Ni, MSU
 //! technical report, 1994, whose exact score is also unknown.
 
@@ -86,7 +87,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     build_with(grid, options, rule)
 }
 
-/// Creates Best Fit with a rule, and with the turning and search given by the options.
+/// Creates Best Fit with a rule. The options determine the turning and the search.
 pub(crate) fn build_with(grid: &Grid, options: &Options, rule: Rule) -> BoxedStrategy {
     let least = rule == Rule::Apart;
     if (least || rule == Rule::Frame) && !is_plain(options) {
@@ -96,7 +97,7 @@ pub(crate) fn build_with(grid: &Grid, options: &Options, rule: Rule) -> BoxedStr
     Contiguous::new(grid, options, BestFit::new(*grid, rule)).boxed()
 }
 
-/// Finds the placement with the most or least contact, using the engine.
+/// The engine, which finds the placement with the most or least contact.
 #[derive(Clone)]
 struct ByContact {
     search: ContactSearch,

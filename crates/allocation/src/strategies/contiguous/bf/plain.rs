@@ -1,5 +1,5 @@
-//! Best Fit's plain search, which tests every base of a shape and scores it from a table of prefix
-//! sums. Also used for the readings that have no engine.
+//! The plain search of Best Fit, which tests every base of a shape and scores it from a table of
+//! prefix sums. The readings that have no engine also use it.
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 
@@ -16,7 +16,7 @@ pub(crate) enum Rule {
     Frame,
     /// The most neighbors of the base that are not bases.
     Base,
-    /// The smallest region of bases, then as `Base`.
+    /// The smallest region of bases; ties are resolved as with `Base`.
     Area,
     /// The least contact: Worst Fit.
     Apart,
@@ -28,7 +28,7 @@ pub(super) struct BestFit {
     rule: Rule,
     sums: PrefixSums,
     regions: Regions,
-    /// Bases tested and nodes labeled.
+    /// The number of bases tested, plus the number of nodes labeled.
     work: Work,
 }
 
@@ -92,7 +92,8 @@ impl BoxRule for BestFit {
     }
 }
 
-/// Scores smaller regions higher; then bases with more neighbors (at most six).
+/// Returns a score that is higher for smaller regions and, for equal regions, for bases with more
+/// neighbors (at most six).
 fn area_score(region: u32, neighbours: i64) -> i64 {
     neighbours - 8 * i64::from(region)
 }

@@ -1,5 +1,5 @@
-//! MFA's candidates: bases next to busy submeshes, in the order of a walk around each, and at the
-//! machine's corners.
+//! The candidates of MFA: bases next to busy submeshes, in the order of a walk around each, and
+//! bases at the corners of the machine.
 //!
 //! ```text
 //!   task 2x2, busy S:    . 5 4 3 .     The right side upwards, the top backwards, the left side
@@ -33,7 +33,8 @@ pub enum MfaSide {
 }
 
 impl MfaSide {
-    /// All sides in the paper's order. The third axis, our addition, follows each pair.
+    /// All sides in the order of the paper. The sides on the third axis, which are our addition,
+    /// follow each pair.
     pub(super) const ALL: [MfaSide; 6] = [
         MfaSide::Right,
         MfaSide::Top,
@@ -51,7 +52,7 @@ impl MfaSide {
         }
     }
 
-    /// Returns the axes along the side: the one walked first, and the other one.
+    /// Returns the axes along the side. The walk follows the first one first.
     fn along(self) -> [usize; 2] {
         [[1, 2], [0, 2], [0, 1]][self.axis()]
     }
@@ -69,7 +70,7 @@ impl MfaSide {
 }
 
 impl fmt::Display for MfaSide {
-    /// Writes the letter used in the paper's tables.
+    /// Writes the letter that the paper's tables use.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             MfaSide::Right => "R",
@@ -82,7 +83,7 @@ impl fmt::Display for MfaSide {
     }
 }
 
-/// Returns the bases where a task is next to one side of a busy submesh, clipped to the machine.
+/// Returns the bases at which a task is next to one side of a busy submesh, clipped to the machine.
 pub(super) fn bases_beside(
     grid: &Grid,
     held: &Cuboid,
@@ -118,15 +119,15 @@ pub(super) fn corner_bases(
     });
     (0..8usize).filter_map(move |code| {
         let beyond = |axis: usize| code >> axis & 1 == 1;
-        // If the last base on an axis is 0, the axis's two corners coincide.
+        // If the last base on an axis is 0, the two corners on this axis coincide.
         let is_new = (0..3).all(|axis| !beyond(axis) || last[axis] > 0);
         is_new.then(|| std::array::from_fn(|axis| if beyond(axis) { last[axis] } else { 0 }))
     })
 }
 
-/// Returns a base's position in the walk around a busy submesh, as a sort key: the number of the
-/// side, the row on it, and the step in the row. Returns `None` if the base is not next to the
-/// submesh.
+/// Returns the position of a base in the walk around a busy submesh, as a sort key: the number of
+/// the side, the row on the side, and the step in the row. Returns `None` if the base is not next
+/// to the submesh.
 pub(super) fn place_around(
     grid: &Grid,
     held: &Cuboid,
@@ -161,7 +162,7 @@ fn coordinate_beside(grid: &Grid, held: &Cuboid, side: MfaSide, task: Sides) -> 
     (task < n).then_some((at % n) as u16)
 }
 
-/// The coordinates of bases along a side, where the task shares coordinates with the submesh.
+/// The coordinates of bases along a side at which the task shares coordinates with the submesh.
 #[derive(Clone, Copy)]
 struct Along {
     /// The length of the axis.

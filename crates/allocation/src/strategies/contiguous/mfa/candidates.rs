@@ -1,7 +1,7 @@
-//! MFA's candidates and their scores.
+//! The candidates of MFA and their scores.
 //!
-//! Invariant: candidates come submesh by submesh, in grant order, and in the paper's order around
-//! each. No base is scored twice.
+//! Invariant: candidates come submesh by submesh, in grant order, and around each submesh in the
+//! order of the paper. No base is scored twice.
 //!
 //! Cost: O(nodes covered) for the marks, and O(surface) for each candidate that is scored.
 
@@ -14,15 +14,15 @@ use crate::Work;
 use crate::strategies::shared::contact::{contact, most_contact};
 use crate::strategies::shared::coverage::CoverageList;
 
-/// A base considered by MFA: a row in the paper's tables.
+/// A base that MFA considers, which is a row in the paper's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MfaCandidate {
-    /// The busy submesh, by its number in the busy list, and the side; `None` for a corner of the
-    /// machine.
+    /// The number of the busy submesh in the busy list, and the side. They are `None` for a corner
+    /// of the machine.
     pub around: Option<(usize, MfaSide)>,
     /// The base.
     pub base: Coordinates,
-    /// The score, or why there is none.
+    /// The score, or the reason why there is none.
     pub verdict: MfaVerdict,
 }
 
@@ -31,17 +31,18 @@ pub struct MfaCandidate {
 pub enum MfaVerdict {
     /// The optimality index, which is non-negative.
     Index(i64),
-    /// The placement would overlap a busy node or leave the machine: -1 in the tables.
+    /// The placement would overlap a busy node or leave the machine. The tables show -1.
     Inadmissible,
-    /// The base was already scored, around another side or submesh.
+    /// The base was scored before, around another side or submesh.
     ComputedEarlier,
 }
 
-/// Lists every MFA candidate for a task, in the order the search visits them, followed by <0,0>
-/// (and all other corners if `all_corners`). The search itself stops at the first perfect index.
+/// Returns every MFA candidate for a task, in the order in which the search visits them, followed
+/// by <0,0> (and all other corners if `all_corners` is true). The search itself stops at the first
+/// perfect index.
 ///
 /// `busy` is the busy list in grant order, and must contain exactly the nodes that are not `free`.
-/// The list is empty if the task does not fit the empty machine unturned.
+/// The result is empty if the task does not fit the empty machine without being turned.
 ///
 /// ```
 /// # mod pavior { pub use pavior_allocation as strategies;
@@ -83,13 +84,13 @@ pub fn mfa_candidates(
 pub(crate) struct CandidateWalk {
     coverages: CoverageList,
     /// For each node, twice the number of the last walk that found it covered, plus one if that
-    /// walk scored it. A walk therefore need not reset every node's status.
+    /// walk scored it. With this encoding, a walk need not reset the status of every node.
     status: Vec<u64>,
     walk: u64,
     work: Work,
 }
 
-/// Handles one candidate and decides whether to continue.
+/// A function that handles one candidate, and decides whether to continue.
 type See<'a> = &'a mut dyn FnMut(MfaCandidate) -> ControlFlow<()>;
 
 impl CandidateWalk {
@@ -130,8 +131,8 @@ impl CandidateWalk {
         ControlFlow::Continue(())
     }
 
-    /// Returns the number of candidates and coverages visited, status cells filled, and nodes next
-    /// to scored candidates.
+    /// Returns the number of candidates and coverages visited, of status cells filled, and of nodes
+    /// next to scored candidates.
     pub(crate) fn work(&self) -> Work {
         self.work + self.coverages.work()
     }

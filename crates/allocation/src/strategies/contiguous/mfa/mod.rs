@@ -1,9 +1,9 @@
-//! Minimal Fragmentation Algorithm: score bases around busy submeshes by their contact.
+//! Minimal Fragmentation Algorithm: score the bases around busy submeshes by their contact.
 //!
-//! The candidates around each busy submesh, in grant order, are the bases where the task would be
-//! on its right, on top, on its left and below. They are scored by the optimality index: the
-//! contact of the whole frame with busy nodes and the border. The best wins; ties go to the first
-//! visited. A perfect index ends the search.
+//! The candidates around each busy submesh, in grant order, are the bases at which the task would
+//! be on its right, on top of it, on its left and below it. They are scored by the optimality
+//! index, which is the contact of the whole frame with busy nodes and the border. The best
+//! candidate wins; ties go to the one visited first. A perfect index ends the search.
 //!
 //! ```text
 //!   task 3x2, busy S:     T T T T T T .     R, T, L, B: bases right of, on top of, left of and
@@ -13,36 +13,37 @@
 //!    that would hit S)    B B B B B . .
 //! ```
 //!
-//! Misses nothing. A placement that is moved left and then down until it is stuck is at <0,0>, or
-//! touches the right or the top of a busy submesh. On a ring it may move around forever, but then
-//! coordinate 0 is free too.
+//! The strategy misses no free placement. Move a placement left and then down until it is stuck: it
+//! is then at <0,0>, or touches the right or the top of a busy submesh. On a ring it may move
+//! around forever, but then coordinate 0 is free too.
 //!
 //! On a mesh, the choice does not always have the most contact. With `corners=all` it does, because
-//! the other corners of the machine are scored too: a placement that touches no busy submesh can be
+//! the other corners of the machine are scored too. A placement that touches no busy submesh can be
 //! moved along the border without losing contact, until it meets a corner or a busy submesh.
 //!
 //! The engine does not walk. A base is a candidate exactly when its placement touches a busy node.
 //! Among the candidates with the highest index, the walk visits the one around the earliest granted
-//! submesh first. The engine therefore computes the set of all bases, one bit per base, counts the
-//! contact of those that can be best, and determines which of those with equal contact the walk
-//! would visit first.
+//! submesh first. Therefore, the engine computes the set of all bases, with one bit per base. It
+//! counts the contact of those that can be best, and determines which of the bases with equal
+//! contact the walk would visit first.
 //!
-//! Cost: O(N/64 log(side)) for the bases, O(surface) for each that can be the best, and O(B) to
-//! choose among equals.
+//! Cost: O(N/64 log(side)) for the bases, O(surface) for each base that can be the best, and O(B)
+//! to choose among equal ones.
 //!
-//! Cost of `plain`: for a task p x q and B submeshes of K nodes there are O(B (sqrt K + p + q))
+//! Cost of `plain`: for a task p x q and B submeshes of K nodes, there are O(B (sqrt K + p + q))
 //! candidates, at O(p + q) each. The setup marks each covered base, which takes O(N) if much is
 //! covered. The paper's Theta(sqrt K B) ignores the setup and the scoring. A release is O(B).
 //!
 //! Source: Srinivasan, Seshadri, Chandrasekhar & Jonathan, "A minimal fragmentation algorithm for
 //! task allocation in mesh-connected multicomputers", 2004. Departures:
 //!
-//! 1. as printed, `weight()` returns -1 if a *perimeter node* is in the coverage or reject sets.
+//! 1. As printed, `weight()` returns -1 if a *perimeter node* is in the coverage or reject sets.
 //!    These are sets of bases, and the paper's own tables test the base.
-//! 2. The best index begins at p + q, so that lower ones are ignored and tasks that fit are
-//!    refused. Here it begins below 0, and <0,0> is scored like any other base.
-//! 3. The loop over orientations forgets the best of the first. The text tries the second only if
-//!    the first fails, as implemented here (`turn=best` takes the better of the two).
+//! 2. The best index begins at p + q, so that lower indices are ignored, and tasks that fit are
+//!    refused. Here, it begins below 0, and <0,0> is scored like any other base.
+//! 3. The loop over orientations forgets the best base of the first orientation. The text tries the
+//!    second orientation only if the first one fails, which is implemented here (`turn=best` takes
+//!    the better of the two).
 //! 4. There is one mark instead of a status that is 1 or 2.
 //!
 //! `printed` keeps defects 2 and 3 and the blind fallback to <0,0>, but never grants overlapping
@@ -143,13 +144,13 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     Contiguous::new(grid, options, rule).exact().boxed()
 }
 
-/// MFA's engine, which makes the walk's choice without walking. The module docs explain why the two
-/// agree.
+/// The engine of MFA, which makes the choice of the walk without walking. The module's comment
+/// explains why the two agree.
 #[derive(Clone)]
 struct Engine {
     all_corners: bool,
     search: ContactSearch,
-    /// Scratch: the candidates with the highest index.
+    /// Scratch memory: the candidates with the highest index.
     ties: Vec<Cuboid>,
 }
 
@@ -159,8 +160,8 @@ impl BoxRule for Engine {
     }
 
     fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
-        // The candidates next to busy submeshes. The closure keeps those with the highest index,
-        // and returns the lowest index that is still of interest.
+        // These are the candidates next to busy submeshes. The closure keeps those with the highest
+        // index, and returns the lowest index that is still of interest.
         let ties = &mut self.ties;
         ties.clear();
         let mut most = -1;
@@ -192,8 +193,8 @@ impl BoxRule for Engine {
 }
 
 impl Engine {
-    /// Returns the best candidate that the walk visits first: around the earliest granted submesh
-    /// that any of them touches, and the first around that submesh.
+    /// Returns the best candidate that the walk visits first. It is around the earliest granted
+    /// submesh that any of them touches, and the first one around that submesh.
     fn first_met(&self, view: &mut View<'_>, shape: Sides) -> Option<Cuboid> {
         let mut tested = 0;
         let met = view.busy().iter().find_map(|held| {

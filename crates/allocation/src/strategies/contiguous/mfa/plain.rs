@@ -1,9 +1,9 @@
-//! MFA's plain search: the walk around every busy submesh, as in the paper.
+//! The plain search of MFA, which walks around every busy submesh, as in the paper.
 //!
 //! Invariant: the best is the first candidate with the highest index above a threshold. A perfect
 //! index ends the walk.
 //!
-//! Cost: as for the candidates; the docs of [`mfa`](super) give the totals.
+//! Cost: that of the candidates. The comment of [`mfa`](super) gives the totals.
 
 use std::ops::ControlFlow;
 
@@ -34,8 +34,8 @@ impl Walk {
         Walk { candidates: CandidateWalk::default(), all_corners }
     }
 
-    /// Finds one orientation's best candidate with an index above `threshold`. If `corners` is set,
-    /// the machine's corners are also candidates.
+    /// Finds the best candidate of one orientation with an index above `threshold`. If `corners` is
+    /// true, the corners of the machine are candidates as well.
     pub(super) fn best_above(
         &mut self,
         free: &Occupancy,

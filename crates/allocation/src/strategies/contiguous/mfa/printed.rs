@@ -1,8 +1,8 @@
-//! MFA as printed: with the paper's threshold p + q, and its loop that forgets the best base of the
-//! first orientation. For two-dimensional meshes.
+//! MFA as printed, with the paper's threshold p + q and its loop that forgets the best base of the
+//! first orientation. It supports only two-dimensional meshes.
 //!
-//! It misses placements that fit, but never overlaps. Cost: the same as for the walk in
-//! [`plain`](super::plain).
+//! This variant misses placements that fit, but its placements never overlap others. Cost: that of
+//! the walk in [`plain`](super::plain).
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Occupancy, Request, orientations};
@@ -21,7 +21,7 @@ pub(super) struct Printed {
     turn: Turn,
     walk: Walk,
     busy: BusyList,
-    /// Blind tests of <0,0>.
+    /// The number of blind tests of <0,0>.
     tested: u64,
 }
 
@@ -31,7 +31,7 @@ impl Printed {
     }
 
     /// Searches as printed: each orientation starts over, and only the best base of the last one is
-    /// returned, unless an earlier one is perfect. The answer is <0,0> if no index is above p + q.
+    /// returned, unless an earlier one is perfect. If no index is above p + q, the answer is <0,0>.
     fn printed(&mut self, free: &Occupancy, request: &Request) -> Option<Cuboid> {
         let turns = if self.turn == Turn::All { 6 } else { 1 };
         let flat = orientations(request.shape?).take(turns).filter(|shape| shape[2] == 1);
@@ -41,7 +41,7 @@ impl Printed {
             if !free.grid().fits(shape) {
                 continue;
             }
-            // 2 (p + q), so that half of it is the printed threshold.
+            // This is 2 (p + q), so half of it is the printed threshold.
             let perfect = most_contact(free.grid(), shape);
             let busy = self.busy.boxes();
             let best = self.walk.best_above(free, busy, shape, perfect / 2, false);

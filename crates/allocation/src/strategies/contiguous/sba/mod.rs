@@ -1,8 +1,9 @@
 //! Stack-Based Allocation: subtract the coverage of each busy box from the area of all bases, with
-//! the pieces on a stack. A piece that remains after every box consists of bases.
+//! the pieces on a stack. A piece that remains after all boxes have been subtracted consists of
+//! bases.
 //!
-//! Misses nothing: subtraction loses no base, and every piece is either fully processed or not
-//! needed. Both orientations are tried.
+//! The strategy misses no free placement, because subtraction loses no base, and every piece is
+//! either processed completely or not needed. Both orientations are tried.
 //!
 //! ```text
 //!   1 3 3 4      the area of all bases without a coverage C leaves four pieces, taken
@@ -10,18 +11,18 @@
 //!   1 2 2 4      it, so that bases on the lower left come first
 //! ```
 //!
-//! The engine first asks the exact search whether a base exists, and divides only pieces that have
-//! one according to the set of all bases.
+//! The engine first asks the exact search whether a base exists. It divides only pieces that
+//! contain a base, according to the set of all bases.
 //!
-//! Cost of `plain`: O(B) for each piece that reaches the top of the stack, for B busy boxes. O(B^2)
-//! is quoted. The number of pieces is small in practice, but an adverse arrangement makes O(B^2) of
-//! them in 2D, so the worst case is higher. A grant is O(1), a release O(B).
+//! Cost of `plain`: O(B) for each piece that reaches the top of the stack, for B busy boxes. The
+//! source quotes O(B^2). The number of pieces is small in practice, but an adverse arrangement
+//! makes O(B^2) of them in 2D, so the worst case is higher. A grant is O(1), and a release is O(B).
 //!
 //! Source: Yoo & Das, "A fast and efficient processor allocation scheme for mesh-connected
 //! multicomputers", IEEE Transactions on Computers 51(1), 2002 (other papers wrongly cite TPDS).
-//! The loop is a reconstruction from published summaries, as are the order of the pieces and their
-//! disjointness. Support for 3D and tori is our addition: on tori, a coverage is up to eight boxes,
-//! cut at coordinate 0 of each ring.
+//! The loop is a reconstruction from published summaries, and so are the order of the pieces and
+//! their disjointness. Support for 3D and tori is our addition. On tori, a coverage consists of up
+//! to eight boxes, cut at coordinate 0 of each ring.
 
 mod plain;
 
@@ -54,7 +55,8 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     Contiguous::new(grid, options, rule).exact().boxed()
 }
 
-/// Same search, using the set of all bases. Pieces without a base are not divided.
+/// The engine, which makes the same search using the set of all bases. Pieces without a base are
+/// not divided.
 #[derive(Clone)]
 struct Engine {
     stack: StackBased,

@@ -1,4 +1,5 @@
-//! Stack-Based Allocation's plain search: pieces of the area of all bases, on a stack.
+//! The plain search of Stack-Based Allocation, in which pieces of the area of all bases are on a
+//! stack.
 
 use pavior_mesh::{Cuboid, Sides};
 
@@ -11,11 +12,11 @@ pub(super) type Area = [AxisRange; 3];
 
 #[derive(Clone, Default)]
 pub(super) struct StackBased {
-    /// Scratch: the coverages of the busy boxes for the current shape.
+    /// Scratch memory: the coverages of the busy boxes for the current shape.
     coverages: CoverageList,
-    /// Scratch: areas, each with the number of coverages known not to overlap it.
+    /// Scratch memory: areas, each with the number of coverages that are known not to overlap it.
     stack: Vec<(Area, usize)>,
-    /// Areas taken from the stack, and coverages compared with them.
+    /// The number of areas taken from the stack, plus the number of coverages compared with them.
     tested: u64,
 }
 
@@ -75,7 +76,8 @@ fn push_pieces(area: Area, hole: &Area, checked: usize, stack: &mut Vec<(Area, u
         }
         middle[axis] = AxisRange { low: span.low.max(cut.low), high: span.high.min(cut.high) };
     }
-    // Popping order: left, below in y, below in z, above in z, above in y, right.
+    // The pieces are popped in this order: left, below in y, below in z, above in z, above in y,
+    // right.
     let pieces = above.into_iter().chain(below.into_iter().rev()).flatten();
     stack.extend(pieces.map(|piece| (piece, checked)));
 }

@@ -1,16 +1,16 @@
-//! Branch and bound over the connected sets in a component of at most 128 nodes, for the one that
-//! cuts off the fewest nodes.
+//! Branch and bound over the connected sets in a component of at most 128 nodes. It finds the set
+//! that cuts off the fewest nodes.
 //!
-//! A set is a word of 128 bits. Each step adds a neighbor to the set, or excludes it. The search
-//! leaves a branch if the set cannot reach the wanted size, or if it cuts off at least as many
-//! nodes as the best set so far.
+//! A set is represented by 128 bits. Each step adds a neighbor to the set, or excludes it. The
+//! search leaves a branch if the set cannot reach the wanted size, or if it cuts off at least as
+//! many nodes as the best set so far.
 //!
 //! ```text
 //!   set o, excluded x:      o o x .        next: the free neighbor with most neighbors o
 //!                           o . . .        bound: nodes that any set with o and no x cuts off
 //! ```
 //!
-//! Invariant: without a limit on steps, no set cuts off fewer nodes than the one found.
+//! Invariant: without a limit on steps, no set cuts off fewer nodes than the one that is found.
 //!
 //! Cost: O(128) per step, and at most [`STEPS`] steps per query.
 
@@ -19,7 +19,7 @@ use std::cmp::Reverse;
 use super::component::ComponentGraph;
 use crate::strategies::shared::bit_set::ones;
 
-/// The maximum number of nodes in a component, whose node sets are bits in a word.
+/// The maximum number of nodes in a component, because sets of nodes are the bits of a word.
 const NODES: usize = 128;
 /// The maximum number of steps per query.
 pub(super) const STEPS: u64 = 1 << 14;
@@ -33,23 +33,23 @@ pub(super) struct BranchAndBound {
     beside: Vec<u128>,
     /// The size of the set to find.
     wanted: u32,
-    /// The best set so far; 0 if none was found.
+    /// The best set so far, or 0 if none was found.
     found: u128,
     /// Only a set that cuts off fewer nodes than this is better.
     below: u32,
-    /// The remaining steps for the current start.
+    /// The remaining number of steps for the current start.
     steps_left: u64,
     /// The total number of steps in all queries.
     looked: u64,
 }
 
 impl BranchAndBound {
-    /// Finds the connected set of `wanted` nodes that cuts off the fewest; ties go to the first.
-    /// Its nodes are in row-major order. Returns `None` if no set cuts off fewer than `below`, or
-    /// if the component has more than 128 nodes.
+    /// Finds the connected set of `wanted` nodes that cuts off the fewest nodes; ties go to the
+    /// first one found. The nodes of the set are in row-major order. Returns `None` if no set cuts
+    /// off fewer than `below`, or if the component has more than 128 nodes.
     ///
-    /// Steps taken are subtracted from `steps`. If these run out, the result is the best set found
-    /// so far.
+    /// The steps that are taken are subtracted from `steps`. If these run out, the result is the
+    /// best set found so far.
     pub(super) fn least_cut(
         &mut self,
         component: &ComponentGraph,
@@ -105,11 +105,11 @@ impl BranchAndBound {
     }
 
     /// Returns a lower bound on the number of nodes cut off by a set with all nodes of `set` and
-    /// none of `out`. The bound is exact once `set` is complete.
+    /// none of `out`. The bound is exact when `set` is complete.
     ///
     /// Without `set`, the component falls into parts, and one part contains the largest rest. Rests
-    /// in the other parts are cut off. They contain the nodes of `out` in these parts and all nodes
-    /// of rests for which that one part has no room. The bound is the minimum over all parts.
+    /// in the other parts are cut off. They contain the nodes of `out` in these parts, and all
+    /// nodes of rests for which that one part has no room. The bound is the minimum over all parts.
     fn least_cut_with(&self, set: u128, out: u128) -> u32 {
         let rests = self.all.count_ones() - self.wanted;
         let (mut left, mut least) = (self.all & !set, rests);

@@ -1,5 +1,5 @@
-//! Growth of a closed region: a set that takes, together with each node, all nodes that it would
-//! cut off.
+//! Growth of a closed region, which is a set that takes, together with each node, all nodes that it
+//! would cut off.
 //!
 //! ```text
 //!   # . . #      the corner c is connected only through d: taking d also takes c,
@@ -9,18 +9,19 @@
 //!
 //! Invariant: the rest of the component is connected, unless a deferred neighbor had to be taken.
 //!
-//! Cost: O(1) per neighbor compared, [`HopSums::add`] per node, and a flood fill per neighbor.
+//! Cost: O(1) per neighbor that is compared, [`HopSums::add`] per node, and a flood fill per
+//! neighbor.
 
 use super::component::ComponentGraph;
 use super::flood_fill::FloodFill;
 use super::frontier::Frontier;
 use super::hop_sums::HopSums;
 
-/// Marks a node that is neither in the set nor was ever next to it.
+/// The mark of a node that is neither in the set nor was ever next to it.
 const REST: u8 = 0;
-/// Marks a node in the set.
+/// The mark of a node in the set.
 const TAKEN: u8 = 1;
-/// Marks a node outside the set that was next to it.
+/// The mark of a node outside the set that was next to it at some time.
 const MET: u8 = 2;
 
 /// The growth of successive regions, with its scratch memory.
@@ -30,22 +31,23 @@ pub(super) struct ClosedRegion {
     marks: Vec<u8>,
     /// The neighbors of the set that may be taken.
     frontier: Frontier,
-    /// Deferred neighbors, each with the number of nodes that it would cut off.
+    /// Neighbors that were deferred, each with the number of nodes that it would cut off.
     passed: Vec<(usize, u32)>,
     /// The nodes in the set.
     nodes: Vec<u32>,
 }
 
 impl ClosedRegion {
-    /// Grows a set of `wanted` nodes in the component that contains `seed`, in no particular order.
-    /// Afterwards, `hop_sums` contains the set. Returns `None` as soon as the set's sum of hops
-    /// exceeds `most`.
+    /// Grows a set of `wanted` nodes in the component that contains `seed`. The nodes are in no
+    /// particular order. Afterwards, `hop_sums` contains the set. Returns `None` as soon as the
+    /// set's sum of hops exceeds `most`.
     ///
     /// The next node is the neighbor nearest to all nodes in the set. It is taken together with all
     /// nodes that it cuts off from the largest rest. If these are more than are missing, the
     /// neighbor is deferred and not tested again: if some of these nodes are taken later, the
-    /// number of missing nodes decreases equally. If no other neighbor is left, the deferred one
-    /// that cuts off the fewest is taken, with as many of these nodes as are missing.
+    /// number of missing nodes decreases by as many. If no other neighbor is left, the deferred
+    /// neighbor that cuts off the fewest nodes is taken, together with as many of these nodes as
+    /// are missing.
     pub(super) fn grow(
         &mut self,
         component: &ComponentGraph,
@@ -87,8 +89,8 @@ impl ClosedRegion {
         self.frontier.take_nearest(hop_sums, is_rest, |node| node)
     }
 
-    /// Returns the deferred neighbor that cuts off the fewest nodes. It exists, since no other node
-    /// is next to the set.
+    /// Returns the deferred neighbor that cuts off the fewest nodes. There is one, because no other
+    /// node is next to the set.
     fn least_passed(&self) -> u32 {
         let in_rest = |(_, node): &&(usize, u32)| self.marks[*node as usize] != TAKEN;
         let least = self.passed.iter().filter(in_rest).min();

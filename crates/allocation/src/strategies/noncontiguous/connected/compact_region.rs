@@ -1,4 +1,4 @@
-//! Growth of a compact region: a set that adds one free neighbor at a time.
+//! Growth of a compact region, which is a set that adds one free neighbor at a time.
 //!
 //! ```text
 //!   . 1 . .      fullest: the neighbor with most neighbors in the set o, here the 2
@@ -6,8 +6,8 @@
 //!   . o o 1
 //! ```
 //!
-//! The next node depends only on the set, so growth that reaches the same set as an earlier growth
-//! would end in the same way, and is stopped.
+//! The next node depends only on the set. Therefore, if growth reaches the same set as an earlier
+//! growth, it would end in the same way, and is stopped.
 //!
 //! Invariant: marks and lists are empty between growths.
 //!
@@ -21,16 +21,18 @@ use super::component::ComponentGraph;
 use super::frontier::{Frontier, nearest_in};
 use super::hop_sums::HopSums;
 
-/// The rule for the next free neighbor. Ties go to the first in row-major order.
+/// The rule for choosing the next free neighbor. Ties go to the first one in row-major order.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum NextNode {
-    /// The one with the most neighbors in the set; ties go to the one nearest to the whole set.
+    /// The neighbor with the most neighbors in the set. Ties go to the one nearest to the whole
+    /// set.
     Fullest,
-    /// The one nearest to all nodes in the set; ties go to the one with the most neighbors in it.
+    /// The neighbor nearest to all nodes in the set. Ties go to the one with the most neighbors in
+    /// the set.
     Nearest,
 }
 
-/// Marks a node in the set. Any other node's mark is its number of neighbors in the set.
+/// The mark of a node in the set. The mark of any other node is its number of neighbors in the set.
 const TAKEN: u8 = 128;
 
 /// Returns a node's contribution to the hash of a set, which does not depend on order.
@@ -42,15 +44,15 @@ fn hash_of(node: u32) -> u64 {
 /// The growth of successive regions, with its scratch memory.
 #[derive(Clone, Default)]
 pub(super) struct CompactRegions {
-    /// The mark of each node; 0 between queries.
+    /// The mark of each node, which is 0 between queries.
     marks: Vec<u8>,
-    /// The regions grown in this component: the first `count` in the list.
+    /// The regions grown in this component, which are the first `count` in the list.
     regions: Vec<Region>,
     count: usize,
-    /// For [`NextNode::Fullest`]: the set's free neighbors, by mark. A neighbor whose mark changes
-    /// is listed again under its new mark.
+    /// For [`NextNode::Fullest`]: the free neighbors of the set, by mark. A neighbor whose mark
+    /// changes is listed again under its new mark.
     by_mark: [Vec<(u32, Coordinates)>; 7],
-    /// For [`NextNode::Nearest`]: the set's free neighbors.
+    /// For [`NextNode::Nearest`]: the free neighbors of the set.
     frontier: Frontier,
     looked: u64,
 }
@@ -59,14 +61,14 @@ pub(super) struct CompactRegions {
 #[derive(Clone)]
 struct Region {
     next: NextNode,
-    /// The nodes, in the order taken.
+    /// The nodes, in the order in which they were taken.
     nodes: Vec<u32>,
     /// For each node, the hash of the set of nodes up to and including it.
     hashes: Vec<u64>,
 }
 
 impl CompactRegions {
-    /// Starts a component.
+    /// Starts a new component.
     pub(super) fn begin(&mut self, component: &ComponentGraph) {
         self.count = 0;
         if self.marks.len() < component.count() {
@@ -74,12 +76,12 @@ impl CompactRegions {
         }
     }
 
-    /// Grows a set of `nodes` nodes that contains `seed`, in no particular order. Afterwards,
-    /// `hop_sums` contains the set. Returns `None` as soon as the set's sum of hops exceeds `most`,
-    /// or the set equals that of an earlier growth.
+    /// Grows a set of `nodes` nodes that contains `seed`. The nodes are in no particular order.
+    /// Afterwards, `hop_sums` contains the set. Returns `None` as soon as the set's sum of hops
+    /// exceeds `most`, or the set equals that of an earlier growth.
     ///
-    /// The component is the one started last, and must have enough nodes. `most` must not increase
-    /// from one growth to the next.
+    /// The component must be the one that was started last, and must have enough nodes. `most` must
+    /// not increase from one growth to the next.
     pub(super) fn grow(
         &mut self,
         component: &ComponentGraph,
@@ -116,7 +118,7 @@ impl CompactRegions {
         (!over).then_some(&self.regions[self.count - 1].nodes[..])
     }
 
-    /// Returns an empty region that reuses an older one's memory.
+    /// Returns an empty region that uses the memory of an older one.
     fn empty(&mut self, next: NextNode) -> Region {
         if self.count == self.regions.len() {
             self.regions.push(Region { next, nodes: Vec::new(), hashes: Vec::new() });

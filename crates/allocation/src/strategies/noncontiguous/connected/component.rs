@@ -1,9 +1,9 @@
-//! The free nodes' components as graphs: numbered nodes and their links.
+//! The components of the free nodes as graphs, which consist of numbered nodes and their links.
 //!
-//! A graph is built when a query first needs its component. Memory is reused between queries.
+//! A graph is built when a query first needs its component. Queries use the same memory.
 //!
-//! Invariant: a graph's nodes are numbered in row-major order, and every link is stored at both
-//! ends.
+//! Invariant: the nodes of a graph are numbered in row-major order, and every link is stored at
+//! both ends.
 //!
 //! Cost: O(C) for a component of C nodes, and O(r log r) for the r runs in the state.
 
@@ -11,12 +11,12 @@ use pavior_mesh::{Coordinates, Grid, NodeId, Occupancy};
 
 use crate::strategies::shared::components::Components;
 
-/// The components used by a query.
+/// The components that a query uses.
 #[derive(Clone)]
 pub(super) struct ComponentGraphs {
     grid: Grid,
-    /// For each node of the machine, its number in its component, if that component's graph was
-    /// built.
+    /// For each node of the machine, its number in its component, if the graph of that component
+    /// was built.
     numbers: Vec<u32>,
     /// The graphs. The first `count` belong to the current query.
     kept: Vec<ComponentGraph>,
@@ -26,7 +26,7 @@ pub(super) struct ComponentGraphs {
 /// A component. Its nodes are numbered in row-major order.
 #[derive(Clone, Default)]
 pub(super) struct ComponentGraph {
-    /// The number among the components.
+    /// The number of the component among all components.
     number: usize,
     nodes: Vec<NodeId>,
     points: Vec<Coordinates>,
@@ -52,8 +52,8 @@ impl ComponentGraphs {
         self.count = 0;
     }
 
-    /// Returns the index of a component's graph. Building it takes O(its nodes), plus O(r log r)
-    /// for r runs.
+    /// Returns the index of a component's graph. Building the graph takes O(its nodes), plus O(r
+    /// log r) for r runs.
     pub(super) fn look_at(
         &mut self,
         components: &Components,
@@ -102,8 +102,8 @@ impl ComponentGraph {
         }
     }
 
-    /// Finds the links. Each is found from one of its ends: the one with the higher coordinate, or
-    /// the one at 0 for a link that closes a ring.
+    /// Finds the links. Each is found from one of its ends, which is the end with the higher
+    /// coordinate, or the end at 0 for a link that closes a ring.
     fn link(&mut self, grid: &Grid, free: &Occupancy, numbers: &[u32]) {
         self.links.clear();
         self.links.resize(self.nodes.len(), Links::default());
@@ -151,8 +151,9 @@ impl ComponentGraph {
         &links.ends[..links.count]
     }
 
-    /// Returns the start nodes for growth: the node with the fewest free neighbors, and the
-    /// outermost node towards each corner of the machine. Ties go to the first in row-major order.
+    /// Returns the nodes at which growth starts: the node with the fewest free neighbors, and the
+    /// outermost node towards each corner of the machine. Ties go to the first one in row-major
+    /// order.
     pub(super) fn seeds(&self, grid: &Grid) -> Vec<u32> {
         let fewest = (0..self.count()).min_by_key(|&number| self.links[number].count);
         let mut seeds: Vec<u32> = fewest.into_iter().map(|number| number as u32).collect();

@@ -1,14 +1,14 @@
-//! Flood fill from several nodes at once, to count the nodes in a component that a set cuts off
-//! from the largest rest.
+//! Flood fill from several nodes at the same time. It counts the nodes in a component that a set
+//! cuts off from the largest rest.
 //!
 //! ```text
 //!   . . o . .      the set o divides the row into two rests of two nodes. A flood begins at each
 //!                  neighbor of the set. Floods that meet become one.
 //! ```
 //!
-//! The floods stop when at most one of them can grow; its final size is the number of nodes that
-//! the others leave. Most floods meet near the set, so they stop soon. Floods that meet are joined
-//! by union-find.
+//! The floods stop when at most one of them can grow. The final size of that flood is the number of
+//! nodes that the others leave. Most floods meet near the set, so they stop soon. Floods that meet
+//! are joined by union-find.
 //!
 //! Invariant: `marks` is [`UNREACHED`] everywhere between queries.
 //!
@@ -16,10 +16,10 @@
 
 use super::component::ComponentGraph;
 
-/// A query's floods, with their scratch memory.
+/// The floods of a query, with their scratch memory.
 #[derive(Clone, Default)]
 pub(super) struct FloodFill {
-    /// The flood that each node belongs to, or one of the marks below.
+    /// The flood to which each node belongs, or one of the marks below.
     marks: Vec<u32>,
     /// The floods that were started.
     floods: Vec<Flood>,
@@ -28,23 +28,23 @@ pub(super) struct FloodFill {
     looked: u64,
 }
 
-/// Marks a node that no flood has reached.
+/// The mark of a node that no flood has reached.
 const UNREACHED: u32 = u32::MAX;
-/// Marks a node that no flood may reach.
+/// The mark of a node that no flood may reach.
 const BARRED: u32 = u32::MAX - 1;
 
 #[derive(Clone, Copy)]
 struct Flood {
-    /// The flood that this one was joined to, or itself.
+    /// The flood to which this one was joined, or itself.
     parent: u32,
     nodes: u32,
-    /// The number of nodes whose neighbors have not been visited; 0 once the flood has ended.
+    /// The number of nodes whose neighbors have not been visited, or 0 if the flood has ended.
     open: u32,
 }
 
 /// The progress of the floods.
 struct Progress {
-    /// The total number of nodes of all floods that have ended.
+    /// The total number of nodes in all floods that have ended.
     ended_nodes: u32,
     /// The size of the largest flood that has ended.
     largest: u32,
@@ -52,7 +52,7 @@ struct Progress {
     ended: u32,
     /// The number of floods that can still grow.
     growing: u32,
-    /// The position in `reached` of the first node whose neighbors are still to be visited.
+    /// The position in `reached` of the first node whose neighbors have not been visited.
     next: usize,
 }
 
@@ -126,7 +126,8 @@ impl FloodFill {
         nodes
     }
 
-    /// Floods from a node's neighbors, through nodes in `is_in`, until at most one flood can grow.
+    /// Floods from the neighbors of a node, through nodes in `is_in`, until at most one flood can
+    /// grow.
     fn flood_around_node(
         &mut self,
         component: &ComponentGraph,
@@ -162,7 +163,7 @@ impl FloodFill {
         }
     }
 
-    /// Starts a flood at a node, unless another has reached it.
+    /// Starts a flood at a node, unless another flood has reached it.
     fn start(&mut self, node: u32) {
         if self.marks[node as usize] == UNREACHED {
             let flood = self.floods.len() as u32;
@@ -211,7 +212,7 @@ impl FloodFill {
         }
     }
 
-    /// Visits the neighbors of the next reached node, where its flood grows or meets another.
+    /// Visits the neighbors of the next reached node, at which its flood grows or meets another.
     fn grow(
         &mut self,
         component: &ComponentGraph,
@@ -260,7 +261,7 @@ impl FloodFill {
         a
     }
 
-    /// Returns the root of a joined flood, halving the path for later calls.
+    /// Returns the root of a joined flood, and halves the path for later calls.
     fn root(&mut self, mut flood: u32) -> u32 {
         while self.floods[flood as usize].parent != flood {
             let parent = self.floods[flood as usize].parent;

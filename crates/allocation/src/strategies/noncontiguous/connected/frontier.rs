@@ -2,8 +2,8 @@
 //!
 //! The nearest node is the one with the smallest sum of hops to the nodes in the set. Neighbors are
 //! divided into near and far ones by a bound on that sum. The sum never decreases while the set
-//! grows, so a far node stays beyond the bound and need not be visited while a near one is within
-//! it.
+//! grows. Therefore, a far node stays beyond the bound, and need not be visited while there is a
+//! near one within it.
 //!
 //! Invariant: every far node has a sum of hops above `bound`.
 //!
@@ -13,17 +13,17 @@ use pavior_mesh::Coordinates;
 
 use super::hop_sums::HopSums;
 
-/// The neighbors are divided again after about this many nodes.
+/// The number of removals after which the neighbors are divided again, approximately.
 const STEPS: u64 = 32;
-/// Up to this many neighbors are not divided.
+/// The number of neighbors up to which they are not divided.
 const FEW: usize = 128;
 
-/// A set's free neighbors.
+/// The free neighbors of a set.
 #[derive(Clone, Default)]
 pub(super) struct Frontier {
     near: Vec<(u32, Coordinates)>,
     far: Vec<(u32, Coordinates)>,
-    /// `None` while the neighbors are not divided.
+    /// The bound between near and far neighbors, or `None` if the neighbors are not divided.
     bound: Option<u64>,
     looked: u64,
 }
@@ -67,8 +67,8 @@ impl Frontier {
 
     /// Divides the nodes again.
     ///
-    /// Each node taken adds about the mean distance to every sum. The bound exceeds the smallest
-    /// sum by enough for near nodes to last for about `STEPS` removals.
+    /// Each node that is taken increases every sum by about the mean distance. The bound exceeds
+    /// the smallest sum by so much that near nodes last for about `STEPS` removals.
     fn divide(&mut self, hop_sums: &HopSums, is_listed: impl Fn(u32) -> bool) {
         self.near.append(&mut self.far);
         self.near.retain(|&(node, _)| is_listed(node));
@@ -120,8 +120,8 @@ mod tests {
     use pavior_kernel::Stream;
     use pavior_mesh::{Grid, NodeId};
 
-    /// Grows a set on a machine where a quarter of the nodes are busy. Every tenth neighbor is
-    /// unlisted.
+    /// Grows a set on a machine on which a quarter of the nodes are busy. Every tenth neighbor is
+    /// not listed.
     #[test]
     fn the_nearest_of_the_near_ones_is_the_nearest_of_all() {
         let mut dice = Stream::new(11, 0, "frontier");

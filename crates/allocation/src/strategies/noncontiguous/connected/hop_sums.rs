@@ -1,7 +1,7 @@
-//! Sums of hops between the nodes of a set, as a measure of its compactness.
+//! Sums of hops between the nodes of a set, which measure its compactness.
 //!
 //! The number of hops between two nodes is the sum of their distances along the axes. For each axis
-//! and coordinate, the set stores the sum of distances from there to its nodes. The sum of hops
+//! and coordinate, the set stores the sum of the distances from there to its nodes. The sum of hops
 //! from a node to the set then takes one lookup per axis:
 //!
 //! ```text
@@ -9,11 +9,11 @@
 //!                                            sums:    3  1  1  3
 //! ```
 //!
-//! Invariant: `known` contains the coordinates of all nodes in the set and the adjacent ones.
+//! Invariant: `known` contains the coordinates of all nodes in the set, and the adjacent ones.
 //! Outside it, each sum is the previous one plus one hop per node.
 //!
-//! Cost: O(1) per lookup, and O(sum of the sides of the bounding box) per added node, with whole
-//! sides for rings.
+//! Cost: O(1) per lookup, and O(sum of the sides of the bounding box) per added node. Rings count
+//! with their whole sides.
 
 use std::ops::Range;
 
@@ -23,26 +23,27 @@ use pavior_mesh::{Coordinates, Grid, Sides};
 #[derive(Clone, Debug)]
 pub(crate) struct HopSums {
     axes: [Axis; 3],
-    /// The number of relevant axes. All later axes have a single coordinate.
+    /// The number of axes that matter. All later axes have a single coordinate.
     count: usize,
     nodes: u64,
     /// The sum of hops between all pairs.
     total: u64,
-    /// Scratch: the number of nodes at each coordinate of an axis; 0 between queries.
+    /// Scratch memory: the number of nodes at each coordinate of an axis, which is 0 between
+    /// queries.
     counts: Vec<u64>,
 }
 
 /// Sums are changed in chunks. The last chunk may extend beyond the known sums.
 const CHUNK: usize = 8;
 
-/// The sums along one axis. On a ring, all are known.
+/// The sums along one axis. On a ring, all of them are known.
 #[derive(Clone, Debug)]
 struct Axis {
     side: usize,
     ring: bool,
     sums: Vec<u64>,
     known: Range<usize>,
-    /// The hops between two coordinates, indexed by their difference: from 1 - side to side - 1.
+    /// The hops between two coordinates, by their difference, which is from 1 - side to side - 1.
     hops: Vec<u64>,
 }
 
@@ -60,14 +61,15 @@ impl HopSums {
         hop_sums
     }
 
-    /// Empties the set. O(sum of the sides of the set's bounding box, with whole sides for rings).
+    /// Empties the set. Takes O(sum of the sides of the set's bounding box) time. Rings count with
+    /// their whole sides.
     pub(crate) fn clear(&mut self) {
         self.axes.iter_mut().for_each(Axis::clear);
         (self.nodes, self.total) = (0, 0);
     }
 
-    /// Returns the sum of hops from a node in the set, or next to it, to the nodes in the set. The
-    /// result is 0 for an empty set. O(1).
+    /// Returns the sum of hops to the nodes in the set from a node that is in the set or next to
+    /// it. Returns 0 for an empty set. Takes O(1) time.
     #[expect(clippy::inline_always, reason = "a call would take longer than the sum")]
     #[inline(always)]
     pub(crate) fn of(&self, point: Coordinates) -> u64 {
@@ -89,7 +91,8 @@ impl HopSums {
         self.nodes
     }
 
-    /// Adds a node. O(sum of the sides of the set's bounding box, with whole sides for rings).
+    /// Adds a node. Takes O(sum of the sides of the set's bounding box) time. Rings count with
+    /// their whole sides.
     pub(crate) fn add(&mut self, point: Coordinates) {
         for (axis, &at) in self.axes[..self.count].iter_mut().zip(&point) {
             axis.learn(usize::from(at), self.nodes);
@@ -101,8 +104,8 @@ impl HopSums {
         }
     }
 
-    /// Replaces the set with these nodes. O(nodes), plus O(side of the bounding box, or the whole
-    /// side for a ring) per distinct coordinate.
+    /// Replaces the set with these nodes. Takes O(nodes) time, plus O(side of the bounding box, or
+    /// the whole side for a ring) per distinct coordinate.
     pub(crate) fn load(&mut self, points: &(impl Iterator<Item = Coordinates> + Clone)) {
         self.clear();
         for (index, axis) in self.axes[..self.count].iter_mut().enumerate() {
@@ -136,7 +139,7 @@ impl Axis {
     }
 
     fn clear(&mut self) {
-        // The known sums were changed, as was the rest of the last chunk.
+        // The known sums have changed, and so has the rest of the last chunk.
         let changed = self.known.start..(self.known.end + CHUNK).min(self.sums.len());
         self.sums[changed].fill(0);
         self.known = if self.ring { 0..self.side } else { 0..0 };
@@ -173,12 +176,12 @@ impl Axis {
     }
 }
 
-/// Returns the hops between coordinates at a distance on an axis.
+/// Returns the number of hops between coordinates at a distance on an axis.
 fn hops(grid: &Grid, axis: usize, apart: u64) -> u64 {
     if grid.wraps(axis) { apart.min(u64::from(grid.side(axis)) - apart) } else { apart }
 }
 
-/// Returns the sum of hops between all pairs of nodes in a box. O(sum of its sides).
+/// Returns the sum of hops between all pairs of nodes in a box. Takes O(sum of its sides) time.
 pub(crate) fn hops_in(grid: &Grid, sides: Sides) -> u64 {
     let nodes = pavior_mesh::volume(sides);
     let along = |axis: usize| {
@@ -225,8 +228,8 @@ mod tests {
 
     #[test]
     fn nothing_is_left_of_a_set_that_was_cleared() {
-        // The last chunk of sums extends farther with each node towards the origin; chunks never
-        // shrink.
+        // With each node towards the origin, the last chunk of sums extends farther, because chunks
+        // never shrink.
         let grid: Grid = "mesh:24x2".parse().unwrap();
         let mut hop_sums = HopSums::new(grid);
         (3..11).rev().for_each(|x| hop_sums.add([x, 0, 0]));

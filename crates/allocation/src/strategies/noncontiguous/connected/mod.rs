@@ -1,5 +1,5 @@
 //! Connected: grant a connected set of free nodes. Among the sets found, take the one that cuts off
-//! the fewest free nodes from the rest; ties go to the most compact.
+//! the fewest free nodes from the rest; ties go to the most compact one.
 //!
 //! ```text
 //!   5 of these 14:    . . . # #      o o . # #      o o o # #
@@ -9,61 +9,62 @@
 //!                                    cuts one off   cuts nothing off
 //! ```
 //!
-//! Misses nothing: it grants n nodes if and only if n free nodes are connected by the machine's
-//! links, including those around rings, in one to three dimensions. A component is a maximal
-//! connected set of free nodes. The rule has four steps:
+//! The strategy grants n nodes if and only if n free nodes are connected by the machine's links,
+//! including those around rings, in one to three dimensions. A component is a maximal connected set
+//! of free nodes. The rule has four steps:
 //!
-//! 1. Boxes of exactly n nodes: the requested box if it has n, then the others, compact ones first,
-//!    each at its first 32 bases in row-major order. A box that cuts off nothing is granted
-//!    immediately if it is the requested one, or if no side is longer than twice another. All
-//!    others are candidates.
-//! 2. Sets grown in the smallest components of at least n nodes, up to 4 of them. Growth begins at
-//!    the node with the fewest free neighbors, and at the outermost nodes towards the corners of
-//!    the machine. It adds the free neighbor with the most neighbors in the set; ties go to the
-//!    smallest sum of hops to the set. A second growth from each node adds the neighbor with the
-//!    smallest sum of hops; ties go to the one with the most neighbors.
+//! 1. Boxes of exactly n nodes: the requested box if it has n nodes, then the others, with compact
+//!    ones first. Each is tried at its first 32 bases in row-major order. A box that cuts off
+//!    nothing is granted immediately if it is the requested one, or if no side is longer than twice
+//!    another. All other boxes are candidates.
+//! 2. Sets grown in the smallest components of at least n nodes, in at most 4 of them. Growth
+//!    begins at the node with the fewest free neighbors, and at the outermost nodes towards the
+//!    corners of the machine. It adds the free neighbor with the most neighbors in the set; ties go
+//!    to the smallest sum of hops to the set. A second growth from each node adds the neighbor with
+//!    the smallest sum of hops; ties go to the one with the most neighbors.
 //! 3. If every candidate cuts off nodes: sets grown together with all nodes that they would cut
-//!    off, component by component, until one cuts off nothing. Growth begins at the same nodes. It
-//!    takes the free neighbor with the smallest sum of hops to the set, together with the nodes
-//!    that it cuts off from the largest rest. A neighbor is deferred if it cuts off more nodes than
-//!    are missing. If no other is left, the one that cuts off the fewest is taken, with as many of
-//!    these nodes as are missing.
-//! 4. If these also cut off nodes, and the component has up to 128 nodes: all its connected sets of
-//!    n nodes, by branch and bound. The first set found among those that cut off the fewest is a
-//!    candidate. After 2^14 steps, for all components together, it is the best one found so far.
+//!    off, component by component, until one set cuts off nothing. Growth begins at the same nodes.
+//!    It takes the free neighbor with the smallest sum of hops to the set, together with the nodes
+//!    that this neighbor cuts off from the largest rest. A neighbor is deferred if it cuts off more
+//!    nodes than are missing. If no other is left, the one that cuts off the fewest nodes is taken,
+//!    together with as many of these nodes as are missing.
+//! 4. If these sets also cut off nodes, and the component has at most 128 nodes: all its connected
+//!    sets of n nodes, by branch and bound. The first set found among those that cut off the fewest
+//!    nodes is a candidate. After 2^14 steps, for all components together, it is the best set found
+//!    so far.
 //!
-//! The granted candidate is the one that cuts off the fewest free nodes from the largest rest of
-//! its component. Ties are resolved by the smallest sum of hops between its nodes, then boxes
-//! before other sets, then row-major order.
+//! The candidate that is granted is the one that cuts off the fewest free nodes from the largest
+//! rest of its component. Ties are resolved by the smallest sum of hops between its nodes; then
+//! boxes come before other sets; then the order is row-major.
 //!
 //! If no component has more than 128 nodes and the steps suffice, no set cuts off fewer nodes than
 //! the granted one. The `connected` test compares with all connected sets, on machines of 12 nodes
-//! and in random states of machines of 30 (17,512 answers). No set would have cut off fewer nodes.
-//! The sums of hops were 0.2 % above the minimum over sets that cut off no more.
+//! and in random states of machines of 30 nodes (17,512 answers). No set would have cut off fewer
+//! nodes. The sums of hops were 0.2 % above the minimum over the sets that cut off no more nodes.
 //!
 //! Cost of a refusal: O(N/64) if the state is known, otherwise also O(r log r) for r free runs.
 //!
 //! Cost of a grant:
 //!
 //! - a shape: O(N/64 log(side)), or O(boxes refused before) if it contains one of these;
-//! - a component of C nodes that is used: O(C), once;
-//! - a candidate: floods from its free neighbors until all except one have met or ended, at most
-//!   O(C);
+//! - a component of C nodes that is used: O(C), once per query;
+//! - a candidate: floods from its free neighbors until all but one have met or ended, at most O(C);
 //! - a grown set: O(n (s + f)) for the sides s of its bounding box (whole sides of rings) and f
 //!   free neighbors; step 3 adds one flood per neighbor;
 //! - branch and bound: O(128) per step.
 //!
 //! The number of grown sets, times n and the sum of the machine's sides, is at most 2^22, but at
-//! least one is grown. Growth ends early if it cannot be better than the best candidate that cuts
-//! off nothing.
+//! least one set is grown. Growth ends early if it cannot be better than the best candidate that
+//! cuts off nothing.
 //!
-//! Source: this project, based on three ideas. Growth by the neighbor with the most granted
-//! neighbors: Shdefat, Bani-Mohammad & Ababneh 2023 ([`nas`](super::nas), whose L-shapes bind it to
-//! plane meshes). The sum of hops between all pairs as the measure of compactness: Bender, Bunde,
-//! Demaine, Fekete, Leung, Meijer & Phillips, "Communication-aware processor allocation for
-//! supercomputers", Algorithmica 50(2), 2008. The possibility that both sides stay connected: Győri
-//! 1976 and Lovász 1977, a 2-connected graph can be divided into two connected parts of any sizes.
-//! If corridors and corners are connected through a single node, some nodes may have to be cut off.
+//! Source: this project, based on three ideas. The first is growth by the neighbor with the most
+//! granted neighbors: Shdefat, Bani-Mohammad & Ababneh 2023 ([`nas`](super::nas), whose L-shapes
+//! restrict it to plane meshes). The second is the sum of hops between all pairs as the measure of
+//! compactness: Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips, "Communication-aware
+//! processor allocation for supercomputers", Algorithmica 50(2), 2008. The third is that both sides
+//! can stay connected: Győri 1976 and Lovász 1977 show that a 2-connected graph can be divided into
+//! two connected parts of any sizes. If corridors and corners are connected through a single node,
+//! it may be necessary to cut off some nodes.
 
 mod branch_and_bound;
 mod closed_region;

@@ -1,13 +1,13 @@
-//! The search for `connected`, which collects candidates and keeps the best.
+//! The search of `connected`, which collects candidates and keeps the best one.
 //!
 //! Candidates are boxes, grown sets, and sets found by branch and bound. The best candidate cuts
-//! off the fewest nodes; ties go to the most compact. The docs of [`connected`](super) describe the
-//! four steps.
+//! off the fewest nodes; ties go to the most compact one. The comment of [`connected`](super)
+//! describes the four steps.
 //!
 //! Invariant: `best` is the best candidate so far. The data kept between queries depends only on
 //! the last state.
 //!
-//! Cost: see the docs of [`connected`](super).
+//! Cost: see the comment of [`connected`](super).
 
 use std::cmp::Ordering;
 
@@ -25,11 +25,11 @@ use crate::strategies::shared::factor_shapes::factor_shapes_into;
 use crate::strategies::shared::runs::runs;
 use crate::{Placement, Work};
 
-/// The maximum number of boxes tried per shape.
+/// The maximum number of boxes that are tried per shape.
 const BOXES: usize = 32;
-/// The maximum number of components for growing sets that may cut off nodes.
+/// The maximum number of components in which sets that may cut off nodes are grown.
 const COMPONENTS: usize = 4;
-/// Upper bound on the number of grown sets, times their nodes, times the sum of the machine's
+/// An upper bound on the number of grown sets, times their nodes, times the sum of the machine's
 /// sides.
 const GROWN_NODES: u64 = 1 << 22;
 
@@ -37,7 +37,7 @@ const GROWN_NODES: u64 = 1 << 22;
 #[derive(Clone)]
 pub(crate) struct ConnectedSearch {
     grid: Grid,
-    /// The state that `components` belongs to.
+    /// The state to which `components` belongs.
     state: Option<Occupancy>,
     components: Components,
     boxes: BoxFinder,
@@ -54,7 +54,7 @@ pub(crate) struct ConnectedSearch {
 /// A set that may be granted.
 #[derive(Clone)]
 struct Candidate {
-    /// The index of its component's graph.
+    /// The index of the graph of its component.
     component: usize,
     /// The numbers of its nodes in the component, in row-major order.
     nodes: Vec<u32>,
@@ -84,8 +84,8 @@ impl ConnectedSearch {
         }
     }
 
-    /// Returns the number of nodes in the largest component of free nodes. O(N/64) if the state is
-    /// the same as in the previous query.
+    /// Returns the number of nodes in the largest component of free nodes. Takes O(N/64) time for N
+    /// nodes if the state is the same as in the previous query.
     pub(crate) fn largest(&mut self, free: &Occupancy) -> u32 {
         self.work.words += u64::from(self.grid.nodes().div_ceil(64));
         if self.state.as_ref() != Some(free) {
@@ -99,7 +99,8 @@ impl ConnectedSearch {
         self.components.largest()
     }
 
-    /// Finds a connected set of `nodes` free nodes, if any. The box `asked` is tried first.
+    /// Finds a connected set of `nodes` free nodes, if there is one. The box `asked` is tried
+    /// first.
     pub(crate) fn find(
         &mut self,
         free: &Occupancy,
@@ -134,8 +135,8 @@ impl ConnectedSearch {
         })
     }
 
-    /// Adds a shape's free boxes as candidates, up to the first that cuts off nothing. With
-    /// `at_once`, returns that one.
+    /// Adds the free boxes of a shape as candidates, up to the first one that cuts off nothing.
+    /// With `at_once`, returns that box.
     fn box_of(&mut self, free: &Occupancy, sides: Sides, at_once: bool) -> Option<Cuboid> {
         let hops = hops_in(&self.grid, sides);
         if !at_once && self.most() < hops {
@@ -176,12 +177,14 @@ impl ConnectedSearch {
             let count = left.min(if whole { 1 } else { 2 * seeds.len() });
             left -= count;
             self.compact.begin(component);
-            // The first `count` starts: every seed with one rule, then every seed with the other.
+            // These are the first `count` starts: every seed with one rule, then every seed with
+            // the other.
             let of_seed = |(place, &seed): (usize, &u32)| {
                 let other = seeds.len() + place;
                 [(place, (seed, NextNode::Fullest)), (other, (seed, NextNode::Nearest))]
             };
-            // One seed after another, each with both rules, since a good set bounds later ones.
+            // The seeds come one after another, each with both rules, because a good set bounds
+            // later ones.
             let starts = seeds.iter().enumerate().flat_map(of_seed);
             for (_, start) in starts.filter(|&(number, _)| number < count) {
                 let (component, most) = (self.graphs.get(index), self.most());
@@ -193,8 +196,8 @@ impl ConnectedSearch {
         }
     }
 
-    /// Adds candidates while every one so far cuts off nodes: closed regions, component by
-    /// component, and in small components by branch and bound.
+    /// Adds candidates as long as all of them cut off nodes: closed regions, component by
+    /// component, and sets found by branch and bound in small components.
     fn grow_closed(&mut self, free: &Occupancy, nodes: u32, components: &[usize]) {
         let (mut left, mut steps) = (self.most_grown(nodes), STEPS);
         for &number in components {
@@ -249,7 +252,7 @@ impl ConnectedSearch {
         }
     }
 
-    /// Keeps a candidate if it is better than the best one.
+    /// Keeps a candidate if it is better than the best one so far.
     fn add(&mut self, candidate: Candidate) {
         let is_better = |best: &Candidate| candidate.compare(best, &self.graphs).is_lt();
         if self.best.as_ref().is_none_or(is_better) {
@@ -257,8 +260,8 @@ impl ConnectedSearch {
         }
     }
 
-    /// Returns the work: runs of free nodes and nodes visited by growth and floods, and words
-    /// compared and searched.
+    /// Returns the work: the number of runs of free nodes and of nodes visited by growth and
+    /// floods, and the number of words compared and searched.
     pub(crate) fn work(&self) -> Work {
         let looked = self.compact.looked()
             + self.closed.looked()

@@ -1,11 +1,11 @@
-//! GABL's busy list and its search: along right border lines in 2D if the y axis does not wrap,
-//! otherwise in right border planes.
+//! The busy list of GABL and its search. It follows right border lines in 2D if the y axis does not
+//! wrap, and right border planes otherwise.
 //!
 //! Invariant: [`BusySearch::next`] returns the box that the plain search [`BusySearch::first`]
 //! would find if the proposed boxes were in the list.
 //!
-//! Cost: O(B) for B boxes to find the next box, or O(nodes next to the bases) if these are few;
-//! O(B^2) with the plain search. Adding or removing a box is O(log B) and O(its nodes).
+//! Cost: for B boxes, O(B) to find the next box, or O(nodes next to the bases) if these are few;
+//! O(B^2) with the plain search. Adding or removing a box takes O(log B) and O(its nodes).
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
 
@@ -59,7 +59,7 @@ impl BusySearch {
     }
 
     /// Finds the box that [`BusySearch::first`] would find if the proposed boxes were in the list.
-    /// Since [`BusySearch::begin`], bases may have been removed but not added.
+    /// Since the call of [`BusySearch::begin`], bases may have been removed but not added.
     pub(super) fn next(&mut self, bases: &BaseSet) -> Option<Cuboid> {
         match self {
             BusySearch::Lines(lines) => lines.next(bases),
@@ -67,7 +67,7 @@ impl BusySearch {
         }
     }
 
-    /// Treats a box as busy until [`BusySearch::withdraw`].
+    /// Treats a box as busy until [`BusySearch::withdraw`] is called.
     pub(super) fn propose(&mut self, piece: Cuboid) {
         match self {
             BusySearch::Lines(lines) => lines.propose(piece),
@@ -121,8 +121,8 @@ mod tests {
     use pavior_kernel::Stream;
     use pavior_mesh::{NodeId, Occupancy};
 
-    /// Compares both searches: long lists find boxes by their nodes, short ones by iteration. The
-    /// boxes and their order must be the same.
+    /// Compares both searches: long lists find boxes by their nodes, and short lists by iteration.
+    /// The boxes and their order must be the same.
     #[test]
     fn the_boxes_found_by_bases_are_those_of_the_list() {
         for (grid, busy) in [

@@ -1,10 +1,10 @@
-//! GABL's engine, which computes the sets of all bases of the shapes and chooses among them in
-//! busy-list order.
+//! The engine of GABL, which computes the sets of all bases of the shapes, and chooses among them
+//! in the order of the busy list.
 //!
-//! Invariant: the pieces are those of the plain search. While one shape is searched, bases are
-//! removed and none is added, so a busy box without an adjacent base is skipped permanently.
+//! Invariant: the pieces are those of the plain search. While one shape is searched for, bases are
+//! removed and none is added. Therefore, a busy box without an adjacent base is skipped for good.
 //!
-//! Cost: O(N/64) per shape for the bases. The docs of [`gabl`](super) describe the rest.
+//! Cost: O(N/64) per shape for the bases. The comment of [`gabl`](super) describes the rest.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Scan, Sides, volume};
 
@@ -15,10 +15,10 @@ use crate::strategies::shared::busy_list::words;
 use crate::strategies::shared::turning::Turn;
 use crate::{Placement, Work};
 
-/// The engine's data in addition to the busy list.
+/// The data that the engine has in addition to the busy list.
 #[derive(Clone)]
 pub(super) struct Engine {
-    /// Determines whether the whole shape is free, and caches refusals.
+    /// The search that determines whether the whole shape is free, and caches refusals.
     exact: BaseSearch,
     /// The bases of the whole shape.
     bases: BaseSet,
@@ -61,7 +61,7 @@ impl Engine {
     }
 
     /// Finds the same pieces as [`plain::pieces`](super::plain::pieces), using the bases of all
-    /// shapes, which shrink by one node at a time.
+    /// shapes. The shapes shrink by one node at a time.
     pub(super) fn pieces(
         &mut self,
         busy: &mut BusySearch,
@@ -97,8 +97,8 @@ impl Engine {
 }
 
 /// Returns true if the plain search for pieces is less work than the engine. The plain search is
-/// O(m^2) per shape for m busy boxes. As measured, a set of bases takes as long as 56 of its steps,
-/// plus one step for every nine words.
+/// O(m^2) per shape for m busy boxes. According to measurements, a set of bases takes as long as 56
+/// of its steps, plus one step for every nine words.
 pub(super) fn plain_pays(grid: &Grid, busy: &BusySearch) -> bool {
     let boxes = busy.list().boxes().len();
     boxes * boxes <= words(grid).div_ceil(9) + 56

@@ -1,8 +1,8 @@
-//! Greedy Available Busy List: grant the whole shape if it is free; otherwise, grant pieces of a
-//! shrinking shape, largest first, until the count is reached.
+//! Greedy Available Busy List: grant the whole shape if it is free. Otherwise, grant pieces of a
+//! shrinking shape, with the largest first, until the count is reached.
 //!
-//! Misses nothing: it succeeds whenever enough nodes are free. Each iteration takes a piece or
-//! shrinks the shape. The last shape is a single node, which fits.
+//! The strategy succeeds whenever enough nodes are free. Each iteration takes a piece or shrinks
+//! the shape. The last shape is a single node, which fits.
 //!
 //! ```text
 //!   # a     2x2 for 4 nodes: none is free, so 1x2 (longest side less one): a a.
@@ -10,34 +10,35 @@
 //!   # c     So 1x1, twice: b and c.
 //! ```
 //!
-//! The pieces come from one sequence of shapes. The longest side of each is one node shorter than
-//! in the previous shape, which makes them near-square. The paper's text speaks of "the largest
-//! free submesh" instead. With `shape=largest`, each piece is the largest free box within the
-//! shape.
+//! The pieces come from one sequence of shapes. The longest side of each shape is one node shorter
+//! than in the previous one, which makes the shapes near-square. The paper's text, however, speaks
+//! of "the largest free submesh". With `shape=largest`, each piece is the largest free box within
+//! the shape.
 //!
-//! Requests: a shape with exactly the requested number of nodes is first tried whole. A shape with
-//! more nodes is only the start of the sequence. A request without a shape starts the sequence at a
-//! near-cubic box. That box grows from 1x1x1, one node at a time on the shortest side that can
-//! still grow (ties go to x, then y, then z), until it has enough nodes.
+//! Requests: if a shape has exactly the requested number of nodes, it is first tried whole. If it
+//! has more nodes, it is only the start of the sequence. A request without a shape starts the
+//! sequence at a near-cubic box. That box grows from 1x1x1, one node at a time on the shortest side
+//! that can still grow (ties go to x, then y, then z), until it has enough nodes.
 //!
 //! Cost: for B busy pieces and a request a x b x c on N nodes, the engine takes O(N/64) per shape
-//! for a set of all bases, one bit each. It stops at the first shape without a base. It then
-//! chooses among the bases in busy-list order: O(B) per shape, or O(nodes next to the bases) if
-//! these are few. In 3D and on tori, a piece costs another O(B), or O(nodes around it).
+//! for a set of all bases, with one bit each. It stops at the first shape without a base. Then it
+//! chooses among the bases in the order of the busy list, which takes O(B) per shape, or O(nodes
+//! next to the bases) if these are few. In 3D and on tori, a piece costs another O(B), or O(nodes
+//! around it).
 //!
 //! Cost of `plain`: at most a + b + c shapes, and one search of O(B^2) per piece. It follows right
-//! border lines in 2D if y does not wrap, otherwise right border planes. With `shape=largest`, up
-//! to a * b * c shapes are searched.
+//! border lines in 2D if y does not wrap, and right border planes otherwise. With `shape=largest`,
+//! up to a * b * c shapes are searched for.
 //!
 //! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, "An efficient processor allocation
 //! strategy that maintains a high degree of contiguity among processors in 2D mesh connected
 //! multicomputers", AICCSA 2007; Information Sciences 177(14), 2007.
 //!
 //! Departures: if no piece of the current size is free, the printed step 7 returns to step 5 with
-//! the same size and never ends (a test shows it). Here, the shape shrinks, which must be the
-//! intention. The paper does not say whether pieces turn. Here, they do, which gives the paper's
-//! numbers of blocks. Nor does it say which of equal sides shrinks. Support for 3D and tori is our
-//! addition (the paper's future work).
+//! the same size and never ends (a test shows this). Here, the shape shrinks, which must be the
+//! intention. The paper does not say whether pieces are turned. Here, they are, which gives the
+//! paper's numbers of blocks. Nor does it say which of equal sides shrinks. Support for 3D and tori
+//! is our addition (the paper mentions it as future work).
 
 mod busy_search;
 mod engine;
@@ -109,15 +110,15 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 #[derive(Clone)]
 struct Greedy {
     shapes: Shapes,
-    /// How the whole shape is turned.
+    /// The turning of the whole shape.
     turn_whole: Turn,
-    /// How pieces are turned.
+    /// The turning of pieces.
     turn_pieces: Turn,
     /// True if pieces are the largest free boxes.
     largest: bool,
     busy: BusySearch,
-    /// `None` with `plain` and with `shape=largest`. If the busy list is short, the plain search is
-    /// faster and is used instead.
+    /// The engine, which is `None` with `plain` and with `shape=largest`. If the busy list is
+    /// short, the plain search is faster and is used instead.
     engine: Option<Engine>,
 }
 
@@ -145,7 +146,7 @@ impl Strategy for Greedy {
         if is_exact && let Some(whole) = self.find_whole(free, shape) {
             return Some(Placement::Parts(vec![whole]));
         }
-        // The whole shape comes first in both orders. If it has just been tried, it is skipped.
+        // In both orders, the whole shape comes first. If it has just been tried, it is skipped.
         let skipped = usize::from(is_exact);
         let Greedy { shapes, turn_pieces: turn, busy, engine, .. } = self;
         Some(if self.largest {

@@ -1,8 +1,8 @@
-//! GABL's plain search. For each piece it searches the busy list, in which the pieces found so far
-//! are busy.
+//! The plain search of GABL. For each piece, it searches the busy list, in which the pieces found
+//! so far are busy.
 //!
-//! Invariant: a shape that is too large or not free remains so. Each shape is therefore tried until
-//! it fails, and then never again.
+//! Invariant: a shape that is too large or not free remains so. Therefore, each shape is tried
+//! until it fails, and then never again.
 //!
 //! Cost: one search of O(B^2) per piece and shape, for B busy boxes.
 
@@ -42,7 +42,7 @@ pub(super) fn pieces(
         }
     }
     assert_eq!(left, 0, "enough nodes are free, and the last shape is one node");
-    // A proposal must not change the state, so its pieces are removed from the busy list.
+    // A proposal must not change the state, so its pieces are removed from the busy list again.
     let proposal = Placement::Parts(pieces);
     busy.remove(&proposal);
     proposal

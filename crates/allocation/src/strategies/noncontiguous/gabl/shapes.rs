@@ -1,4 +1,4 @@
-//! GABL's shapes: the first in a sequence, and how it shrinks.
+//! The shapes of GABL: the first one in a sequence, and the way in which it shrinks.
 //!
 //! ```text
 //!   3x2  ->  2x2  ->  1x2  ->  1x1      a longest side loses one node each time; of equal
@@ -12,7 +12,7 @@
 
 use pavior_mesh::{Grid, Sides, volume};
 
-/// The shapes for a machine's requests.
+/// The sequences of shapes for the requests on a machine.
 #[derive(Clone, Copy)]
 pub(super) struct Shapes {
     grid: Grid,
@@ -26,7 +26,7 @@ impl Shapes {
         Shapes { grid, last_of_ties }
     }
 
-    /// Returns a shape, followed by the shapes it shrinks to.
+    /// Returns a shape, followed by the shapes to which it shrinks.
     pub(super) fn from(self, shape: Sides) -> impl Iterator<Item = Sides> + Clone {
         std::iter::successors(Some(shape), move |&shape| self.shrunk(shape))
     }

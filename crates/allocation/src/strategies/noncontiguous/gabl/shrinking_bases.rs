@@ -1,14 +1,15 @@
-//! The bases of all shapes of GABL's shrinking sequence, found from the single node up.
+//! The bases of all shapes in GABL's shrinking sequence, which are found from the single node up.
 //!
 //! Each shape is one node shorter than the previous one along a longest side. A base of the smaller
-//! shape is a base of the larger one if its next neighbor along that axis is also a base. One pass
-//! over the words therefore computes the larger shape's set from the smaller one's:
+//! shape is a base of the larger one if its next neighbor along that axis is also a base.
+//! Therefore, one pass over the words computes the set of the larger shape from that of the smaller
+//! one:
 //!
 //! ```text
 //!   bases of 2x1:   b b . b        next neighbor too:    bases of 3x1:   b . . .
 //! ```
 //!
-//! Invariant: a shape that fits nowhere ends the search, since no larger one fits either.
+//! Invariant: a shape that fits nowhere ends the search, because no larger shape fits either.
 //!
 //! Cost: O(N/64) per shape.
 
@@ -16,13 +17,13 @@ use pavior_mesh::{BaseSet, Grid, Occupancy, Sides, ascending, orientations};
 
 use crate::strategies::shared::turning::Turn;
 
-/// The sets of bases, as scratch memory. A copy starts empty.
+/// The sets of bases, which are scratch memory. A copy starts empty.
 #[derive(Debug, Default)]
 pub(crate) struct ShrinkingBases {
     /// The shapes, largest first.
     shapes: Vec<Sides>,
-    /// The nonempty sets: those of the smallest shape first, and for each shape in order of its
-    /// orientations.
+    /// The nonempty sets. Those of the smallest shape come first, and those of each shape are in
+    /// the order of its orientations.
     sets: Vec<BaseSet>,
     /// The number of sets that belong to this query.
     used: usize,
@@ -62,8 +63,8 @@ impl ShrinkingBases {
         }
     }
 
-    /// Adds a shape's set if it has bases. One of the `smaller` sets belongs to a shape that is one
-    /// node shorter; this set is copied and grown along that axis.
+    /// Adds the set of a shape if it has bases. One of the `smaller` sets belongs to a shape that
+    /// is one node shorter. That set is copied, and grown along this axis.
     fn add_grown(&mut self, grid: Grid, shape: Sides, smaller: std::ops::Range<usize>) {
         let grown = smaller.into_iter().find_map(|index| {
             let less = self.sets[index].shape();
@@ -82,7 +83,7 @@ impl ShrinkingBases {
         }
     }
 
-    /// Returns one more set, reusing an earlier query's memory if possible.
+    /// Returns one more set, with the memory of an earlier query if possible.
     fn next_set(&mut self, grid: Grid) -> &mut BaseSet {
         if self.sets.len() == self.used {
             self.sets.push(BaseSet::new(grid));
@@ -91,8 +92,8 @@ impl ShrinkingBases {
         &mut self.sets[self.used - 1]
     }
 
-    /// Returns the nonempty sets in the order their shapes are tried: largest first, each shape's
-    /// orientations in order.
+    /// Returns the nonempty sets in the order in which their shapes are tried: largest first, with
+    /// the orientations of each shape in order.
     pub(crate) fn sets(&mut self) -> impl Iterator<Item = &mut BaseSet> {
         let sets = &mut self.sets[..self.used];
         // The sets of one shape are in the order of its orientations.

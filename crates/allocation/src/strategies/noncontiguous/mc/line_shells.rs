@@ -1,10 +1,11 @@
-//! MC's engine for machines with one axis, which computes a center's cost in O(log n).
+//! The engine of MC for machines with one axis, which computes the cost of a center in O(log n).
 //!
 //! Let n be the number of requested nodes, F(k) the number of free nodes in the box grown by k
 //! shells, and K the first k with F(k) >= n. The cost of the center is the sum of n - F(k) over k =
 //! 0 .. K - 1.
 //!
-//! Let P(x) be the number of free nodes below x. Then F(k) is a difference, and so is its sum:
+//! Let P(x) be the number of free nodes below x. Then F(k) is a difference of two values of P, and
+//! the sum of F(k) is a difference of two sums:
 //!
 //! ```text
 //!   . . [low - k ..  low .. box .. end .. end + k) . .      F(k) = P(end + k) - P(low - k)
@@ -12,11 +13,11 @@
 //!   sum of F(k) = (P(end) + P(end + 1) + ..) - (P(low) + P(low - 1) + ..)        K terms each
 //! ```
 //!
-//! Bisection finds K, and the sums of P are stored. On a line, P(x) is 0 below the line, and the
+//! Bisection finds K, and the sums of P are stored. On a line, P(x) is 0 below the line, and is the
 //! number of all free nodes above it.
 //!
 //! Invariant: `sums[i]` is the sum of `below[..i]`. On a ring, both cover three turns, so that no
-//! box passes an end.
+//! box extends beyond an end.
 //!
 //! Cost: O(n) per state, O(log n) per center.
 
@@ -25,7 +26,7 @@ use pavior_mesh::{Coordinates, Grid, Occupancy, Sides};
 use super::shells::{Core, Offer, least_cost};
 use crate::Work;
 
-/// The free nodes of a machine with one axis, summed twice; on a ring, over three turns.
+/// The free nodes of a machine with one axis, summed twice. On a ring, the sums cover three turns.
 #[derive(Clone, Debug)]
 pub(super) struct LineShells {
     grid: Grid,
@@ -36,7 +37,7 @@ pub(super) struct LineShells {
     below: Vec<u32>,
     /// The sum of `below` before each entry.
     sums: Vec<u64>,
-    /// Centers tried.
+    /// The number of centers tried.
     tested: u64,
 }
 
@@ -50,7 +51,7 @@ impl LineShells {
         Some(LineShells { grid, axis, side, ring, below, sums, tested: 0 })
     }
 
-    /// Finds the cheapest free center. Ties go to the first. Enough nodes must be free.
+    /// Finds the cheapest free center. Ties go to the first one. Enough nodes must be free.
     pub(super) fn cheapest(
         &mut self,
         free: &Occupancy,
@@ -78,7 +79,7 @@ impl LineShells {
         Work::of_boxes(self.tested)
     }
 
-    /// Loads the free nodes. O(n).
+    /// Loads the free nodes. Takes O(n) time.
     fn load(&mut self, free: &Occupancy) {
         let length = if self.ring { 3 * self.side } else { self.side };
         self.below.clear();
@@ -109,12 +110,12 @@ impl LineShells {
         self.below[(end + n) as usize] - self.below[(low + n) as usize]
     }
 
-    /// Returns the offer for the box that begins at `low`, which may be off the line. Enough nodes
-    /// must be free. O(log n).
+    /// Returns the offer for the box that begins at `low`, which may be outside the line. Enough
+    /// nodes must be free. Takes O(log n) time.
     fn offer(&self, low: i32, side: u16, nodes: u32) -> Offer {
         let (low, n) = (i64::from(low), self.side as i64);
         let end = low + i64::from(side);
-        // Too few nodes are free within `few` shells, enough within `enough`.
+        // Too few nodes are free within `few` shells, and enough within `enough`.
         let (mut few, mut enough) = (-1, n);
         while enough - few > 1 {
             let middle = i64::midpoint(few, enough);
@@ -127,8 +128,8 @@ impl LineShells {
             let (low, end) = (low + n, end + n);
             (sum(end, end + last), sum(low + 1 - last, low + 1))
         } else {
-            // The number of terms with coordinates on the line. Every other term at the ends is the
-            // number of all free nodes; every other term at the lows is 0.
+            // This is the number of terms whose coordinates are on the line. All other terms are
+            // the number of all free nodes at the ends, and 0 at the lows.
             let (end_terms, low_terms) = ((n - end).clamp(0, last), (low + 1).clamp(0, last));
             let all = u64::from(self.below[self.side]);
             let ends = if end_terms > 0 { sum(end, end + end_terms) } else { 0 };

@@ -1,6 +1,7 @@
-//! MC1x1: take the n nodes nearest to some free node, measured in square shells around it.
+//! MC1x1: take the n nodes nearest to some free node, where distance is measured in square shells
+//! around that node.
 //!
-//! Misses nothing: it succeeds exactly when enough nodes are free.
+//! The strategy succeeds exactly when enough nodes are free.
 //!
 //! ```text
 //!   2 2 2 2 2
@@ -10,13 +11,13 @@
 //!   2 2 2 2 2
 //! ```
 //!
-//! The same rule and code as [`mc`](super), with a single node as the box. Cost: as for
+//! The rule and the code are those of [`mc`](super), with a single node as the box. Cost: that of
 //! [`mc`](super).
 //!
 //! Source: Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips, "Communication-aware processor
-//! allocation for supercomputers", WADS 2005 and Algorithmica 50(2), 2008. It behaves like SST's
-//! scheduler element, with two departures: a busy center is never granted, and the last shell is
-//! taken in the order z, y, x.
+//! allocation for supercomputers", WADS 2005 and Algorithmica 50(2), 2008. The behavior is that of
+//! SST's scheduler element, with two departures: a busy center is never granted, and the last shell
+//! is taken in the order z, y, x.
 
 use pavior_kernel::Options;
 use pavior_mesh::Grid;

@@ -1,9 +1,9 @@
-//! MC's plain search: center by center and shell by shell, from a table of prefix sums. It then
-//! selects the nodes in the shells among all free nodes.
+//! The plain search of MC, center by center and shell by shell, using a table of prefix sums.
+//! Afterwards, it selects the nodes in the shells among all free nodes.
 //!
-//! Invariant: a center that is dropped costs no less than the best so far.
+//! Invariant: a center that is dropped costs at least as much as the best one so far.
 //!
-//! Cost: O(N) for the sums; O(1) per shell and center, O(F r) in total for F free centers and r
+//! Cost: O(N) for the sums, O(1) per shell and center, and O(F r) in total for F free centers and r
 //! shells.
 
 use pavior_mesh::{Grid, Occupancy, Sides};
@@ -16,9 +16,9 @@ use crate::{Placement, Work};
 #[derive(Clone)]
 pub(super) struct PlainSearch {
     grid: Grid,
-    /// Created when first needed.
+    /// The prefix sums, which are created when they are first needed.
     sums: Option<PrefixSums>,
-    /// Shells counted, and nodes tested for membership in them.
+    /// The number of shells counted, plus the number of nodes tested for membership in them.
     tested: u64,
 }
 
@@ -27,14 +27,14 @@ impl PlainSearch {
         PlainSearch { grid, sums: None, tested: 0 }
     }
 
-    /// Finds the nodes taken by the cheapest center. Enough nodes must be free.
+    /// Finds the nodes that the cheapest center takes. Enough nodes must be free.
     pub(super) fn find(&mut self, free: &Occupancy, shape: Sides, nodes: u32) -> Option<Placement> {
         let (core, offer) = self.cheapest(free, shape, nodes, 0)?;
         Some(self.taken(free, &core, offer, nodes))
     }
 
-    /// Finds the cheapest center. Ties go to the first. No center costs less than `least`, so the
-    /// first with that cost ends the search.
+    /// Finds the cheapest center. Ties go to the first one. No center costs less than `least`, so
+    /// the first center with this cost ends the search.
     pub(super) fn cheapest(
         &mut self,
         free: &Occupancy,
@@ -59,8 +59,8 @@ impl PlainSearch {
         best
     }
 
-    /// Returns the nodes that a center takes: all in shells before the last, and the first ones in
-    /// the last.
+    /// Returns the nodes that a center takes: all free nodes in the shells before the last one, and
+    /// the first free nodes in the last one.
     fn taken(&mut self, free: &Occupancy, core: &Core, offer: Offer, nodes: u32) -> Placement {
         let Offer { last, free_inside, .. } = offer;
         self.tested += u64::from(free.count());
@@ -80,7 +80,7 @@ impl PlainSearch {
     }
 }
 
-/// Returns a center's offer if it costs less than `limit`. Counts the shells in `tested`.
+/// Returns the offer of a center if it costs less than `limit`. Adds the shells to `tested`.
 fn offer_below(
     limit: u64,
     sums: &PrefixSums,

@@ -1,4 +1,4 @@
-//! MC's engine, which computes the costs of eight neighboring centers at once.
+//! The engine of MC, which computes the costs of eight neighboring centers at the same time.
 //!
 //! A node in shell j costs j. It is outside exactly j boxes: the center's box, and that box grown
 //! by 1, 2, .. j - 1 shells. Let F(k) be the number of free nodes in the box grown by k shells.
@@ -8,22 +8,23 @@
 //!   sum over k = 0, 1, .. of max(0, n - F(k))
 //! ```
 //!
-//! No term is negative, so a center is dropped once its sum reaches the best so far. A table of
-//! prefix sums gives F for eight neighbors along x at once. A row of it, for a machine of w
-//! columns:
+//! No term is negative, so a center is dropped when its sum reaches the best cost so far. A table
+//! of prefix sums gives F for eight neighbors along x at the same time. On a machine of w columns,
+//! a row of the table is laid out as follows:
 //!
 //! ```text
 //!   cells:        before x = 0  |  free nodes below x = 0, 1, .. w  |  after x = w
 //!   first cell:   0                w (`zero_cell`)                     2 w + 1
 //! ```
 //!
-//! Beyond both ends, a row continues like the border or the ring, so that no center is a special
-//! case. Along y and z, a ring is written twice, so that boxes may pass its end.
+//! Beyond both ends, a row continues like the border or the ring, so no center is a special case.
+//! Along y and z, a ring is stored twice, so that boxes may extend beyond its end.
 //!
 //! Invariant: numbers have 16 bits, and counts of free nodes are correct modulo 2^16. A cost that
-//! does not fit becomes the largest number, and such a center is not taken.
+//! does not fit becomes the largest number, and its center is not chosen.
 //!
-//! Cost: O(N) per state, up to 4 N on tori; O(r) vector operations for r shells of eight centers.
+//! Cost: O(N) per state, up to 4 N on tori, and O(r) vector operations for r shells of eight
+//! centers.
 
 use pavior_mesh::{Grid, NodeId, Occupancy, Sides};
 
@@ -55,12 +56,14 @@ pub(super) struct ShellCosts {
     /// The cell of x = 0 in a row of the table, and the number of cells per row.
     zero_cell: usize,
     row_cells: usize,
-    /// The number of rows per plane of the table, and of planes. Those of a ring are repeated.
+    /// The number of rows per plane of the table, and the number of planes. Those of a ring are
+    /// repeated.
     plane_rows: usize,
     planes: usize,
     /// The number of free nodes with coordinates below x, y and z.
     table: Vec<u16>,
-    /// Scratch: the number of free nodes below x in one machine row, laid out as a table row.
+    /// Scratch memory: the number of free nodes below x in one row of the machine, in the layout of
+    /// a table row.
     row_sums: Vec<u16>,
     /// For each shell, the table rows that bound the boxes of the current row of centers.
     row_bounds: Vec<[usize; 4]>,
@@ -82,7 +85,8 @@ impl ShellCosts {
         };
         ShellCosts {
             grid,
-            // Long enough for the boxes of all centers when the last box covers the whole axis.
+            // This is long enough for the boxes of all centers when the last box covers the whole
+            // axis.
             zero_cell: w,
             row_cells: (3 * w + LANES).next_multiple_of(LANES),
             plane_rows: rows(1),
@@ -94,13 +98,14 @@ impl ShellCosts {
         }
     }
 
-    /// Returns the number of table words filled, and of counts over eight centers' boxes.
+    /// Returns the number of words of the table that were filled, plus the number of counts over
+    /// the boxes of eight centers.
     pub(super) fn words_touched(&self) -> u64 {
         self.touched
     }
 
-    /// Finds the cheapest free center. Ties go to the first in row-major order. Returns `None` if
-    /// the numbers need more than 16 bits.
+    /// Finds the cheapest free center. Ties go to the first one in row-major order. Returns `None`
+    /// if the numbers need more than 16 bits.
     pub(super) fn cheapest(
         &mut self,
         free: &Occupancy,
@@ -138,7 +143,7 @@ impl ShellCosts {
     }
 
     /// Computes the costs of eight centers from x onward. Only those in `centres` count. A cost
-    /// below `least` is exact; any other may be too low, but not below `least`.
+    /// below `least` is exact. Any other cost may be too low, but not below `least`.
     #[inline]
     fn costs(&mut self, core: &Core, x: u16, nodes: u16, centres: u64, least: u16) -> Lanes {
         let busy = |lane: usize| if centres >> lane & 1 == 1 { 0 } else { u16::MAX };
@@ -149,7 +154,7 @@ impl ShellCosts {
             for lane in 0..LANES {
                 let missing = nodes.saturating_sub(free[lane]);
                 costs[lane] = costs[lane].saturating_add(missing);
-                // Zero once the cost is final or too high.
+                // This is zero when the cost is final or too high.
                 open |= if missing == 0 { 0 } else { least.saturating_sub(costs[lane]) };
             }
             if open == 0 {
@@ -159,7 +164,8 @@ impl ShellCosts {
         costs
     }
 
-    /// Counts the free nodes in eight centers' boxes from x onward, grown by a number of shells.
+    /// Counts the free nodes in the boxes of eight centers from x onward, grown by a number of
+    /// shells.
     #[inline]
     fn free_in(&mut self, core: &Core, x: u16, shells: usize) -> Lanes {
         self.touched += 1;
@@ -169,7 +175,7 @@ impl ShellCosts {
         let [end_z_end_y, end_z_low_y, low_z_end_y, low_z_low_y] = self.row_bounds[shells];
         let (side, n) = (i32::from(core.sides[0]), i32::from(self.grid.side(0)));
         let (shells, back) = (shells as i32, i32::from((core.sides[0] - 1) / 2));
-        // Once all boxes cover the whole axis, they no longer grow.
+        // When all boxes cover the whole axis, they no longer grow.
         let (grown, length) = if self.grid.wraps(0) {
             (shells.min((n - side + 1) / 2), (side + 2 * shells).min(n))
         } else {
@@ -180,7 +186,8 @@ impl ShellCosts {
         let end = low + length as usize;
         let cells = |at: usize| -> &Lanes { self.table[at..].first_chunk().expect("padded") };
         let mut free = [0; LANES];
-        // Replaces `free` with the free nodes between two rows of the table, minus `free`.
+        // This replaces `free` with the number of free nodes between two rows of the table, minus
+        // `free`.
         let mut subtract_from = |upper: usize, lower: usize| {
             let corners = [upper + end, upper + low, lower + end, lower + low].map(cells);
             for lane in 0..LANES {
@@ -189,8 +196,8 @@ impl ShellCosts {
                 free[lane] = above.wrapping_sub(below).wrapping_sub(free[lane]);
             }
         };
-        // First the planes before the box, if any. The second call subtracts them from those up to
-        // its end.
+        // The planes before the box come first, if there are any. The second call subtracts them
+        // from those up to its end.
         if low_z_end_y != low_z_low_y {
             subtract_from(low_z_end_y, low_z_low_y);
         }
@@ -198,9 +205,9 @@ impl ShellCosts {
         free
     }
 
-    /// Returns the table rows whose sums give a box's count: for the plane at its end in z, the
-    /// rows at its end and start in y; then those for the plane at its start in z. The last two are
-    /// 0 if that plane is the border.
+    /// Returns the table rows whose sums give the count of a box. These are, for the plane at its
+    /// end in z, the rows at its end and start in y, and then the same rows for the plane at its
+    /// start in z. The last two are 0 if that plane is the border.
     fn rows_around(&self, core: &Core, shells: i32) -> [usize; 4] {
         let range = |axis: usize| {
             let n = i32::from(self.grid.side(axis));
@@ -263,7 +270,7 @@ impl ShellCosts {
                 let pairs = rest[..row_cells * (d + 1)].iter_mut().zip(&before[plane * (z - 1)..]);
                 pairs.for_each(|(cell, below)| *cell = cell.wrapping_add(*below));
             }
-            // If y wraps, all rows are repeated, with the sums of a whole turn added.
+            // If y wraps, all rows are repeated, and the sums of a whole turn are added.
             let (once, again) = rest[..plane].split_at_mut(row_cells * (d + 1));
             let whole = &once[row_cells * d..];
             for (row, before) in

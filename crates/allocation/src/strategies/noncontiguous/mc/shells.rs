@@ -1,4 +1,4 @@
-//! The box around a center, and the shells of nodes around that box, for all of MC's searches.
+//! The box around a center, and the shells of nodes around that box, which all searches of MC use.
 //!
 //! ```text
 //!   2 2 2 2 2 2      the box 0 of a shape 2x1; each shell is one node wide
@@ -8,24 +8,24 @@
 //! ```
 //!
 //! Invariant: the box grown by k shells contains the shells 0 to k, clipped to the grid. A side
-//! that would pass the end of a ring twice is the whole ring.
+//! that would extend beyond the end of a ring twice is the whole ring.
 //!
 //! Cost: O(1).
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, Sides};
 
-/// A center's offer.
+/// The offer of a center.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer {
-    /// The sum of its nodes' shell numbers.
+    /// The sum of the shell numbers of its nodes.
     pub(super) cost: u64,
-    /// The number of the last shell that the center takes nodes from.
+    /// The number of the last shell from which the center takes nodes.
     pub(super) last: u32,
-    /// The number of free nodes in the shells before the last. All of them are taken.
+    /// The number of free nodes in the shells before the last one. All of them are taken.
     pub(super) free_inside: u32,
 }
 
-/// Returns the cost if all nodes around the box are free. No center is cheaper.
+/// Returns the cost if all nodes around the box are free. No center is cheaper than this.
 pub(super) fn least_cost(grid: &Grid, shape: Sides, nodes: u32) -> u64 {
     let within = |shells: u64| -> u64 {
         let side = |axis: usize| {
@@ -47,13 +47,13 @@ pub(super) struct Core {
 }
 
 impl Core {
-    /// Creates the box of a shape. A side longer than its axis counts as the axis.
+    /// Creates the box of a shape. A side longer than its axis counts as the whole axis.
     pub(super) fn new(grid: Grid, centre: Coordinates, shape: Sides) -> Core {
         let sides = std::array::from_fn(|axis| shape[axis].min(grid.side(axis)));
         Core { grid, centre, sides }
     }
 
-    /// Returns the box's lowest coordinate, which may be off the grid.
+    /// Returns the lowest coordinate of the box, which may be outside the grid.
     pub(super) fn low(&self, axis: usize) -> i32 {
         i32::from(self.centre[axis]) - i32::from((self.sides[axis] - 1) / 2)
     }
@@ -76,7 +76,7 @@ impl Core {
         cuboid
     }
 
-    /// Returns a node's shell; 0 is the box itself.
+    /// Returns the shell of a node, where 0 stands for the box itself.
     pub(super) fn shell(&self, point: Coordinates) -> u32 {
         let distance = |axis: usize| {
             let (n, side) = (i32::from(self.grid.side(axis)), i32::from(self.sides[axis]));

@@ -1,8 +1,8 @@
-//! The nodes that a center takes: all free nodes in the shells before the last, and the first ones
-//! in row-major order in the last shell, up to the requested number.
+//! The nodes that a center takes. These are all free nodes in the shells before the last one and,
+//! up to the requested number, the first free nodes in row-major order in the last one.
 //!
-//! Invariant: the nodes are those that the plain search takes one by one, and exactly the requested
-//! number.
+//! Invariant: there are exactly as many nodes as requested, and they are those that the plain
+//! search takes one by one.
 //!
 //! Cost: O(words in the rows of the last shell's box).
 
@@ -14,7 +14,8 @@ use crate::Placement;
 /// Returns the nodes that a center takes, row by row.
 pub(super) fn taken(core: &Core, free: &Occupancy, offer: Offer, nodes: u32) -> Placement {
     let grid = &core.grid;
-    // The box of all shells, and the box of those before the last (`None` if the last is 0).
+    // These are the box of all shells, and the box of those before the last one (`None` if the last
+    // one is 0).
     let outer = core.grown(offer.last);
     let inner = offer.last.checked_sub(1).map(|shells| core.grown(shells));
     let holds = |around: &Cuboid, axis: usize, at: u16| {
@@ -44,7 +45,7 @@ pub(super) fn taken(core: &Core, free: &Occupancy, offer: Offer, nodes: u32) -> 
     Placement::Parts(parts)
 }
 
-/// Returns a box's columns: bit x % 64 of word x / 64.
+/// Returns the columns of a box, where column x is bit x % 64 of word x / 64.
 fn columns(grid: &Grid, around: Option<&Cuboid>) -> Vec<u64> {
     let mut columns = vec![0; usize::from(grid.side(0)).div_ceil(64)];
     for (from, length) in around.iter().flat_map(|around| around.runs(grid, 0)) {
@@ -65,8 +66,8 @@ fn lowest(word: u64, count: u32) -> u64 {
     word ^ rest
 }
 
-/// Adds a word's runs of set bits as boxes. A run that begins at the end of the last box extends
-/// that box.
+/// Adds the runs of set bits in a word as boxes. A run that begins at the end of the last box
+/// extends that box.
 fn push_runs(parts: &mut Vec<Cuboid>, mut word: u64, [first, y, z]: Coordinates) {
     while word != 0 {
         let gap = word.trailing_zeros();

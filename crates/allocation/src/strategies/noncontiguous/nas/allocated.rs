@@ -1,9 +1,10 @@
-//! The nodes in a growing nucleus, and the selection of the next free neighbor.
+//! The nodes of a growing nucleus, and the selection of the next free neighbor.
 //!
-//! Invariant: each free neighbor is in the set for its number of allocated neighbors. The first
-//! node in the last nonempty set is therefore the first with the most of them.
+//! Invariant: there is one set for each number of allocated neighbors, and each free neighbor is in
+//! the set for its number. Therefore, the first node in the last nonempty set is the first one with
+//! the most allocated neighbors.
 //!
-//! Cost: O(1) to add a node, and O(words passed) for the next neighbor; O(N) if there is none.
+//! Cost: O(1) to add a node, and O(words passed) for the next neighbor, or O(N) if there is none.
 
 use std::collections::VecDeque;
 
@@ -12,7 +13,7 @@ use pavior_mesh::{Grid, NodeId, Occupancy};
 use super::neighbour_growth::{NeighbourRule, neighbours};
 use crate::strategies::shared::bit_set::BitSet;
 
-/// The nodes allocated so far and their free neighbors.
+/// The nodes that have been allocated so far, and their free neighbors.
 pub(super) struct Allocated<'a> {
     grid: Grid,
     rule: NeighbourRule,
@@ -23,14 +24,14 @@ pub(super) struct Allocated<'a> {
     touched: Vec<u8>,
     /// The free neighbors, by their number of allocated neighbors.
     neighbours: [NodeSet; 5],
-    /// Nodes visited.
+    /// The number of nodes visited.
     pub(super) visited: u64,
 }
 
-/// A set of nodes that keeps track of its first one in row-major order.
+/// A set of nodes that tracks which one is first in row-major order.
 struct NodeSet {
     nodes: BitSet,
-    /// No node before this one is in the set.
+    /// A lower bound: no node before this one is in the set.
     low: u32,
 }
 
@@ -84,7 +85,7 @@ impl<'a> Allocated<'a> {
         self.neighbours.iter_mut().rev().find_map(NodeSet::first)
     }
 
-    /// Returns the free node with the fewest hops to an allocated one. Ties go to the first in
+    /// Returns the free node with the fewest hops to an allocated node. Ties go to the first one in
     /// row-major order.
     pub(super) fn nearest(&mut self) -> NodeId {
         let grid = &self.grid;

@@ -1,10 +1,10 @@
-//! Neighbour Allocation Strategy: grant a box, another box, an L, or a nucleus with neighbors
-//! around it.
+//! Neighbour Allocation Strategy: grant a box, or else another box, an L, or a nucleus with
+//! neighbors around it.
 //!
-//! It tries First Fit for the request, then All-Shapes First Fit, then the L-shapes of LSSA. If all
-//! fail, the larger part of an L is placed as a *nucleus* at the first base where it can grow,
-//! neighbor by neighbor, to exactly n nodes. If no base allows this, single nodes are tried as the
-//! nucleus.
+//! The strategy tries First Fit for the request, then All-Shapes First Fit, then the L-shapes of
+//! LSSA. If all of them fail, the larger part of an L is placed as a *nucleus* at the first base
+//! from which it can grow, neighbor by neighbor, to exactly n nodes. If there is no such base,
+//! single nodes are tried as the nucleus.
 //!
 //! ```text
 //!   5x3, nucleus 2x6:   o o . . .      n = 15: twelve nodes o of the nucleus, then three
@@ -15,30 +15,31 @@
 //!                       o o x # .
 //! ```
 //!
-//! Misses requests whose nodes are free but not connected: the paper's claim that it succeeds
-//! whenever n nodes are free does not hold (checkerboard, 2 of 5 nodes). With `guarantee`, it does:
-//! if no connected set is large enough, the first nucleus continues to grow from the nearest free
-//! node.
+//! The strategy misses requests whose nodes are free but not connected. The paper's claim that it
+//! succeeds whenever n nodes are free does not hold (for example, 2 of 5 nodes on a checkerboard).
+//! With `guarantee`, the claim holds: if no connected set is large enough, the first nucleus
+//! continues to grow from the nearest free node.
 //!
 //! Cost: one First Fit per shape, L and nucleus. The engine tries Ls and nuclei only if some
 //! connected set of free nodes has n nodes. It finds these sets in O(N/64) and O(r log r) for r
-//! runs of free nodes. The test that growth succeeds costs O(log r) per base (O(n) with
-//! `right-up`), and growth O(n log n), once. A release costs nothing.
+//! runs of free nodes. Testing that growth succeeds costs O(log r) per base (O(n) with `right-up`).
+//! Growth costs O(n log n), once. A release costs nothing.
 //!
 //! Source: Shdefat, Bani-Mohammad & Ababneh, "On allocation algorithms for manycore systems with
 //! network on chip", IJGHPC 15(1), 2023. Departures:
 //!
 //! - The printed step 6 runs while size >= allocated, so it takes one node too many, or never ends
-//!   if no neighbor is left. Step 7 tests for free nodes while the failed nucleus holds some. Only
-//!   one 1x1 nucleus is tried.
+//!   if no neighbor is left. Step 7 tests for free nodes while the failed nucleus still holds some.
+//!   Only one 1x1 nucleus is tried.
 //! - Nuclei of n nodes or more are omitted, and k = 1, 2, 3 are tried if the printed bound is
 //!   negative (`nuclei.rs`).
-//! - The printed conditions allow only +x and +y neighbors (`neighbours=right-up`), and growth then
-//!   fails in corners.
-//! - Our choice: the order of growth. A request without a matching shape starts at the boxes of n
-//!   nodes; without any shape, the first of these replaces it.
-//! - Tori and 3D are unsupported: neither the Ls nor the nuclei are defined there. Growth by the
-//!   neighbor with the most granted neighbors works there too: see [`connected`](super::connected).
+//! - The printed conditions allow only +x and +y neighbors (`neighbours=right-up`), so growth fails
+//!   in corners.
+//! - The order of growth is our choice. If no shape with n nodes is requested, the search starts at
+//!   the boxes of n nodes. If no shape is requested at all, the first of these boxes replaces it.
+//! - Tori and 3D are not supported, because neither the Ls nor the nuclei are defined there. Growth
+//!   by the neighbor with the most granted neighbors works there too: see
+//!   [`connected`](super::connected).
 
 mod allocated;
 mod neighbour_growth;
@@ -131,13 +132,13 @@ struct NeighbourAllocation {
     grid: Grid,
     guarantee: bool,
     plain: bool,
-    /// The bases for nuclei.
+    /// The search for the bases of nuclei.
     nuclei: BaseSearch,
     l_search: LShapeSearch,
     growth: NeighbourGrowth,
-    /// The shapes of boxes of n nodes.
+    /// The shapes of the boxes of n nodes.
     shapes: Vec<Sides>,
-    /// Scratch: the requested shape, then `shapes`.
+    /// Scratch memory: the requested shape, followed by `shapes`.
     boxes: Vec<Sides>,
     l_shapes: Vec<LShape>,
     /// The number of nucleus bases tested by the plain search.
@@ -145,8 +146,8 @@ struct NeighbourAllocation {
 }
 
 impl NeighbourAllocation {
-    /// Finds First Fit's rectangle, otherwise All-Shapes First Fit's. `exact` is the requested
-    /// shape if it has n nodes.
+    /// Finds the rectangle of First Fit or, if there is none, that of All-Shapes First Fit. `exact`
+    /// is the requested shape if it has n nodes.
     fn rectangle(
         &mut self,
         search: &mut BaseSearch,
@@ -160,7 +161,7 @@ impl NeighbourAllocation {
         search.first(free, name, &self.boxes, Scan::default())
     }
 
-    /// Finds LSSA's first free L-shape.
+    /// Finds the first free L-shape of LSSA.
     fn l_shape(
         &mut self,
         free: &Occupancy,
@@ -172,8 +173,8 @@ impl NeighbourAllocation {
         self.l_shapes.iter().find_map(|&l_shape| self.l_search.first(free, l_shape))
     }
 
-    /// Finds the first free nucleus, among the shape's nuclei and then single nodes. If
-    /// `must_reach`, finds the first from which growth reaches `nodes` nodes.
+    /// Finds the first free nucleus among the nuclei of the shape, and then among single nodes. If
+    /// `must_reach` is true, finds the first nucleus from which growth reaches `nodes` nodes.
     fn nucleus(
         &mut self,
         free: &Occupancy,
@@ -225,9 +226,9 @@ impl SearchRule for NeighbourAllocation {
         if rectangle.is_some() {
             return rectangle.map(Placement::Whole);
         }
-        // An L is connected, as is a nucleus that grows by neighbors, so both fail if no component
-        // of free nodes has n nodes. The plain search tries them without that test, and needs the
-        // components only for growth.
+        // An L is connected, and so is a nucleus that grows by neighbors. Therefore, both fail if
+        // no component of free nodes has n nodes. The plain search tries them without this test,
+        // and needs the components only for growth.
         let may_connect = self.plain || self.growth.prepare(free) >= nodes;
         if may_connect && let Some(parts) = self.l_shape(free, asked, exact) {
             return Some(Placement::Parts(parts.to_vec()));
@@ -242,7 +243,7 @@ impl SearchRule for NeighbourAllocation {
         })?;
         let mut added = self.growth.grow(free, &nucleus, nodes);
         let mut parts = Vec::new();
-        // A nucleus of one node is granted as part of the runs of added nodes.
+        // If the nucleus is a single node, it is granted as part of the runs of added nodes.
         if nucleus.volume() > 1 {
             parts.push(nucleus);
         } else {

@@ -1,14 +1,14 @@
-//! NAS's growth of a nucleus, neighbor by neighbor, to the requested number of nodes.
+//! The growth of a nucleus in NAS, neighbor by neighbor, to the requested number of nodes.
 //!
 //! `reaches` tests whether a nucleus can grow to a number of nodes, and `grow` grows it. With
-//! four-way neighbors, a nucleus reaches every node in its component, so the component's size is
-//! the answer. With right-up neighbors, a flood fill finds it.
+//! four-way neighbors, a nucleus reaches every node in its component, so the size of the component
+//! is the answer. With right-up neighbors, a flood fill determines the answer.
 //!
 //! Invariant: `grow` reaches the number by neighbors alone exactly when `reaches` returns true. If
-//! not, it continues from the nearest free node.
+//! it does not, it continues from the nearest free node.
 //!
-//! Cost: O(N/64) and O(r log r) per state with r runs of free nodes. `reaches`: O(log r) four-way,
-//! O(n) right-up. `grow`: O(n log n), and O(N) if no neighbor is left.
+//! Cost: O(N/64) and O(r log r) per state with r runs of free nodes. `reaches` takes O(log r)
+//! four-way and O(n) right-up. `grow` takes O(n log n), and O(N) if no neighbor is left.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy};
 
@@ -16,12 +16,12 @@ use super::allocated::Allocated;
 use crate::Work;
 use crate::strategies::shared::components::Components;
 
-/// Which neighbors of an allocated node count.
+/// The neighbors of an allocated node that count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NeighbourRule {
-    /// Those at x + 1 and at y + 1.
+    /// The neighbors at x + 1 and at y + 1.
     RightUp,
-    /// All four.
+    /// All four neighbors.
     FourWay,
 }
 
@@ -31,11 +31,11 @@ pub(crate) struct NeighbourGrowth {
     grid: Grid,
     rule: NeighbourRule,
     components: Components,
-    /// Right-up only: for each node, the number of the last flood to reach it.
+    /// For right-up neighbors: for each node, the number of the last flood that reached it.
     marks: Vec<u32>,
     /// The number of the current flood.
     flood: u32,
-    /// Scratch: the nodes that the current flood has reached.
+    /// Scratch memory: the nodes that the current flood has reached.
     open: Vec<NodeId>,
     work: Work,
 }
@@ -50,8 +50,9 @@ impl NeighbourGrowth {
         NeighbourGrowth { grid, rule, components, marks, flood: 0, open, work: Work::default() }
     }
 
-    /// Loads a state, before the queries in that state. Returns the number of nodes in the largest
-    /// component, which no growth can exceed. O(N/64) and O(runs of free nodes).
+    /// Loads a state, which must be done before the queries in that state. Returns the number of
+    /// nodes in the largest component, which no growth can exceed. Takes O(N/64) time for N nodes,
+    /// plus O(runs of free nodes).
     pub(crate) fn prepare(&mut self, free: &Occupancy) -> u32 {
         self.work.words += u64::from(self.grid.nodes().div_ceil(64));
         self.components.load(&self.grid, free);
@@ -59,8 +60,8 @@ impl NeighbourGrowth {
         self.components.largest()
     }
 
-    /// Returns true if a free nucleus can grow to `nodes` nodes. O(log runs) four-way, O(nodes)
-    /// right-up.
+    /// Returns true if a free nucleus can grow to `nodes` nodes. Takes O(log runs) time with
+    /// four-way neighbors, and O(nodes) time with right-up neighbors.
     pub(crate) fn reaches(&mut self, free: &Occupancy, nucleus: &Cuboid, nodes: u32) -> bool {
         self.work.boxes += 1;
         if self.rule == NeighbourRule::FourWay {
@@ -90,10 +91,10 @@ impl NeighbourGrowth {
         false
     }
 
-    /// Grows a free nucleus to `nodes` nodes and returns the added ones in row-major order. The
-    /// next node is the free neighbor with the most allocated neighbors; ties go to the first in
-    /// row-major order. If there is no such neighbor, it is the nearest free node. Enough nodes
-    /// must be free.
+    /// Grows a free nucleus to `nodes` nodes. Returns the added nodes in row-major order. The next
+    /// node is the free neighbor with the most allocated neighbors; ties go to the first one in
+    /// row-major order. If there is no free neighbor, the next node is the nearest free node.
+    /// Enough nodes must be free.
     pub(crate) fn grow(&mut self, free: &Occupancy, nucleus: &Cuboid, nodes: u32) -> Vec<NodeId> {
         let mut allocated = Allocated::new(self.grid, self.rule, free);
         for node in nucleus.nodes(&self.grid) {
@@ -113,14 +114,14 @@ impl NeighbourGrowth {
         added
     }
 
-    /// Returns the work. Boxes: nodes visited one by one, and runs joined to components. Words:
-    /// those read to find runs.
+    /// Returns the work. Boxes are the nodes visited one by one, and the runs joined to components.
+    /// Words are those read to find runs.
     pub(crate) fn work(&self) -> Work {
         self.work
     }
 }
 
-/// Returns a node's neighbors according to a rule.
+/// Returns the neighbors of a node according to a rule.
 pub(super) fn neighbours(
     grid: &Grid,
     rule: NeighbourRule,

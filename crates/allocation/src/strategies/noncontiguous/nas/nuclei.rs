@@ -1,4 +1,4 @@
-//! NAS's nuclei: boxes smaller than the request, where growth begins.
+//! The nuclei of NAS: boxes smaller than the request, at which growth begins.
 //!
 //! ```text
 //!   S(a, b), a >= b, by k:    a even: a/2 x (b + k)       a odd: ((a+1)/2 + k) x (b + a/2 - k)
@@ -8,17 +8,17 @@
 //! ([`l_shapes`](crate::strategies::shared::l_shapes)).
 //!
 //! Departures from the paper: nuclei of n nodes or more are omitted. The paper's example 5x2 tries
-//! 4x3, and would grant 12 nodes for 10. The example's k = 1, 2, 3 are outside the printed bound.
-//! If that bound is negative, they are tried; if it is 0, no k is tried. Another example has 6x2
-//! for 6x3, which no printed formula gives.
+//! 4x3, and would grant 12 nodes for 10. The values k = 1, 2, 3 in the example are outside the
+//! printed bound. If that bound is negative, these values are tried; if it is 0, no k is tried.
+//! Another example has 6x2 for 6x3, which no printed formula gives.
 //!
 //! Cost: O(1) per nucleus, O(b) nuclei.
 
 use pavior_mesh::{Grid, Sides, volume};
 
-/// Returns the values of k that make nuclei of a x b, a >= b >= 2: for even a, up to b; for odd a,
-/// up to the printed bound. If that bound is -1, they begin with the -1 of the L-shapes. If it is
-/// less, they are those of the paper's example.
+/// Returns the values of k that make nuclei of a x b, for a >= b >= 2. For even a, they go up to b;
+/// for odd a, up to the printed bound. If that bound is -1, they begin with the -1 of the L-shapes.
+/// If it is less, they are those of the paper's example.
 fn schedule(a: i32, b: i32) -> impl Iterator<Item = i32> {
     let printed_bound = b - 1 - (a + 1) / 2;
     let (first, last, step) = match (a % 2 == 0, printed_bound) {
@@ -30,8 +30,8 @@ fn schedule(a: i32, b: i32) -> impl Iterator<Item = i32> {
     (first..=last).step_by(step.max(1) as usize)
 }
 
-/// Returns the nuclei of a shape for n nodes, for S(a,b) with the longer side first: those with
-/// fewer than n nodes that fit the grid.
+/// Returns the nuclei of a shape for n nodes, for S(a,b) with the longer side first. Only those
+/// with fewer than n nodes that fit the grid are returned.
 pub(super) fn nuclei([a, b, _]: Sides, nodes: u32, grid: Grid) -> impl Iterator<Item = Sides> {
     let (a, b) = (i32::from(a.max(b)), i32::from(a.min(b)));
     let ks = schedule(a, b).take_while(move |_| b >= 2);
@@ -58,14 +58,14 @@ mod tests {
 
     #[test]
     fn the_examples() {
-        // 5x3: k = -1 gives 2x6; 0 and 2 give the request; 1 gives 4x4, which is too large.
+        // For 5x3, k = -1 gives 2x6; 0 and 2 give the request; 1 gives 4x4, which is too large.
         assert_eq!(nuclei_of([5, 3]), [[2, 6], [6, 2]]);
         assert_eq!(nuclei_of([3, 5]), [[2, 6], [6, 2]]);
-        // 5x2: printed as 4x3 (12 nodes, too many), 5x2 (the request), 6x1.
+        // For 5x2, the paper prints 4x3 (12 nodes, too many), 5x2 (the request) and 6x1.
         assert_eq!(nuclei_of([5, 2]), [[6, 1]]);
-        // 6x3: printed as 6x2, which no formula gives.
+        // For 6x3, the paper prints 6x2, which no formula gives.
         assert_eq!(nuclei_of([6, 3]), [[3, 4], [3, 5]]);
-        // 5x1: none.
+        // For 5x1, there are none.
         assert_eq!(nuclei_of([5, 1]), Vec::<[u16; 2]>::new());
     }
 

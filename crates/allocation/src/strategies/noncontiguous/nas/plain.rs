@@ -1,12 +1,12 @@
-//! The plain search for nuclei, base by base, against which the search by sets of bases is tested.
+//! The plain search for nuclei, base by base. The search by sets of bases is tested against it.
 //!
-//! Cost: O(1) per base, with prefix sums, for all bases up to the one taken.
+//! Cost: O(1) per base with prefix sums, for all bases up to the one that is taken.
 
 use pavior_mesh::{Coordinates, Grid, Scan, Sides};
 
 use crate::strategies::shared::base_search::BaseSearch;
 
-/// Returns a nucleus's free bases in row-major order. Counts the bases tested.
+/// Returns the free bases of a nucleus in row-major order. Counts the bases that are tested.
 pub(super) fn bases<'s>(
     search: &'s BaseSearch,
     grid: Grid,

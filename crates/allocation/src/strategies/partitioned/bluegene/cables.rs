@@ -1,7 +1,7 @@
 //! The cables of a machine whose partitions have their own networks.
 //!
-//! Along each line, only rings through part of it compete for a cable, namely the one that closes
-//! the line. Cables between a partition's own units belong to no other partition, and a ring
+//! Along each line, only rings through part of it compete for a cable, which is the one that closes
+//! the line. The cables between the units of a partition belong to no other partition, and a ring
 //! through the whole line needs no other cable.
 //!
 //! ```text
@@ -9,25 +9,27 @@
 //!   +===============+
 //! ```
 //!
-//! Invariant: a line is `open` exactly while it carries fewer rings than allowed. Boxes that the
-//! strategy did not propose may add more rings; the line then opens once enough of these are
-//! released.
+//! Invariant: a line is `open` exactly while it carries fewer rings than it can. Boxes that the
+//! strategy did not propose may add more rings. In that case, the line opens when enough of these
+//! have been released.
 //!
-//! Cost: O(lines through the box) per grant or release; O(N/64) for the usable units of a shape.
+//! Cost: O(lines through the box) per grant or release, and O(N/64) to determine the usable units
+//! for a shape.
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Sides};
 
 use crate::{Placement, Work};
 
-/// The number of rings through part of each line.
+/// The number of rings through a part of each line.
 #[derive(Clone, Debug)]
 pub(crate) struct Cables {
     grid: Grid,
-    /// True for each axis on which partitions are closed to rings. Only possible on axes that wrap.
+    /// True for each axis on which partitions are closed to rings. This is possible only on axes
+    /// that wrap.
     torus: [bool; 3],
     /// The number of rings that a line can carry.
     most: u32,
-    /// The rings through part of each line, by axis and line.
+    /// The number of rings through a part of each line, by axis and line.
     rings: [Vec<u32>; 3],
     /// For each axis, the units on lines that can carry another ring.
     open: [Occupancy; 3],
@@ -35,9 +37,9 @@ pub(crate) struct Cables {
 }
 
 impl Cables {
-    /// Creates the cables of a machine, with none in use. `torus` gives the axes on which
-    /// partitions are closed to rings, and `most` the number of rings through part of a line that
-    /// it can carry.
+    /// Creates the cables of a machine, none of which is in use. `torus` gives the axes on which
+    /// partitions are closed to rings. `most` is the number of rings through a part of a line that
+    /// the line can carry.
     pub(crate) fn new(grid: Grid, torus: [bool; 3], most: u32) -> Cables {
         let lines = |axis: usize| vec![0; (grid.nodes() / u32::from(grid.side(axis))) as usize];
         Cables {
@@ -50,13 +52,13 @@ impl Cables {
         }
     }
 
-    /// Returns the axes on which a box of this shape is a ring through part of a line.
+    /// Returns the axes on which a box of this shape is a ring through a part of a line.
     fn ring_axes(&self, shape: Sides) -> impl Iterator<Item = usize> + use<> {
         let (grid, torus) = (self.grid, self.torus);
         (0..3).filter(move |&axis| torus[axis] && (2..grid.side(axis)).contains(&shape[axis]))
     }
 
-    /// Returns the axis and first unit of every line partly in a ring through a box.
+    /// Returns the axis and the first unit of every line that a ring through a box uses in part.
     fn rings_of(&self, cuboid: &Cuboid) -> impl Iterator<Item = (usize, Coordinates)> + use<> {
         let (grid, cuboid) = (self.grid, *cuboid);
         self.ring_axes(cuboid.sides).flat_map(move |axis| {
@@ -67,7 +69,7 @@ impl Cables {
     }
 
     /// Sets `usable` to the free units on lines that have the cables for a shape. A box of these
-    /// units also has its cables. O(N/64).
+    /// units therefore has its cables. Takes O(N/64) time.
     pub(crate) fn usable(&self, free: &Occupancy, shape: Sides, usable: &mut Occupancy) {
         usable.copy_from(free);
         for axis in self.ring_axes(shape) {
@@ -109,7 +111,7 @@ impl Cables {
         }
     }
 
-    /// Panics if any cable is in use. For tests, on an empty machine.
+    /// Panics if any cable is in use. It is meant for tests, on an empty machine.
     pub(crate) fn validate_unused(&self) {
         assert!(self.rings.iter().flatten().all(|&rings| rings == 0), "a line is in use");
     }

@@ -1,7 +1,8 @@
-//! A second model of Blue Gene/L for the oracle, counted cable by cable from the placements held.
+//! A second model of Blue Gene/L for the oracle. It counts cable by cable, based on the placements
+//! held.
 //!
-//! It shares no code with the strategy's own [`cables`](super::cables), so each can reveal errors
-//! in the other.
+//! The model shares no code with the strategy's own [`cables`](super::cables), so each model can
+//! reveal errors in the other.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ use super::{family, torus_axes};
 use crate::Placement;
 use crate::claim::Scene;
 
-/// Returns true if a box of the family has its units and its cables.
+/// Returns true if some box of the family has its units and its cables.
 pub(super) fn feasible(scene: &Scene<'_>) -> bool {
     let (grid, users) = (scene.free.grid(), Users::of(scene));
     family(scene.request, grid, scene.options).iter().any(|shape| {
@@ -53,8 +54,8 @@ impl Users {
     }
 }
 
-/// Lists the cables for which a partition competes with others. Each is identified by its axis and
-/// its starting unit or, for a loop, by its axis and the first unit on the line.
+/// Returns the cables for which a partition competes with others. Each is identified by its axis
+/// and its starting unit or, for a loop, by its axis and the first unit on the line.
 fn cables_of(grid: &Grid, options: &Options, cuboid: &Cuboid) -> Vec<(usize, Coordinates)> {
     let mut cables = Vec::new();
     for axis in 0..3 {
@@ -66,7 +67,7 @@ fn cables_of(grid: &Grid, options: &Options, cuboid: &Cuboid) -> Vec<(usize, Coo
                 from[axis] = at;
                 cables.push((axis, from));
             };
-            // Cables used by all units on a line are listed once, for the first unit.
+            // If all units on a line use a cable, it is listed once, for the first unit.
             let is_first = unit[axis] == cuboid.base[axis];
             let last = cuboid.coordinate(grid, axis, side - 1);
             match options.get("wiring") {

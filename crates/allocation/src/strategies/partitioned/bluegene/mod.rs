@@ -1,10 +1,10 @@
-//! Blue Gene/L: a partition is a box of units with its own network, and needs free cables in
-//! addition to free units.
+//! Blue Gene/L: a partition is a box of units with its own network, for which it needs free cables
+//! in addition to free units.
 //!
-//! A node of the machine is a unit (on Blue Gene/L a midplane of 512 nodes). A request's shape is
-//! in units. Along each axis, a partition is a ring if `links` says so and the axis wraps,
-//! otherwise a chain. One unit needs no cable. A job or reservation that holds a box holds its
-//! cables.
+//! A node of the machine is a unit (on Blue Gene/L, a midplane of 512 nodes), and the shape of a
+//! request is in units. Along each axis, a partition is a ring if `links` says so and the axis
+//! wraps; otherwise, it is a chain. A single unit needs no cable. A job or reservation that holds a
+//! box also holds its cables.
 //!
 //! ```text
 //!   wiring=plain: a ring through 2 of 4 units        wiring=multi: a line also has loops,
@@ -15,12 +15,12 @@
 //!     +===============+   it could be two jobs of 1    +---------------+  can share a line
 //! ```
 //!
-//! Therefore `plain` is `multi` with one loop. Chains never compete for a cable, because cables
-//! between a partition's own units belong to no other partition.
+//! Therefore, `plain` is `multi` with one loop. Chains never compete for a cable, because the
+//! cables between the units of a partition belong to no other partition.
 //!
-//! Misses nothing in its model: it refuses only if no box of its shapes has both its units and its
-//! cables free (`place` chooses among the boxes that do). It therefore refuses free boxes whose
-//! cables are taken.
+//! The strategy misses nothing in its model: it refuses only if no box of its shapes has both its
+//! units and its cables free (`place` chooses among the boxes that do). Therefore, it refuses free
+//! boxes whose cables are taken.
 //!
 //! Cost: O(N/64 log(side)) per shape. For a shape that needs cables, units on lines whose cables
 //! are taken count as busy. `mfp` searches for the largest free box for every base that touches the
@@ -31,9 +31,9 @@
 //! links, multi-toroidal lines); Krevat, Castaños & Moreira, "Job scheduling for the BlueGene/L
 //! system", JSSPP 2002 (`mfp`: keep the maximal free partition large).
 //!
-//! Departures: the cables are our model of the descriptions in these sources. That includes the
-//! number of loops per line, cables that pass through failed and foreign units, and `mfp`, which
-//! counts free units regardless of their cables.
+//! Departures: the cables are our model of the descriptions in these sources. The model includes
+//! the number of loops per line, cables that pass through failed and foreign units, and `mfp`,
+//! which counts free units regardless of their cables.
 
 mod cables;
 mod judge;
@@ -116,8 +116,8 @@ fn torus_axes(options: &Options) -> [bool; 3] {
     }
 }
 
-/// Returns the number of rings through part of a line that it can carry. On a plain line, a ring
-/// uses the only way back, which consists of the cables of all other units.
+/// Returns the number of rings through a part of a line that the line can carry. On a plain line, a
+/// ring uses the only way back, which consists of the cables of all other units.
 fn rings_a_line(options: &Options) -> u32 {
     match options.get("wiring") {
         "plain" => 1,
@@ -172,29 +172,30 @@ struct BlueGene {
     largest: bool,
     cables: Cables,
     bases: BaseSet,
-    /// Scratch: the free units whose lines have the cables for a shape.
+    /// Scratch memory: the free units whose lines have the cables for a shape.
     usable: Occupancy,
-    /// Scratch: the units that a placement would leave free.
+    /// Scratch memory: the units that a placement would leave free.
     left: Occupancy,
-    /// Scratch: the shapes to try, in order.
+    /// Scratch memory: the shapes to try, in order.
     shapes: Vec<Sides>,
-    /// Partitions compared by `mfp`. (Searches for the largest free box are not counted.)
+    /// The number of partitions that `mfp` compares. (Searches for the largest free box do not
+    /// count.)
     tested: u64,
 }
 
 impl BlueGene {
-    /// Finds the first partition of a shape that has its units and cables.
+    /// Finds the first partition of a shape that has its units and its cables.
     fn first(&mut self, free: &Occupancy, shape: Sides) -> Option<Cuboid> {
         self.cables.usable(free, shape, &mut self.usable);
         let base = self.bases.find(&self.usable, shape, Scan::default())?;
         Some(Cuboid::new(base, shape))
     }
 
-    /// Finds the first of all possible partitions that leave the largest free box.
+    /// Finds the first one among all possible partitions that leave the largest free box.
     fn least_harmful(&mut self, free: &Occupancy) -> Option<Cuboid> {
         self.left.copy_from(free);
         // The remaining box is never larger than the largest one before. The latter is computed
-        // only once a partition is possible, and the search ends when it is reached.
+        // only when a partition is possible, and the search ends when it is reached.
         let mut before = None;
         let mut best: Option<(u32, Cuboid)> = None;
         for &shape in &self.shapes {

@@ -1,18 +1,18 @@
-//! The free blocks of every level, computed from the free nodes, 64 nodes at a time.
+//! The free blocks of every level. They are computed from the free nodes, 64 nodes at a time.
 //!
-//! Each block has one bit, at its base node. A block is free if all its children are: the bits of a
-//! level are the AND of shifted bits of the level below. A free block is maximal if its parent is
-//! not free.
+//! Each block has one bit, at its base node. A block is free if all its children are, so the bits
+//! of a level are the AND of shifted bits of the level below. A free block is maximal if its parent
+//! is not free.
 //!
-//! Cost: O(L N/64) for L levels. The alternative, tracking each change, costs one visit per changed
-//! block.
+//! Cost: O(L N/64) for L levels. The alternative, following each change, costs one visit per
+//! changed block.
 
 use pavior_mesh::{Grid, NodeId, Occupancy, Sides};
 
 use crate::strategies::shared::buddies::Root;
 
-/// The base nodes of the blocks on each level except the lowest, for machines whose blocks on any
-/// one level have the same shape.
+/// The base nodes of the blocks on each level except the lowest. This is possible for machines on
+/// which all blocks on a level have the same shape.
 #[derive(Debug)]
 pub(super) struct BuddyLevels {
     above: Vec<Level>,
@@ -22,13 +22,13 @@ pub(super) struct BuddyLevels {
 struct Level {
     /// A bit for each node that is the base of a block on this level.
     bases: Box<[u64]>,
-    /// The difference between the base numbers of the first and second child, along each halved
-    /// axis.
+    /// The difference between the numbers of the bases of the first and the second child, along
+    /// each halved axis.
     steps: Vec<usize>,
 }
 
 impl BuddyLevels {
-    /// Creates the levels. Returns `None` if blocks on one level differ in shape.
+    /// Creates the levels. Returns `None` if blocks on one level have different shapes.
     pub(super) fn new(grid: &Grid, roots: &[Root]) -> Option<BuddyLevels> {
         let tallest = roots.iter().max_by_key(|root| root.sides_by_level.len())?;
         let alike = |root: &Root| tallest.sides_by_level.starts_with(&root.sides_by_level);
@@ -47,7 +47,7 @@ impl BuddyLevels {
         Some(BuddyLevels { above: above.collect() })
     }
 
-    /// Passes each level's maximal free blocks to `see`, from the lowest level up.
+    /// Passes the maximal free blocks of each level to `see`, from the lowest level up.
     pub(super) fn of(&self, free: &Occupancy, mut see: impl FnMut(usize, &[u64])) {
         let words = (free.grid().nodes() as usize).div_ceil(64);
         let word = |index: usize| free.window(NodeId(64 * index as u32), 64);
@@ -89,7 +89,7 @@ fn mark(grid: &Grid, root: &Root, sides: Sides, bases: &mut [u64]) {
     }
 }
 
-/// Returns the difference between the numbers of the first and second child, along each halved
+/// Returns the difference between the numbers of the first and the second child, along each halved
 /// axis.
 fn steps(grid: &Grid, child: Sides, own: Sides) -> Vec<usize> {
     let halved = (0..3).filter(|&axis| child[axis] != own[axis]);

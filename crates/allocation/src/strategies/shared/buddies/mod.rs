@@ -8,9 +8,10 @@
 //!     f f                f #
 //! ```
 //!
-//! Invariant: the *free* blocks are the maximal ones: all their nodes are free, but not all of
-//! their parent's. They depend only on the occupancy. A box that is not a block (a failed node, a
-//! reservation) therefore splits blocks as far as necessary, and its release merges them again.
+//! Invariant: the *free* blocks are the maximal ones, which means that all of their nodes are free,
+//! but not all of their parent's. They depend only on the occupancy. Therefore, a box that is not a
+//! block (a failed node, a reservation) splits blocks as far as necessary, and its release merges
+//! them again.
 //!
 //! Cost: O(affected blocks) to take a box out or put it back; O(L) to find a block, for L levels.
 
@@ -30,8 +31,9 @@ use crate::{Placement, Work};
 pub(crate) struct Root {
     /// The lowest corner.
     pub(crate) base: Coordinates,
-    /// The sides of the root's blocks by level; the last entry is for the root itself. A block has
-    /// R times the nodes of one a level below, and each of its sides is as long or twice as long.
+    /// The sides of the root's blocks by level. The last entry is for the root itself. A block has
+    /// R times as many nodes as a block one level below. Each of its sides is either as long or
+    /// twice as long.
     pub(crate) sides_by_level: Arc<[Sides]>,
 }
 
@@ -39,9 +41,9 @@ pub(crate) struct Root {
 #[derive(Debug)]
 struct Roots {
     list: Vec<Root>,
-    /// The root of each node. Empty if there is only one root.
+    /// The root of each node. The list is empty if there is only one root.
     of: Vec<u32>,
-    /// Created when the free blocks are first computed all at once.
+    /// The levels, which are created when the free blocks are first computed all together.
     levels: OnceLock<Option<BuddyLevels>>,
 }
 
@@ -53,9 +55,9 @@ pub(crate) struct Buddies {
     roots: Arc<Roots>,
     /// The bases of the free blocks on each level.
     free: Vec<FreeSet>,
-    /// Scratch: the progress of a search on each level.
+    /// Scratch memory: the progress of a search on each level.
     walks: Vec<Walk>,
-    /// Scratch: the number of blocks still to be found on each level.
+    /// Scratch memory: the number of blocks still to be found on each level.
     needs: Vec<u32>,
     work: Work,
 }
@@ -68,8 +70,8 @@ struct Block {
     base: Coordinates,
 }
 
-/// The progress of a search on one level. It takes the free blocks in order, then the children of
-/// one block that it has split.
+/// The progress of a search on one level. The search takes the free blocks in order, and then the
+/// children of one block that it has split.
 #[derive(Clone, Copy, Debug)]
 struct Walk {
     taken: u32,
@@ -79,8 +81,8 @@ struct Walk {
 }
 
 impl Buddies {
-    /// Creates buddies with all nodes free. The roots partition the grid, R is `radix`, and `order`
-    /// is the order in which a level's free blocks are taken.
+    /// Creates buddies with all nodes free. The roots must partition the grid, R is `radix`, and
+    /// `order` is the order in which the free blocks of a level are taken.
     pub(crate) fn new(grid: Grid, radix: u32, list: Vec<Root>, order: FreeOrder) -> Buddies {
         let levels =
             list.iter().map(|root| root.sides_by_level.len()).max().expect("a grid has nodes");
@@ -104,10 +106,10 @@ impl Buddies {
         Buddies { grid, radix, roots, free, walks, needs, work: Work::default() }
     }
 
-    /// Finds blocks with `nodes` nodes in total, largest first: each digit of the count in base R
+    /// Finds blocks with `nodes` nodes in total, largest first. Each digit of the count in base R
     /// is the number of blocks on that level. Each block is the first free one on its level. If
     /// there is none, the first of the smallest larger blocks is split: its first piece is taken,
-    /// and its other pieces are used next. If there is no larger one, R blocks from the level below
+    /// and its other pieces are used next. If there is no larger block, R blocks of the level below
     /// are used instead.
     ///
     /// This succeeds whenever that many nodes are free, which the caller must check.
@@ -137,7 +139,7 @@ impl Buddies {
         parts
     }
 
-    /// Returns the base of the first free block on the lowest level, from `level` up, that has one.
+    /// Returns the base of the first free block on the lowest level that has one, from `level` up.
     pub(crate) fn first_from(&mut self, level: usize) -> Option<Coordinates> {
         let mut levels = self.free.iter().skip(level).inspect(|_| self.work.boxes += 1);
         let base = levels.find_map(|blocks| blocks.after(None))?;
@@ -176,8 +178,8 @@ impl Buddies {
         self.grid.id(child.base)
     }
 
-    /// Returns the work: levels visited by searches, words of their bit sets, and blocks visited
-    /// for grants and releases.
+    /// Returns the work: the number of levels visited by searches, of words in their bit sets, and
+    /// of blocks visited for grants and releases.
     pub(crate) fn work(&self) -> Work {
         self.work
     }
@@ -202,8 +204,8 @@ impl Buddies {
         }
     }
 
-    /// Replaces the free nodes. Returns false, changing nothing, if blocks on one level differ in
-    /// shape or are taken in release order.
+    /// Replaces the free nodes. Returns false and changes nothing if blocks on one level have
+    /// different shapes, or if blocks are taken in the order of their release.
     pub(crate) fn reset(&mut self, free: &Occupancy) -> bool {
         let Buddies { grid, roots, free: sets, work, .. } = self;
         let levels = roots.levels.get_or_init(|| BuddyLevels::new(grid, &roots.list));
@@ -227,7 +229,7 @@ impl Buddies {
                 while x < x1 {
                     let root = self.root(self.grid.id([x as u16, y, z]));
                     let cuboid = self.cuboid(root);
-                    // Each root appears in several rows, and is changed in the first of them.
+                    // A root may occur in several rows, and is changed in the first of them.
                     if y == y0.max(cuboid.base[1]) && z == z0.max(cuboid.base[2]) {
                         change(self, root);
                     }
@@ -284,7 +286,8 @@ impl Buddies {
         whole
     }
 
-    /// Returns the children of a block that share nodes with a box overlapping it, one bit each.
+    /// Returns the children of a block that share nodes with a box that overlaps the block, with
+    /// one bit for each.
     fn touched(&self, block: Block, piece: &Cuboid) -> u64 {
         let own = self.sides(block.root, block.level);
         let childs = self.sides(block.root, block.level - 1);
@@ -319,7 +322,8 @@ impl Buddies {
         self.roots.list[root as usize].sides_by_level[level]
     }
 
-    /// Returns a child of a block. Children are numbered row-major, with one bit per halved axis.
+    /// Returns a child of a block. Children are numbered in row-major order, with one bit per
+    /// halved axis.
     fn child(&self, block: Block, index: u32) -> Block {
         let level = block.level - 1;
         let (own, childs) = (self.sides(block.root, block.level), self.sides(block.root, level));

@@ -1,13 +1,13 @@
 //! The busy list: the allocated boxes, in grant order or another order.
 //!
-//! A box is found by its base: a hash table gives its key, and a binary search the position of the
-//! key. With `owners`, the list also stores the box of each node.
+//! A box is found by its base: a hash table gives its key, and a binary search gives the position
+//! of the key. With `owners`, the list also stores the box of each node.
 //!
-//! Invariant: `boxes` and `keys` are parallel, and `keys` is ascending. A key is the box's rank and
-//! the number of its grant.
+//! Invariant: `boxes` and `keys` are parallel, and `keys` is in ascending order. A key consists of
+//! the rank of the box and the number of its grant.
 //!
-//! Cost: O(log m) to find one of m boxes. Boxes removed together are removed in one pass over the
-//! list from the first of them onward.
+//! Cost: O(log m) to find one of m boxes. Boxes that are removed together are removed in one pass
+//! over the list, from the first of them onward.
 
 mod owners;
 
@@ -17,9 +17,9 @@ use rustc_hash::FxHashMap;
 use crate::strategies::shared::busy_list::owners::{Owners, note};
 use crate::{Placement, Work};
 
-/// Up to this many boxes, iterating over the list is faster than a search by nodes for the boxes
-/// around a piece. Repeated searches by nodes for the first box next to some bases are then also
-/// faster than one search for all of them.
+/// The length up to which a list is short. In a short list, iterating over the list is faster than
+/// a search by nodes for the boxes around a piece. Repeated searches by nodes for the first box
+/// next to some bases are then also faster than one search for all of them.
 const SHORT: usize = 256;
 
 /// Allocated boxes, in order of rank, then in grant order.
@@ -27,16 +27,16 @@ const SHORT: usize = 256;
 pub(crate) struct BusyList {
     rank: fn(&Cuboid) -> u16,
     boxes: Vec<Cuboid>,
-    /// For each box, ascending: its rank and grant number.
+    /// For each box, its rank and the number of its grant, in ascending order.
     keys: Vec<u64>,
-    /// The key of the box with each base.
+    /// The key of the box at each base.
     by_base: FxHashMap<Coordinates, u64>,
     grants: u64,
     /// For each node, the key of the box that contains it, if the list was created with owners. In
-    /// a long list, proposed boxes have the keys that they would get if granted.
+    /// a long list, a proposed box has the key that it would get if granted.
     owners: Option<Owners>,
     proposed: Vec<Cuboid>,
-    /// Scratch: the positions of the boxes to remove.
+    /// Scratch memory: the positions of the boxes to remove.
     leaving: Vec<usize>,
     upkeep: u64,
 }
@@ -56,7 +56,7 @@ impl BusyList {
         BusyList { rank, boxes, keys, by_base, grants: 0, owners, proposed, leaving, upkeep: 0 }
     }
 
-    /// Makes the empty list also track the box that contains each node. This costs O(its nodes) per
+    /// Makes the empty list also store the box that contains each node. This costs O(its nodes) per
     /// box added or removed, and O(N) per copy.
     pub(crate) fn with_owners(mut self, grid: Grid) -> BusyList {
         self.owners = Some(Owners::new(grid));
@@ -75,7 +75,7 @@ impl BusyList {
 
     /// Adds a box and returns its position in the list.
     pub(crate) fn insert(&mut self, part: Cuboid) -> usize {
-        // Grants are numbered with 48 bits.
+        // The number of a grant has 48 bits.
         let key = u64::from((self.rank)(&part)) << 48 | self.grants;
         self.grants += 1;
         self.upkeep += 1;
@@ -108,7 +108,7 @@ impl BusyList {
         leaving.clear();
         leaving.extend(parts.iter().map(|part| self.unlist(part)));
         leaving.sort_unstable();
-        // The boxes between one removed box and the next move up.
+        // The boxes between a removed box and the next one move up.
         for (gone, &index) in leaving.iter().enumerate() {
             let end = leaving.get(gone + 1).copied().unwrap_or(self.boxes.len());
             self.boxes.copy_within(index + 1..end, index - gone);
@@ -138,7 +138,8 @@ impl BusyList {
     }
 
     /// Returns the position of the first box with a base on its right side, or the length of the
-    /// list if none does. The list must have been created with owners. O(nodes left of the bases).
+    /// list if there is none. The list must have been created with owners. Takes O(nodes left of
+    /// the bases) time.
     pub(crate) fn first_beside(&self, bases: &BaseSet) -> usize {
         let mut first = u64::MAX;
         if let Some(owners) = &self.owners {
@@ -148,8 +149,8 @@ impl BusyList {
     }
 
     /// Collects, in ascending order, the keys of all boxes with bases on their right sides. The
-    /// list must have been created with owners. O(nodes left of the bases), plus O(k log k) for k
-    /// keys.
+    /// list must have been created with owners. Takes O(nodes left of the bases) time, plus O(k log
+    /// k) for k keys.
     pub(crate) fn beside(&self, bases: &BaseSet, keys: &mut Vec<u64>) {
         keys.clear();
         if let Some(owners) = &self.owners {
@@ -166,9 +167,9 @@ impl BusyList {
         self.owners.is_some() && self.boxes.len() > SHORT
     }
 
-    /// If `part` has fewer than `limit` nodes, collects, in ascending order, the keys of the boxes
-    /// that overlap it, including proposed ones, and returns true. Requires a long list created
-    /// with owners.
+    /// Collects, in ascending order, the keys of the boxes that overlap `part`, including proposed
+    /// ones, and returns true. If `part` has at least `limit` nodes, does nothing and returns
+    /// false. The list must be long and must have been created with owners.
     pub(crate) fn within(&self, part: &Cuboid, limit: usize, keys: &mut Vec<u64>) -> bool {
         let small = self.owners.as_ref().filter(|_| (part.volume() as usize) < limit);
         if let Some(owners) = small {
@@ -177,18 +178,20 @@ impl BusyList {
         small.is_some()
     }
 
-    /// Returns the position of the box with a given key. Proposed boxes come after the list.
+    /// Returns the position of the box with a given key. Proposed boxes come after all others.
     pub(crate) fn place_of(&self, key: u64) -> usize {
         let listed = self.keys.binary_search(&key).ok();
         listed.unwrap_or_else(|| self.boxes.len() + (key - self.grants) as usize)
     }
 
-    /// Returns the proposed boxes, which temporarily count as busy, in the order proposed.
+    /// Returns the proposed boxes, which temporarily count as busy, in the order in which they were
+    /// proposed.
     pub(crate) fn proposed(&self) -> &[Cuboid] {
         &self.proposed
     }
 
-    /// Treats a box as busy until [`BusyList::withdraw`]. For lists in grant order.
+    /// Treats a box as busy until [`BusyList::withdraw`] is called. The list must be in grant
+    /// order.
     pub(crate) fn propose(&mut self, part: Cuboid) {
         if self.is_long()
             && let Some(owners) = &mut self.owners
@@ -208,7 +211,7 @@ impl BusyList {
         self.proposed.clear();
     }
 
-    /// Returns the number of boxes added and removed. Boxes that only move up are not counted.
+    /// Returns the number of boxes added and removed. Boxes that only move up do not count.
     pub(crate) fn work(&self) -> Work {
         Work::of_upkeep(self.upkeep)
     }
@@ -226,8 +229,8 @@ impl BusyList {
     }
 }
 
-/// Returns true if a plain search, O(m^2) in the number `boxes` of boxes in a busy list, is less
-/// work than a search over all nodes.
+/// Returns true if a plain search, which is O(m^2) in the number m (`boxes`) of boxes in a busy
+/// list, is less work than a search over all nodes.
 pub(crate) fn is_short(grid: &Grid, boxes: usize) -> bool {
     boxes * boxes <= words(grid)
 }

@@ -1,10 +1,10 @@
-//! The busy box of each node, to find the boxes next to a few bases, or around a few nodes, without
-//! iterating over the list.
+//! The busy box of each node. It allows finding the boxes next to a few bases, or around a few
+//! nodes, without iterating over the list.
 //!
 //! Invariant: a node has the key of the box that contains it. Keys are in list order, and no two
 //! boxes have the same key.
 //!
-//! Cost: O(nodes in the box) to take or give one; O(visited nodes) per query.
+//! Cost: O(nodes in the box) to take or release a box, and O(visited nodes) per query.
 
 use std::ops::Range;
 
@@ -50,9 +50,9 @@ impl Owners {
         bases.count() as usize * b * c
     }
 
-    /// Calls `show` with the key of each busy node just left of a placement at one of the bases:
-    /// the keys of the boxes with a base on their right side. O(bases * b * c) for a shape a x b x
-    /// c.
+    /// Calls `show` with the key of each busy node just left of a placement at one of the bases.
+    /// These are the keys of the boxes with a base on their right side. Takes O(bases * b * c) time
+    /// for a shape a x b x c.
     pub(crate) fn left_of(&self, bases: &BaseSet, mut show: impl FnMut(u64)) {
         let [w, d, h] = self.grid.sides().map(usize::from);
         let [_, b, c] = bases.shape().map(usize::from);
@@ -75,8 +75,8 @@ impl Owners {
         }
     }
 
-    /// Collects, in ascending order, the keys of the boxes that contain nodes of `part`. O(its
-    /// nodes), plus O(k log k) for k keys.
+    /// Collects, in ascending order, the keys of the boxes that contain nodes of `part`. Takes
+    /// O(its nodes) time, plus O(k log k) for k keys.
     pub(crate) fn within(&self, part: &Cuboid, keys: &mut Vec<u64>) {
         keys.clear();
         for row in rows(self.grid, part) {

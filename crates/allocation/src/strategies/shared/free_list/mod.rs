@@ -1,15 +1,15 @@
-//! The list of all maximal free boxes of a mesh, maintained by the free-list strategies.
+//! The list of all maximal free boxes of a mesh, which the free-list strategies maintain.
 //!
 //! A free box is maximal if no other free box contains it. The list changes with every grant and
 //! release:
 //!
-//! - A grant A cuts every entry that it overlaps into up to two slabs per axis: left and right of
-//!   A, below and above it. Each is as large as possible, so they overlap at the corners. A slab
-//!   that another entry contains is dropped. O(C * F) for C slabs and F entries.
-//! - A release A joins the entries near it by iterative consensus, the rule of KYMFL. Two boxes are
-//!   joined along an axis if their ranges on it touch or overlap: the join spans both ranges on
-//!   that axis, and has the common range on the other axes. Boxes that another one contains are
-//!   dropped. This is repeated until nothing new appears. O(F^3).
+//! - A grant A cuts every entry that it overlaps into at most two slabs per axis: left and right of
+//!   A, below and above it. Each slab is as large as possible, so slabs overlap at the corners. A
+//!   slab that another entry contains is dropped. This takes O(C * F) for C slabs and F entries.
+//! - A release A joins the entries near it by iterated consensus, which is the rule of KYMFL. Two
+//!   boxes are joined along an axis if their ranges on it touch or overlap. The join spans both
+//!   ranges on that axis, and has the common range on the other axes. Boxes that another box
+//!   contains are dropped. This is repeated until nothing new appears. It takes O(F^3).
 //!
 //! ```text
 //!   P P P . .        . . . . .      joined along x: the columns of both,
@@ -17,10 +17,10 @@
 //!   . . . Q Q        . . . . .
 //! ```
 //!
-//! Invariant: the entries are exactly the maximal free boxes. Consensus misses none: take a free
-//! box with nodes inside and outside A, and cut it at a face of A. If both parts are contained in
-//! entries, the join of these contains the box. This is not true on rings, since two arcs can
-//! overlap in two arcs.
+//! Invariant: the entries are exactly the maximal free boxes. Consensus misses none of them: take a
+//! free box with nodes inside and outside A, and cut it at a face of A. If entries contain both
+//! parts, the join of these entries contains the box. This is not true on rings, because two arcs
+//! can overlap in two arcs.
 
 pub(crate) mod placing;
 pub(crate) mod strategy;
@@ -31,14 +31,14 @@ use crate::Work;
 use crate::kind::Unsupported;
 use crate::strategies::shared::prefix_sums::PrefixSums;
 
-/// The maximal free boxes, in an order that depends only on history.
+/// The maximal free boxes, in an order that depends only on the history.
 #[derive(Clone)]
 pub(crate) struct FreeBoxes {
     grid: Grid,
     boxes: Vec<Cuboid>,
     /// The number of free nodes.
     nodes: u32,
-    /// Scratch: new boxes, each with a flag that is true while the box is still wanted.
+    /// Scratch memory: new boxes, each with a flag that is true while the box is still wanted.
     fresh: Vec<Cuboid>,
     wanted: Vec<bool>,
     upkeep: u64,
@@ -89,7 +89,7 @@ impl FreeBoxes {
         self.nodes
     }
 
-    /// Adds a released box's nodes to the count, before the list is updated.
+    /// Adds the nodes of a released box to the count. This must be done before the list is updated.
     pub(crate) fn count_given(&mut self, given: &Cuboid) {
         self.nodes += given.volume();
     }
@@ -154,8 +154,8 @@ impl FreeBoxes {
         Work::of_upkeep(self.upkeep)
     }
 
-    /// Adds every join of the fresh boxes that none of them contains, and drops boxes contained in
-    /// a join, until nothing new appears.
+    /// Adds every join of the fresh boxes that no fresh box contains, and drops boxes that a join
+    /// contains. Repeats this until nothing new appears.
     fn join_all(&mut self) {
         self.wanted.clear();
         self.wanted.resize(self.fresh.len(), true);
@@ -196,8 +196,8 @@ impl FreeBoxes {
     }
 }
 
-/// Computes all maximal free boxes from scratch: every free box that cannot be extended by one
-/// layer on any side.
+/// Computes all maximal free boxes from scratch. These are the free boxes that cannot be extended
+/// by one layer on any side.
 fn recomputed(free: &Occupancy) -> Vec<Cuboid> {
     let grid = *free.grid();
     let mut sums = PrefixSums::new(grid);
@@ -240,8 +240,8 @@ pub(crate) fn holds(outer: &Cuboid, inner: &Cuboid) -> bool {
     (0..3).all(|axis| outer.base[axis] <= inner.base[axis] && end(inner, axis) <= end(outer, axis))
 }
 
-/// Returns what remains of a box outside another one that overlaps it, as up to two slabs per axis,
-/// each as large as possible.
+/// Returns what remains of a box outside another box that overlaps it, as at most two slabs per
+/// axis. Each slab is as large as possible.
 pub(crate) fn slabs<'a>(of: &'a Cuboid, hole: &'a Cuboid) -> impl Iterator<Item = Cuboid> + 'a {
     (0..3).flat_map(move |axis| {
         let (mut low, mut high) = (*of, *of);
@@ -253,8 +253,9 @@ pub(crate) fn slabs<'a>(of: &'a Cuboid, hole: &'a Cuboid) -> impl Iterator<Item 
     })
 }
 
-/// Returns the box that spans two boxes along an axis and has their common range on the others, if
-/// their ranges on the axis touch or overlap and neither box contains it.
+/// Returns the box that spans two boxes along an axis, and has their common range on the other
+/// axes. Returns `None` unless their ranges on the axis touch or overlap, or if either box contains
+/// the result.
 pub(crate) fn join(p: &Cuboid, q: &Cuboid, axis: usize) -> Option<Cuboid> {
     let mut joined = *p;
     for other in 0..3 {
@@ -274,7 +275,7 @@ pub(crate) fn join(p: &Cuboid, q: &Cuboid, axis: usize) -> Option<Cuboid> {
     (touch && longer).then_some(joined)
 }
 
-/// Returns a box extended by one node on every side (axis ends do not matter here).
+/// Returns a box extended by one node on every side. The ends of axes do not matter here.
 fn halo(of: &Cuboid) -> Cuboid {
     let base = of.base.map(|at| at.saturating_sub(1));
     let sides: [u16; 3] = std::array::from_fn(|axis| end(of, axis).saturating_add(1) - base[axis]);

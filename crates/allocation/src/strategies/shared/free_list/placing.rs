@@ -1,17 +1,20 @@
-//! The placement policies of the free-list strategies, which choose from a list of free boxes.
+//! The placement policies of the free-list strategies, which choose a placement from a list of free
+//! boxes.
 //!
 //! A request may be placed at any corner of any entry that it fits, in any orientation that is
 //! tried. The policies choose among these placements:
 //!
-//! - `fragmentation`: the one that loses the least potential. A placement cuts every entry M that
-//!   it overlaps; the value of M afterwards is the largest slab that stays whole. The cost is the
-//!   sum of |M| - |largest slab of M left| over these entries. Ties: fewer overlapped entries, then
-//!   more contact, then scan order, then the earlier orientation.
-//! - `contact`: the one with the highest contact score. Ties: scan order, the earlier orientation.
+//! - `fragmentation`: the placement that loses the least potential. A placement cuts every entry M
+//!   that it overlaps, and the value of M afterwards is the largest slab that stays whole. The cost
+//!   is the sum of |M| - |largest slab of M left| over these entries. Ties are resolved by fewer
+//!   overlapped entries, then more contact, then scan order, then the earlier orientation.
+//! - `contact`: the placement with the highest contact score. Ties are resolved by scan order, then
+//!   by the earlier orientation.
 //! - `first`: the lowest corner of the first entry that fits, in the first orientation that does.
-//! - `smallest`: like `first`, for the smallest entry that fits; ties: the earlier one in the list.
-//! - the first entry (not an option): the first fitting entry's corner with the most contact; ties:
-//!   the earlier orientation, the lower corner.
+//! - `smallest`: like `first`, but for the smallest entry that fits. Ties go to the earlier entry
+//!   in the list.
+//! - the first entry (not an option): the corner of the first entry that fits with the most
+//!   contact. Ties are resolved by the earlier orientation, then by the lower corner.
 
 use std::cmp::Reverse;
 
@@ -53,8 +56,9 @@ impl Placing {
         }
     }
 
-    /// Finds the placement for a request, if any. Adds to `work` the entries tried, the corners,
-    /// the comparisons of entries with a corner, and the nodes next to each scored corner.
+    /// Finds the placement for a request, if there is one. Adds to `work` the number of entries
+    /// tried, of corners, of comparisons of entries with a corner, and of nodes next to each scored
+    /// corner.
     pub(crate) fn place(
         self,
         list: &[Cuboid],
@@ -89,7 +93,8 @@ impl Placing {
     }
 }
 
-/// Returns the corner of an entry with the most contact; `None` if the request does not fit.
+/// Returns the corner of an entry with the most contact. Returns `None` if the request does not
+/// fit.
 fn best_in(
     entry: &Cuboid,
     free: &Occupancy,
@@ -114,7 +119,7 @@ fn smallest(list: &[Cuboid], grid: &Grid, turn: Turn, request: &Request) -> Opti
     fitting.min_by_key(|(volume, _)| *volume).map(|(_, corner)| corner)
 }
 
-/// Returns an entry's lowest corner, in the first orientation that fits the entry.
+/// Returns the lowest corner of an entry, in the first orientation that fits the entry.
 fn low_corner(entry: &Cuboid, grid: &Grid, turn: Turn, request: &Request) -> Option<Cuboid> {
     let mut shapes = turn.shapes(*grid, request);
     shapes.find(|&shape| fits(entry, shape)).map(|shape| Cuboid::new(entry.base, shape))
@@ -139,8 +144,8 @@ fn corners<'a>(
     })
 }
 
-/// Returns the placements of a shape at an entry's corners, lowest first, x varying fastest. Empty
-/// if the shape does not fit.
+/// Returns the placements of a shape at the corners of an entry, with the lowest first and x
+/// varying fastest. Returns none if the shape does not fit.
 fn corners_of(entry: &Cuboid, shape: Sides) -> impl Iterator<Item = Cuboid> + use<> {
     let entry = *entry;
     let codes = if fits(&entry, shape) { 0..8usize } else { 0..0 };

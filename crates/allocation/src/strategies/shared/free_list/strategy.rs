@@ -1,5 +1,5 @@
-//! The strategies that keep a list of all maximal free boxes: KYMFL and PMFL. They differ in how a
-//! release updates the list.
+//! The strategies that keep a list of all maximal free boxes, which are KYMFL and PMFL. They differ
+//! in how a release updates the list.
 
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request};
@@ -11,24 +11,24 @@ use crate::strategies::shared::turning::Turn;
 use crate::strategy::MachineStrategy;
 use crate::{Placement, Strategy, Work};
 
-/// How a release updates the list.
+/// A rule for how a release updates the list.
 pub(crate) trait ReleaseRule: Clone + Send + Sync + 'static {
     /// Adds these nodes to the free ones.
     fn give(&mut self, list: &mut FreeBoxes, given: &Cuboid);
 
-    /// Returns the number of comparisons between entries, beyond those counted by the list.
+    /// Returns the number of comparisons between entries in addition to those that the list counts.
     fn upkeep(&self) -> u64 {
         0
     }
 
-    /// Panics unless the list is the one that the rule maintains, by default that of all maximal
-    /// free boxes.
+    /// Panics unless the list is the one that the rule maintains. By default, that is the list of
+    /// all maximal free boxes.
     fn validate(&self, list: &FreeBoxes, free: &Occupancy) {
         list.validate(free);
     }
 }
 
-/// Joins boxes by iterated consensus, which misses nothing.
+/// A rule that joins boxes by iterated consensus, which misses nothing.
 #[derive(Clone)]
 pub(crate) struct IteratedConsensus;
 
@@ -38,7 +38,7 @@ impl ReleaseRule for IteratedConsensus {
     }
 }
 
-/// A strategy made from a release rule and a placement policy.
+/// A strategy that consists of a release rule and a placement policy.
 #[derive(Clone)]
 pub(crate) struct MaximalFreeList<R> {
     turn: Turn,

@@ -10,11 +10,12 @@
 //!                # # x x                        # #  x x x
 //! ```
 //!
-//! The parts are `a/2 x (b+k)` next to `a/2 x (b-k)` for even a, and `m x (b+n)` next to `n x
-//! (b-m)` for odd a. Both have a b nodes. k = b is a fold, and k = 0 the rectangle or its rotation.
+//! The parts are `a/2 x (b+k)` next to `a/2 x (b-k)` for even a, and `m x (b+n)` next to
+//! `n x (b-m)` for odd a. In both cases, they have a b nodes. k = b gives a fold, and k = 0 gives
+//! the rectangle or its rotation.
 //!
-//! Source: the nucleus formulas of the NAS paper, whose brackets are lost in print; ceiling, floor,
-//! ceiling is the only choice that keeps the area.
+//! Source: the nucleus formulas of the NAS paper, whose brackets are lost in print. Ceiling, floor,
+//! ceiling is the only choice that preserves the area.
 
 mod plain;
 pub(crate) mod search;
@@ -23,14 +24,15 @@ use pavior_mesh::{Coordinates, Cuboid, Grid, Sides};
 
 use crate::claim::BoxGroup;
 
-/// An L-shape's two parts, taller first, relative to the corner of the bounding box.
+/// The two parts of an L-shape, with the taller one first, relative to the corner of the bounding
+/// box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct LShape {
     pub(crate) parts: [Cuboid; 2],
 }
 
 impl LShape {
-    /// Creates an L from two adjacent parts with aligned bottoms.
+    /// Creates an L from two adjacent parts whose bottoms are aligned.
     fn new([w1, h1]: [u16; 2], [w2, h2]: [u16; 2]) -> LShape {
         let tall = Cuboid::new([0, 0, 0], [w1, h1, 1]);
         LShape { parts: [tall, Cuboid::new([w1, 0, 0], [w2, h2, 1])] }
@@ -59,7 +61,8 @@ impl LShape {
         self
     }
 
-    /// Returns the identity, the mirror images in x, y and both, and then their transposes.
+    /// Returns the shape itself, its mirror images in x, y and both, and the transposes of these
+    /// four.
     fn symmetries(self) -> [LShape; 8] {
         let both = self.mirrored(0).mirrored(1);
         let four = [self, self.mirrored(0), self.mirrored(1), both];
@@ -81,8 +84,8 @@ impl LShape {
     }
 }
 
-/// Returns the values of k for a x b, as in Seo and Kim's schedule: 1, 1 + s, .. with s = max(1,
-/// b/4). For odd a and b = ceil(a/2), -1 is the only value, since the others give no L.
+/// Returns the values of k for a x b in Seo and Kim's schedule: 1, 1 + s, .. with s = max(1, b/4).
+/// For odd a and b = ceil(a/2), -1 is the only value, because the others give no L.
 pub(crate) fn schedule(a: u16, b: u16) -> impl Iterator<Item = i32> {
     let (a, b) = (i32::from(a), i32::from(b));
     let (first, last) = if a % 2 == 0 {
@@ -95,7 +98,7 @@ pub(crate) fn schedule(a: u16, b: u16) -> impl Iterator<Item = i32> {
     (first..=last).step_by((b / 4).max(1) as usize)
 }
 
-/// Returns the L of a x b for a value of k, if it exists.
+/// Returns the L of a x b for a value of k, if there is one.
 fn cut(a: u16, b: u16, k: i32) -> Option<LShape> {
     let (a, b) = (i32::from(a), i32::from(b));
     let (tall, short) = if a % 2 == 0 {
@@ -111,9 +114,9 @@ fn cut(a: u16, b: u16, k: i32) -> Option<LShape> {
     Some(LShape::new(sides(tall)?, sides(short)?))
 }
 
-/// Replaces the contents of `l_shapes` with the distinct L-shapes of a x b that fit a grid: those
-/// of S(a,b), then of S(b,a), k ascending, each in its eight symmetries. Without turning, they are
-/// those of S(a,b) in the four symmetries that keep them upright.
+/// Replaces the contents of `l_shapes` with the distinct L-shapes of a x b that fit a grid. These
+/// are the Ls of S(a,b), then those of S(b,a), with k ascending, each in its eight symmetries.
+/// Without turning, they are the Ls of S(a,b) in the four symmetries that keep them upright.
 pub(crate) fn l_shapes_into(
     [a, b, c]: Sides,
     grid: &Grid,
@@ -125,7 +128,8 @@ pub(crate) fn l_shapes_into(
         return;
     }
     // No L is created twice. Each k has its own heights, and the widths add up to a, so S(a,b) and
-    // S(b,a) differ unless a = b. The symmetries of an L differ, since its parts differ in height.
+    // S(b,a) are different unless a = b. The symmetries of an L are different, because its parts
+    // have different heights.
     let rectangles = if turned && a != b { 2 } else { 1 };
     let symmetries = if turned { 8 } else { 4 };
     for (a, b) in [(a, b), (b, a)].into_iter().take(rectangles) {
@@ -154,7 +158,8 @@ mod tests {
 
     #[test]
     fn the_eight_symmetries() {
-        // 4x3, k = 1: 2x4 next to 2x2. Each symmetry maps the nodes' coordinates.
+        // For 4x3 and k = 1, it is 2x4 next to 2x2. Each symmetry maps the coordinates of the
+        // nodes.
         let l_shape = cut(4, 3, 1).unwrap();
         let nodes = |l_shape: LShape| -> Vec<[u16; 2]> {
             let all = l_shape.parts.iter().flat_map(|part| part.nodes(&grid()));
@@ -227,7 +232,8 @@ mod tests {
 
     #[test]
     fn further_values_of_the_special_case_are_no_ls() {
-        // NAS continues to k < 4 here: 0 is the rotation, and for greater k a height is negative.
+        // NAS continues up to k < 4 here. 0 is the rotation, and for greater k a height is
+        // negative.
         for k in 0..4 {
             assert_eq!(cut(5, 3, k), None);
         }

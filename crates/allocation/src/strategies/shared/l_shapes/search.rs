@@ -1,10 +1,11 @@
-//! The first base of an L-shape, found by an engine with sets of bases, or base by base.
+//! The search for the first base of an L-shape, either by an engine with sets of bases or base by
+//! base.
 //!
 //! Invariant: the engine's `sets` belong to the parts used in the current state. The eight
-//! symmetries of an L have four distinct parts, and share their sets.
+//! symmetries of an L have four distinct parts, whose sets they share.
 //!
-//! Cost: O(N/64 log(side)) per part and O(N/64) per L for the engine; O(N) per state and O(bases)
-//! per L base by base.
+//! Cost: for the engine, O(N/64 log(side)) per part and O(N/64) per L; base by base, O(N) per state
+//! and O(bases) per L.
 
 use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, Occupancy, Sides};
@@ -16,9 +17,9 @@ use crate::strategies::shared::l_shapes::plain::PlainSearch;
 /// A search for the bases of an L.
 #[derive(Clone)]
 pub(crate) enum LShapeSearch {
-    /// Base by base.
+    /// The search base by base.
     Plain(PlainSearch),
-    /// From the parts' sets of bases, 64 bases at a time.
+    /// The search in the sets of bases of the parts, 64 bases at a time.
     Sets(PartSets),
 }
 
@@ -27,7 +28,7 @@ pub(crate) enum LShapeSearch {
 pub(crate) struct PartSets {
     grid: Grid,
     sets: Vec<BaseSet>,
-    /// For each set, the part, and whether it has bases.
+    /// For each set, the part, and true if it has bases.
     known: Vec<([u16; 2], bool)>,
 }
 
@@ -36,7 +37,7 @@ impl PartSets {
         PartSets { grid, sets: Vec::new(), known: Vec::new() }
     }
 
-    /// Returns the index of a part's set, or `None` if the part has no bases.
+    /// Returns the index of the set of a part. Returns `None` if the part has no bases.
     fn set(&mut self, free: &Occupancy, sides: Sides) -> Option<usize> {
         let part = [sides[0], sides[1]];
         let known = self.known.iter().position(|&(other, _)| other == part);
@@ -75,7 +76,7 @@ impl PartSets {
 }
 
 impl LShapeSearch {
-    /// Creates the search specified by the `search` option.
+    /// Creates the search that the `search` option specifies.
     pub(crate) fn of(grid: Grid, options: &Options) -> LShapeSearch {
         match options.get("search") {
             "plain" => LShapeSearch::Plain(PlainSearch::new(grid)),
@@ -83,7 +84,7 @@ impl LShapeSearch {
         }
     }
 
-    /// Loads a state, before the searches in that state.
+    /// Loads a state, which must be done before the searches in that state.
     pub(crate) fn load(&mut self, free: &Occupancy) {
         match self {
             LShapeSearch::Plain(plain) => plain.load(free),
@@ -91,7 +92,7 @@ impl LShapeSearch {
         }
     }
 
-    /// Returns the parts at the first base, in row-major order, where both are free.
+    /// Returns the parts at the first base, in row-major order, at which both are free.
     pub(crate) fn first(&mut self, free: &Occupancy, l_shape: LShape) -> Option<[Cuboid; 2]> {
         match self {
             LShapeSearch::Plain(plain) => plain.first(free, l_shape),
@@ -99,7 +100,7 @@ impl LShapeSearch {
         }
     }
 
-    /// Returns the number of L bases tested one by one, or the number of words in the sets.
+    /// Returns the number of bases of Ls tested one by one, or the number of words in the sets.
     pub(crate) fn work(&self) -> Work {
         match self {
             LShapeSearch::Plain(plain) => plain.work(),

@@ -1,4 +1,4 @@
-//! The engine over right border lines of busy boxes in 2D, for RBS and GABL.
+//! The engine that searches along right border lines of busy boxes in 2D, for RBS and GABL.
 //!
 //! ```text
 //!   . . .      b: the right border line of the box # for a request of height 2. It goes from the
@@ -8,13 +8,14 @@
 //! ```
 //!
 //! The plain search subtracts every box from every line (`lines_plain.rs`). The engine receives the
-//! set of all bases, and chooses the one that the plain search finds: first
-//! [`RightBorders::begin`], then [`RightBorders::next`] for each base.
+//! set of all bases, and chooses the base that the plain search would find. A search calls
+//! [`RightBorders::begin`] first, and then [`RightBorders::next`] for each base.
 //!
 //! Invariant: boxes are in non-increasing order of their top rows. A segment above one box is above
 //! all later ones, so only one segment of each line must be kept.
 //!
-//! Cost: O(B) for B boxes, since the engine visits one box per line; O(log B) to add or remove one.
+//! Cost: O(B) for B boxes, because the engine visits one box per line, and O(log B) to add or
+//! remove a box.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid};
 
@@ -24,7 +25,7 @@ use crate::strategies::shared::coverage::{AxisRange, covered};
 use crate::strategies::shared::right_borders::walk::{BorderWalk, List};
 use crate::{Placement, Work};
 
-/// A busy list, with the highest top row first, that is searched along right border lines.
+/// A busy list, with the highest top row first, which is searched along right border lines.
 #[derive(Clone)]
 pub(crate) struct RightBorders {
     pub(super) grid: Grid,
@@ -45,7 +46,7 @@ impl RightBorders {
     /// Checks that the search is correct on a grid.
     ///
     /// # Errors
-    /// Returns an error if the machine is not 2D, or if its y axis wraps, since a line on a ring
+    /// Returns an error if the machine is not 2D, or if its y axis wraps, because a line on a ring
     /// can be cut into two segments.
     pub(crate) fn supports(grid: &Grid) -> Result<(), Unsupported> {
         if grid.side(2) > 1 {
@@ -65,8 +66,8 @@ impl RightBorders {
         RightBorders { grid, busy, proposed, walk, work: Work::default() }
     }
 
-    /// Like [`RightBorders::new`], but with a list that stores the box containing each node. This
-    /// is faster if there are few bases.
+    /// Does the same as [`RightBorders::new`], with a list that stores the box containing each
+    /// node. This is faster if there are few bases.
     pub(crate) fn with_owners(grid: Grid) -> RightBorders {
         let mut borders = RightBorders::new(grid);
         borders.busy = borders.busy.with_owners(grid);
@@ -81,8 +82,8 @@ impl RightBorders {
         self.busy.remove(placement);
     }
 
-    /// Returns the work: lines searched, busy boxes compared with each, and boxes added and removed
-    /// by grants and releases.
+    /// Returns the work: the number of lines searched, of busy boxes compared with each line, and
+    /// of boxes added and removed by grants and releases.
     pub(crate) fn work(&self) -> Work {
         self.work + self.busy.work()
     }
@@ -97,9 +98,9 @@ impl RightBorders {
         self.walk.begin(bases, Some(&self.busy));
     }
 
-    /// Returns the box that [`RightBorders::first`] finds: on the first line with a base, it is at
-    /// the lowest base of the highest run. Since [`RightBorders::begin`], bases may have been
-    /// removed but not added.
+    /// Returns the box that [`RightBorders::first`] would find. On the first line with a base, it
+    /// is at the lowest base of the highest run. Since the call of [`RightBorders::begin`], bases
+    /// may have been removed but not added.
     pub(crate) fn next(&mut self, bases: &BaseSet) -> Option<Cuboid> {
         if self.walk.has_left_face() {
             self.work.boxes += 1;
@@ -120,15 +121,15 @@ impl RightBorders {
         }
     }
 
-    /// Finds the next base to the right of a box in one of the lists. Returns the box's top row and
-    /// the placement.
+    /// Finds the next base on the right of a box in one of the lists. Returns the top row of the
+    /// box, and the placement.
     fn next_in(&mut self, list: List, bases: &BaseSet) -> Option<(u16, Cuboid)> {
         let boxes = match list {
             List::Granted => self.busy.boxes(),
             List::Proposed => &self.proposed,
         };
         loop {
-            // Counts the boxes passed, and the one where the walk stops.
+            // This counts the boxes passed, and the one at which the walk stops.
             let before = self.walk.passed(list);
             let stop = self.walk.next(list, boxes, Some(&self.busy));
             self.work.boxes += (self.walk.passed(list) - before) as u64 + 1;
@@ -143,7 +144,7 @@ impl RightBorders {
         }
     }
 
-    /// Treats a box as busy until [`RightBorders::withdraw`].
+    /// Treats a box as busy until [`RightBorders::withdraw`] is called.
     pub(crate) fn propose(&mut self, part: Cuboid) {
         let index = self.proposed.partition_point(|other| top(other) >= top(&part));
         self.proposed.insert(index, part);

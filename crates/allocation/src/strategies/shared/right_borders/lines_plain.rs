@@ -1,8 +1,8 @@
-//! RBS's plain search, which subtracts every busy box from every right border line. It is also used
-//! for short busy lists.
+//! The plain search of RBS, which subtracts every busy box from every right border line. Short busy
+//! lists use it as well.
 //!
 //! Invariant: `low..=high` is the highest clear segment of a line between the boxes visited so far.
-//! Boxes come from the highest top row down, so it only shrinks.
+//! Boxes come in order of their top rows, highest first, so the segment only shrinks.
 //!
 //! Cost: O(B) per line, O(B^2) in total for B boxes.
 
@@ -13,8 +13,8 @@ use super::pieces::right_border;
 use crate::strategies::shared::coverage::{AxisRange, covered};
 
 impl RightBorders {
-    /// Finds the first free box of a shape that fits the grid: on the left border, then on the
-    /// right border line of each busy box, highest first.
+    /// Finds the first free box of a shape that fits the grid. Searches the left border first, and
+    /// then the right border line of each busy box, with the highest box first.
     pub(crate) fn first(&mut self, shape: Sides) -> Option<Cuboid> {
         let whole = AxisRange { low: 0, high: self.grid.starts(1, shape[1]) - 1 };
         self.first_base(0, whole, shape).or_else(|| {

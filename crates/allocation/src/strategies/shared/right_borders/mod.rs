@@ -1,18 +1,18 @@
-//! Bases on the right borders of busy boxes: the searches of RBS, BL, TBL and GABL.
+//! Bases on the right borders of busy boxes, which are the searches of RBS, BL, TBL and GABL.
 //!
-//! A free placement can be moved left until it is on the machine's left face or touches the right
-//! side of a busy box. The bases on these borders are therefore sufficient:
+//! A free placement can be moved left until it is on the left face of the machine, or touches the
+//! right side of a busy box. Therefore, the bases on these borders are sufficient:
 //!
 //! ```text
 //!   b # # c      b: the left face; c: the right border of the box #
 //!   b # # c
 //! ```
 //!
-//! - `lines`: in 2D, along border lines; `walk` steps from box to box.
+//! - `lines`: the search in 2D, along border lines; `walk` goes from box to box.
 //! - `planes`, with `pieces` of planes: the engine in 3D; `planes_plain` is its plain search.
 //!
-//! The docs of [`rbs`](crate::strategies::contiguous::rbs) and
-//! [`tbl`](crate::strategies::contiguous::tbl) explain why nothing is missed, and the cost.
+//! The comments of [`rbs`](crate::strategies::contiguous::rbs) and
+//! [`tbl`](crate::strategies::contiguous::tbl) explain why nothing is missed, and state the cost.
 
 pub(crate) mod lines;
 mod lines_plain;

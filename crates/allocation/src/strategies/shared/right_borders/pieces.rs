@@ -1,4 +1,5 @@
-//! Pieces of a plane of bases after busy boxes are cut out. A piece is a rectangle along y and z.
+//! Pieces of a plane of bases that remain after busy boxes have been cut out. A piece is a
+//! rectangle along y and z.
 //!
 //! ```text
 //!   z   4 4 4 4      The region r is cut from a piece. Up to four slabs are left, in this order:
@@ -30,8 +31,8 @@ impl Piece {
     }
 }
 
-/// The pieces of a rectangle of bases that may pass the ends of rings, where it is cut. Each axis
-/// thus has up to two intervals.
+/// The pieces of a rectangle of bases that may cross the ends of rings, where it is cut. Therefore,
+/// each axis has up to two intervals.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pieces {
     pub(super) y: [AxisRange; 2],
@@ -39,7 +40,7 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    /// Returns the bases next to a box, whose placements share rows along y and z with it.
+    /// Returns the bases next to a box. Their placements share rows along y and z with the box.
     #[inline]
     pub(super) fn beside(grid: &Grid, held: &Cuboid, shape: Sides) -> Pieces {
         Pieces { y: covered_on(grid, held, shape, 1), z: covered_on(grid, held, shape, 2) }
@@ -59,7 +60,7 @@ pub(super) fn right_border(grid: &Grid, held: &Cuboid, side: u16) -> Option<u16>
     if !grid.wraps(0) {
         return (right < u32::from(starts)).then_some(right as u16);
     }
-    // If the side closes the ring, its only base is 0, which is the left face.
+    // If the side closes the ring, its only base is 0, which is on the left face.
     (side < n).then_some((right % u32::from(n)) as u16)
 }
 
@@ -117,7 +118,7 @@ impl<'a> KeptPiece<'a> {
         self.bases.contains(self.corner())
     }
 
-    /// Returns the nodes in all placements in the piece.
+    /// Returns the nodes in all placements of the piece.
     pub(super) fn hull(&self) -> Cuboid {
         let shape = self.bases.shape();
         let side = |axis: usize, piece: AxisRange| {
@@ -144,14 +145,14 @@ impl<'a> KeptPiece<'a> {
     }
 }
 
-/// Returns true if a box covers part of the piece that the tests were created for.
+/// Returns true if a box covers a part of the piece for which the tests were created.
 #[inline]
 pub(super) fn covers_some(tests: &[Cover; 3], held: &Cuboid) -> bool {
     tests.iter().all(|cover| cover.is_by(held))
 }
 
-/// Writes the pieces without a region to `rest`: up to four slabs for each, in the order shown in
-/// the module docs. The first of them decides which base is found.
+/// Writes the pieces without a region to `rest`. There are up to four slabs for each piece, in the
+/// order shown in the module's comment. The first of them determines which base is found.
 pub(super) fn subtract(pieces: &[Piece], region: Piece, rest: &mut Vec<Piece>) {
     rest.clear();
     for &piece in pieces {

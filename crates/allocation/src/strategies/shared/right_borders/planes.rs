@@ -1,13 +1,13 @@
-//! The engine of BL, TBL and GABL in 3D. It receives the set of all bases, and chooses the one that
-//! the plain search in [`planes_plain`](super::planes_plain) finds.
+//! The engine of BL, TBL and GABL in 3D. It receives the set of all bases, and chooses the base
+//! that the plain search in [`planes_plain`](super::planes_plain) would find.
 //!
-//! The plain search subtracts every busy box from a plane. The engine keeps one piece, the first
-//! that has a base. It is done when the piece's lowest corner is a base.
+//! The plain search subtracts every busy box from a plane. The engine keeps one piece, which is the
+//! first one that has a base. It is done when the lowest corner of the piece is a base.
 //!
-//! Invariant: the result is the base that the plain search finds. Pieces without a base vanish
+//! Invariant: the result is the base that the plain search would find. Pieces without a base vanish
 //! before that search ends, and no busy box covers a base.
 //!
-//! Cost: O(B) per plane for B boxes, while the piece is large. The boxes around a small piece are
+//! Cost: O(B) per plane for B boxes while the piece is large. The boxes around a small piece are
 //! found by their nodes.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid};
@@ -18,10 +18,10 @@ use super::walk::{BorderWalk, List};
 use crate::Work;
 use crate::strategies::shared::busy_list::BusyList;
 
-/// The busy boxes, in the order their planes are searched.
+/// The busy boxes, in the order in which their planes are searched.
 #[derive(Clone, Copy)]
 pub(crate) struct BusyBoxes<'a> {
-    /// Indexed by [`List`].
+    /// The boxes of each [`List`].
     lists: [&'a [Cuboid]; 2],
     /// The list, if it may store the box containing each node.
     by_node: Option<&'a BusyList>,
@@ -89,8 +89,8 @@ impl BorderPlanes {
         self.walk.begin(bases, boxes.by_node);
     }
 
-    /// Returns the box that the plain search finds. Since [`BorderPlanes::begin`], bases may have
-    /// been removed but not added, and boxes may have been added at the end.
+    /// Returns the box that the plain search would find. Since the call of [`BorderPlanes::begin`],
+    /// bases may have been removed but not added, and boxes may have been added at the end.
     pub(crate) fn next(&mut self, boxes: &BusyBoxes<'_>, bases: &BaseSet) -> Option<Cuboid> {
         let shape = bases.shape();
         if self.walk.has_left_face() {
@@ -119,8 +119,8 @@ impl BorderPlanes {
         None
     }
 
-    /// Returns the base that the plain search finds on a plane: the lowest in the first piece that
-    /// has one.
+    /// Returns the base that the plain search would find on a plane: the lowest base in the first
+    /// piece that has one.
     fn base_on(&mut self, boxes: &BusyBoxes<'_>, bases: &BaseSet, plane: Plane) -> Option<Cuboid> {
         let is_kept = |piece: &Piece| has_base(bases, plane.x, *piece);
         let piece = plane.pieces.iter().find(is_kept)?;
@@ -130,8 +130,8 @@ impl BorderPlanes {
         let mut index = 0;
         while !piece.is_done() {
             let left = boxes.count() - index;
-            // Reading a node takes longer than testing a box, so there must be few nodes and many
-            // boxes.
+            // Reading a node takes longer than testing a box. Therefore, there must be few nodes
+            // and many boxes.
             let few = left / 16;
             let finds_all = |list: &BusyList| list.within(&piece.hull(), few, &mut self.around);
             if by_node.is_some_and(finds_all) {
@@ -148,7 +148,7 @@ impl BorderPlanes {
     }
 
     /// Continues with only the boxes in `around`. No other box contains a node of the piece's
-    /// placements. Those before `from` have already been subtracted.
+    /// placements. The boxes before `from` have already been subtracted.
     fn cut_around(
         &mut self,
         mut piece: KeptPiece<'_>,

@@ -1,10 +1,10 @@
 //! The plain search of BL, TBL and GABL, which subtracts every busy box from every right border
 //! plane.
 //!
-//! Invariant: a plane's pieces contain exactly the bases on it that no box so far covers.
+//! Invariant: the pieces of a plane contain exactly the bases on it that no box so far covers.
 //!
-//! Cost: O(B) planes for B boxes, and O(B) pieces on each in practice; O(B^2) pieces of one plane
-//! in the worst case.
+//! Cost: O(B) planes for B boxes, and in practice O(B) pieces on each. In the worst case, a plane
+//! has O(B^2) pieces.
 
 use pavior_mesh::{Cuboid, Grid, Sides};
 
@@ -20,7 +20,7 @@ pub(super) struct Plane {
 }
 
 impl Plane {
-    /// Returns the machine's left face: the plane of the hypothetical box b0.
+    /// Returns the left face of the machine, which is the plane of the hypothetical box b0.
     pub(super) fn left_face(grid: &Grid, shape: Sides) -> Plane {
         let [y, z] = [1, 2].map(|axis| {
             let high = grid.starts(axis, shape[axis]) - 1;
@@ -29,14 +29,14 @@ impl Plane {
         Plane { x: 0, pieces: Pieces { y, z } }
     }
 
-    /// Returns a box's right border plane, if it can contain bases of the shape.
+    /// Returns the right border plane of a box, if it can contain bases of the shape.
     fn right_of(grid: &Grid, held: &Cuboid, shape: Sides) -> Option<Plane> {
         let x = right_border(grid, held, shape[0])?;
         Some(Plane { x, pieces: Pieces::beside(grid, held, shape) })
     }
 }
 
-/// The bases where a shape would overlap a busy box.
+/// The bases at which a shape would overlap a busy box.
 #[derive(Clone, Copy, Debug)]
 struct Region {
     x: [AxisRange; 2],
@@ -57,9 +57,9 @@ impl Region {
 #[derive(Clone)]
 pub(crate) struct PlaneSubtraction {
     grid: Grid,
-    /// The busy boxes' coverages for the current shape, which are the same on every plane.
+    /// The coverages of the busy boxes for the current shape, which are the same on every plane.
     regions: Vec<Region>,
-    /// What remains of the current plane, before and after a subtraction.
+    /// The parts of the current plane that remain, before and after a subtraction.
     plane: Vec<Piece>,
     rest: Vec<Piece>,
     tested: u64,
@@ -71,14 +71,14 @@ impl PlaneSubtraction {
         PlaneSubtraction { grid, regions, plane, rest, tested: 0 }
     }
 
-    /// Returns the number of planes searched, of busy boxes compared with each, and of pieces from
-    /// which one was subtracted.
+    /// Returns the number of planes searched, of busy boxes compared with each plane, and of pieces
+    /// from which a box was subtracted.
     pub(crate) fn work(&self) -> Work {
         Work::of_boxes(self.tested)
     }
 
-    /// Finds the first free box of a shape that fits the grid: on the machine's left face, then on
-    /// each busy box's right border plane, in order.
+    /// Finds the first free box of a shape that fits the grid. Searches the left face of the
+    /// machine first, and then the right border plane of each busy box, in order.
     pub(crate) fn first(&mut self, busy: &[Cuboid], shape: Sides) -> Option<Cuboid> {
         self.load(busy, shape);
         let left_face = self.first_base(Plane::left_face(&self.grid, shape), shape);
@@ -95,7 +95,7 @@ impl PlaneSubtraction {
         self.regions.extend(busy.iter().map(|held| Region::new(&self.grid, held, shape)));
     }
 
-    /// Returns the maximum number of pieces in any plane while a search for a shape processes all
+    /// Returns the maximum number of pieces in any plane if a search for a shape processes all
     /// planes to the end.
     pub(crate) fn most_pieces(&mut self, busy: &[Cuboid], shape: Sides) -> usize {
         self.load(busy, shape);
@@ -115,8 +115,8 @@ impl PlaneSubtraction {
         Some(Cuboid::new([plane.x, piece.y.low, piece.z.low], shape))
     }
 
-    /// Computes in `plane` the part of a plane that no busy box covers. Returns the maximum number
-    /// of pieces along the way.
+    /// Computes, in `plane`, the part of a plane that no busy box covers. Returns the maximum
+    /// number of pieces along the way.
     fn clear_plane(&mut self, plane: Plane) -> usize {
         self.plane.clear();
         self.plane.extend(plane.pieces.iter());

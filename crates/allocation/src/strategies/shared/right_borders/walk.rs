@@ -1,7 +1,7 @@
 //! A walk along a busy list that stops at boxes with bases next to their right sides.
 //!
-//! Each column with a base has its bit set. A box next to a column without one is passed. If there
-//! are few bases, the boxes are found from the nodes left of the bases:
+//! Each column with a base has its bit set. If a box is next to a column without a base, the walk
+//! passes it. If there are few bases, the boxes are found from the nodes left of the bases:
 //!
 //! ```text
 //!   columns:   0 1 0 0 1      a box next to column 3 is passed, one next to 4 is not
@@ -12,11 +12,11 @@
 //!
 //! 1. searches the left face, if [`BorderWalk::has_left_face`];
 //! 2. calls [`BorderWalk::skip_to_first`];
-//! 3. calls [`BorderWalk::next`] for a box, and [`BorderWalk::pass`] if there is no base next to
-//!    it, until there is one.
+//! 3. calls [`BorderWalk::next`] for a box and, as long as there is no base next to the box, calls
+//!    [`BorderWalk::pass`] and repeats this step.
 //!
 //! Invariant: bases may be removed during a walk, but none is added. The walk may stop at a box
-//! whose last base was removed. It never passes a box that has one, and visits no box twice.
+//! whose last base was removed. It never passes a box that has a base, and visits no box twice.
 //!
 //! Cost: O(words) to start, O(1) per box passed.
 
@@ -27,41 +27,41 @@ use crate::strategies::shared::busy_list::BusyList;
 /// A list along which a walk proceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum List {
-    /// The boxes granted by the machine.
+    /// The boxes that the machine has granted.
     Granted,
     /// The proposed boxes.
     Proposed,
 }
 
-/// The progress of the walk, and the data that determines where it stops.
+/// The progress of the walk, and the data that determine where it stops.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BorderWalk {
     /// The machine's side along x.
     side: u32,
-    /// The columns with bases: bit x % 64 of word x / 64.
+    /// The columns with bases, where column x is bit x % 64 of word x / 64.
     columns: Vec<u64>,
     finder: Finder,
-    /// With [`Finder::AllKeys`]: the keys of the boxes that had bases next to them, and how many of
-    /// these boxes were passed.
+    /// With [`Finder::AllKeys`]: the keys of the boxes that had bases next to them, and the number
+    /// of these boxes that were passed.
     keys: Vec<u64>,
     keys_passed: usize,
-    /// The number of boxes passed, by [`List`]. This is also the index of the next box.
+    /// The number of boxes passed in each [`List`], which is also the index of the next box.
     passed: [usize; 2],
 }
 
-/// How granted boxes with bases next to them are found.
+/// The way in which granted boxes with bases next to them are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Finder {
     /// From the bits of the columns, box by box along the list.
     #[default]
     Columns,
-    /// The first box from the nodes left of the bases, others as with `Columns`.
+    /// The first box from the nodes left of the bases, and the others as with `Columns`.
     FirstKey,
     /// All boxes from the nodes left of the bases, when the walk starts.
     AllKeys,
 }
 
-/// A box where a walk stops.
+/// A box at which a walk stops.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stop {
     /// The index of the box in its list.
@@ -71,7 +71,8 @@ pub(super) struct Stop {
 }
 
 impl BorderWalk {
-    /// Starts a walk, in O(words). A list that stores each node's box may make it faster.
+    /// Starts a walk. A list that stores the box of each node may make it faster. Takes O(words)
+    /// time.
     pub(super) fn begin(&mut self, bases: &BaseSet, list: Option<&BusyList>) {
         self.side = u32::from(bases.grid().side(0));
         bases.columns_into(&mut self.columns);
@@ -88,7 +89,7 @@ impl BorderWalk {
         self.passed = [0; 2];
     }
 
-    /// Returns true if there may be a base in column 0, on the machine's left face.
+    /// Returns true if there may be a base in column 0, on the left face of the machine.
     pub(super) fn has_left_face(&self) -> bool {
         self.columns[0] & 1 == 1
     }
@@ -104,20 +105,20 @@ impl BorderWalk {
         self.passed[list as usize]
     }
 
-    /// Passes the box where the walk has stopped, because no base is left next to it.
+    /// Passes the box at which the walk has stopped, because there is no base left next to it.
     pub(super) fn pass(&mut self, list: List) {
         self.passed[list as usize] += 1;
     }
 
-    /// Moves the walk back if a box was inserted into a list at `index`, so that this box and those
-    /// after it count as not passed.
+    /// Moves the walk back because a box was inserted into a list at `index`. This box and those
+    /// after it then count as not passed.
     pub(super) fn turn_back(&mut self, list: List, index: usize) {
         let passed = &mut self.passed[list as usize];
         *passed = (*passed).min(index);
     }
 
     /// Passes the granted boxes before the first one with a base next to it, if this is cheaper
-    /// than a walk.
+    /// than walking.
     pub(super) fn skip_to_first(&mut self, granted: Option<&BusyList>, bases: &BaseSet) {
         if let Some(granted) = granted.filter(|_| self.finder == Finder::FirstKey) {
             self.passed[List::Granted as usize] = granted.first_beside(bases);
@@ -125,7 +126,7 @@ impl BorderWalk {
     }
 
     /// Returns the next box that may have a base in the column on its right. `granted` is the list
-    /// of the machine's boxes if it may store the box containing each node.
+    /// of the machine's boxes, if that list may store the box containing each node.
     #[inline]
     pub(super) fn next(
         &mut self,
@@ -147,7 +148,7 @@ impl BorderWalk {
         while let Some(&key) = self.keys.get(self.keys_passed) {
             let index = list.place_of(key);
             if index >= *passed {
-                // The key stays in place: once the box has been passed, its index is too low.
+                // The key stays in place. When the box has been passed, its index is too low.
                 *passed = index;
                 return Some(Stop { index, x: self.right_of(&list.boxes()[index]) as u16 });
             }
