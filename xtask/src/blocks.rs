@@ -92,7 +92,7 @@ fn of_page(page: &'static str, text: &str) -> Vec<Block> {
 /// A fresh clone, and the path where its blocks find the program.
 struct Clone {
     folder: PathBuf,
-    path: std::ffi::OsString,
+    path: String,
     /// The folder for the blocks' own temporary files.
     temporary: PathBuf,
 }
@@ -120,9 +120,8 @@ impl Clone {
         let who = ["-c", "user.name=blocks", "-c", "user.email=blocks@localhost"];
         let commit = ["commit", "--quiet", "--allow-empty", "--message", "Current sources"];
         git(&folder, &[&who[..], &commit].concat())?;
-        let others = std::env::var_os("PATH").unwrap_or_default();
-        let path = std::env::join_paths([bin].into_iter().chain(std::env::split_paths(&others)));
-        Ok(Clone { folder, path: path.map_err(|error| error.to_string())?, temporary })
+        let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
+        Ok(Clone { folder, path, temporary })
     }
 
     /// Runs a block, then ends all of its processes.

@@ -28,12 +28,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
 /// Builds the module and the page, each only if its sources have changed. Returns false if they are
 /// skipped because this machine lacks a required tool.
 pub(crate) fn page(root: &Path) -> Result<bool, String> {
-    let tools = if has_target(root) {
-        viewer::prepared(root)
-    } else {
-        Err(format!("rustup target add {TARGET} fails"))
-    };
-    let folder = match tools {
+    let folder = match target(root).and_then(|()| viewer::prepared(root)) {
         Ok(folder) => folder,
         Err(why) => {
             notes::skip("the page that runs the engine", &why);
@@ -54,12 +49,13 @@ pub(crate) fn page(root: &Path) -> Result<bool, String> {
     Ok(true)
 }
 
-/// Returns true if the repository's toolchain has the target, or can get it.
-fn has_target(root: &Path) -> bool {
+/// Checks that the repository's toolchain has the target, or can get it.
+fn target(root: &Path) -> Result<(), String> {
     let mut add = Command::new("rustup");
     let mut find = Command::new("rustc");
     add.args(["target", "add", TARGET]).current_dir(root);
     find.args(["--print", "target-libdir", "--target", TARGET]).current_dir(root);
-    process::output(&mut add).is_ok()
-        || process::output(&mut find).is_ok_and(|folder| Path::new(folder.trim()).is_dir())
+    let is_there = process::output(&mut add).is_ok()
+        || process::output(&mut find).is_ok_and(|folder| Path::new(folder.trim()).is_dir());
+    is_there.then_some(()).ok_or_else(|| format!("rustup target add {TARGET} fails"))
 }

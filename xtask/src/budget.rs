@@ -90,13 +90,11 @@ fn count(parts: &[Part], files: &[(String, Lines)]) -> Result<Vec<Lines>, String
     for (name, lines) in files {
         let owner = parts.iter().position(|part| part.contains(name));
         let owner = owner.ok_or(format!("{PAGE}: no part of the budget contains {name}"))?;
-        counts[owner] = sum([counts[owner], *lines].into_iter());
+        for language in [0, 1] {
+            counts[owner][language] += lines[language];
+        }
     }
     Ok(counts)
-}
-
-fn sum(lines: impl Iterator<Item = Lines>) -> Lines {
-    lines.fold([0, 0], |sum, lines| [sum[0] + lines[0], sum[1] + lines[1]])
 }
 
 /// Formats a number with commas between groups of three digits.
@@ -120,7 +118,7 @@ fn lowered(page: &str, files: &[(String, Lines)]) -> Result<String, String> {
     for (counted, part) in count(&parts, files)?.into_iter().zip(&mut parts) {
         part.limits = [0, 1].map(|language| part.limits[language].min(counted[language]));
     }
-    let limits = sum(parts.iter().map(|part| part.limits));
+    let limits = [0, 1].map(|language| parts.iter().map(|part| part.limits[language]).sum());
     parts.push(Part { name: "all".to_string(), folders: String::new(), limits });
     let row = |line: &str| {
         let name = part(line).map(|part| part.name);

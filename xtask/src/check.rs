@@ -1,5 +1,6 @@
 //! `cargo xtask check` runs the steps, each in a separate process, with waiting steps alongside
 //! computing ones, and reports the results.
+#![allow(clippy::disallowed_methods, reason = "steps are timed")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,13 +9,10 @@ use std::sync::mpsc;
 use std::time::Instant;
 
 use crate::notes;
-use crate::steps::{self, STEPS, Step, Uses};
+use crate::steps::{self, BOTH, PACKAGING, STEPS, Step, WAIT};
 
 /// The free disk space, in bytes, that the checks need for all that they download and build.
 const ROOM: u64 = 24_000_000_000;
-
-/// The cores that computing steps share.
-const CORES: usize = 2;
 
 /// The number of output lines shown for a failed step; for tests, the number of characters shown
 /// for each failed test.
@@ -41,20 +39,16 @@ struct Ended {
     processor: f64,
 }
 
-/// Runs all steps, or the named ones and their prerequisites. Returns the failures.
-pub(crate) fn run(root: &Path, only: &[&str]) -> Vec<String> {
-    let steps = match chosen(only) {
-        Ok(steps) => steps,
-        Err(problem) => return vec![problem],
-    };
-    if let Err(problem) = room(root) {
-        return vec![problem];
-    }
+/// Runs all steps, or the named ones and their prerequisites. Returns the failures, or an error
+/// that is not the failure of a step.
+pub(crate) fn run(root: &Path, only: &[&str]) -> Result<Vec<String>, String> {
+    let steps = chosen(only)?;
+    room(root)?;
     notes::begin(root);
     let began = (Instant::now(), machine_seconds());
     // The build may replace this program's file while it runs.
     let program = std::env::current_exe().unwrap_or_default();
-    let ended = Run { root: root.to_path_buf(), program }.steps(&steps);
+    let ended = run_steps(root, &program, &steps);
     println!("\nstep              wall processor, in seconds");
     for ended in &ended {
         println!("{}", row(ended));
@@ -64,22 +58,14 @@ pub(crate) fn run(root: &Path, only: &[&str]) -> Vec<String> {
     let logs = ended.iter().map(|ended| fs::read(log(root, ended.step)).unwrap_or_default());
     let (passed, failed) = counts(&String::from_utf8_lossy(&logs.flatten().collect::<Vec<u8>>()));
     println!("tests: {passed} passed, {failed} failed");
-    let left: Vec<&str> =
-        STEPS.iter().filter(|step| step.packaging).map(|step| step.name).collect();
     if only.is_empty() && !notes::all_required() {
-        println!("steps for .ci/run alone: {}", left.join(", "));
+        println!("steps for .ci/run alone: {}", PACKAGING.join(", "));
     }
     let problems: Vec<String> = ended.iter().filter_map(|ended| problem(root, ended)).collect();
-    if !problems.is_empty() {
-        return problems;
+    if problems.is_empty() {
+        println!("{}", notes::verdict(&notes::skipped(root), notes::all_required())?);
     }
-    match notes::verdict(&notes::skipped(root), notes::all_required()) {
-        Ok(end) => {
-            println!("{end}");
-            Vec::new()
-        }
-        Err(problem) => vec![problem],
-    }
+    Ok(problems)
 }
 
 /// Returns the named steps with all their prerequisites, in table order. If none are named, returns
@@ -93,8 +79,9 @@ fn chosen(only: &[&str]) -> Result<Vec<&'static Step>, String> {
         }
         at += 1;
     }
-    let is_usual = |step: &Step| only.is_empty() && (!step.packaging || notes::all_required());
-    Ok(STEPS.iter().filter(|step| is_usual(step) || names.contains(&step.name)).collect())
+    let is_usual = |name| notes::all_required() || !PACKAGING.contains(name);
+    let is_chosen = |name| names.contains(name) || only.is_empty() && is_usual(name);
+    Ok(STEPS.iter().filter(|step| is_chosen(&step.name)).collect())
 }
 
 /// Reports the disk space that the checks need, and fails if the disk has less.
@@ -120,83 +107,76 @@ fn room(root: &Path) -> Result<(), String> {
     }
 }
 
-/// A run of the checks.
-struct Run {
-    root: PathBuf,
-    /// This program.
-    program: PathBuf,
+/// Runs steps with this program: waiting steps start as soon as the steps that they follow have
+/// finished, and computing steps start in order, as cores become free.
+fn run_steps(root: &Path, program: &Path, steps: &[&'static Step]) -> Vec<Ended> {
+    let (sender, receiver) = mpsc::channel::<Ended>();
+    let mut waiting = steps.to_vec();
+    let mut running: Vec<&Step> = Vec::new();
+    let mut ended: Vec<Ended> = Vec::new();
+    std::thread::scope(|scope| {
+        loop {
+            let mut taken: usize = running.iter().map(|step| step.cores).sum();
+            let mut at = 0;
+            while at < waiting.len() {
+                let step = waiting[at];
+                let is_over = |name: &str| {
+                    ended.iter().any(|end| end.step.name == name)
+                        || !steps.iter().any(|step| step.name == name)
+                };
+                let is_ready = step.follows().all(is_over);
+                if !is_ready || taken + step.cores > BOTH {
+                    // No later step takes the cores that this one waits for.
+                    taken = if step.cores > 0 { BOTH } else { taken };
+                    at += 1;
+                    continue;
+                }
+                taken += step.cores;
+                running.push(waiting.remove(at));
+                let sender = sender.clone();
+                let lost = lost(step, &ended);
+                scope.spawn(move || sender.send(run_step(root, program, step, lost)));
+            }
+            if running.is_empty() {
+                break;
+            }
+            let end = receiver.recv().expect("a running step ends");
+            running.retain(|step| step.name != end.step.name);
+            eprintln!("{}", row(&end));
+            ended.push(end);
+        }
+    });
+    ended
 }
 
-impl Run {
-    /// Runs steps: waiting steps start as soon as the steps that they follow have finished, and
-    /// computing steps start in order, as cores become free.
-    fn steps(&self, steps: &[&'static Step]) -> Vec<Ended> {
-        let (sender, receiver) = mpsc::channel::<Ended>();
-        let mut waiting = steps.to_vec();
-        let mut running: Vec<&Step> = Vec::new();
-        let mut ended: Vec<Ended> = Vec::new();
-        std::thread::scope(|scope| {
-            loop {
-                let mut taken: usize = running.iter().map(|step| cores(step)).sum();
-                let mut at = 0;
-                while at < waiting.len() {
-                    let step = waiting[at];
-                    let is_over = |name: &str| {
-                        ended.iter().any(|end| end.step.name == name)
-                            || !steps.iter().any(|step| step.name == name)
-                    };
-                    let is_ready = step.follows().all(is_over);
-                    if !is_ready || taken + cores(step) > CORES {
-                        // No later step takes the cores that this one waits for.
-                        taken = if cores(step) > 0 { CORES } else { taken };
-                        at += 1;
-                        continue;
-                    }
-                    taken += cores(step);
-                    running.push(waiting.remove(at));
-                    let sender = sender.clone();
-                    let lost = lost(step, &ended);
-                    scope.spawn(move || sender.send(self.step(step, lost)));
-                }
-                if running.is_empty() {
-                    break;
-                }
-                let end = receiver.recv().expect("a running step ends");
-                running.retain(|step| step.name != end.step.name);
-                eprintln!("{}", row(&end));
-                ended.push(end);
-            }
-        });
-        ended
+/// Runs a step in a separate process, unless a step that it follows did not pass.
+fn run_step(root: &Path, program: &Path, step: &'static Step, lost: Option<&'static str>) -> Ended {
+    if let Some(lost) = lost {
+        return Ended { step, end: End::Skipped(lost), seconds: 0.0, processor: 0.0 };
     }
+    eprintln!("started: {} ({})", step.name, step.does);
+    // A step that is killed notes no time, and the file may be from an earlier run.
+    let noted = seconds_file(root, step);
+    let _ = fs::remove_file(&noted);
+    let began = Instant::now();
+    let passed = passes(root, program, step).is_ok_and(|passed| passed);
+    let end = if passed { End::Passed } else { End::Failed };
+    let processor = fs::read_to_string(noted).unwrap_or_default().parse().unwrap_or(f64::NAN);
+    Ended { step, end, seconds: began.elapsed().as_secs_f64(), processor }
+}
 
-    /// Runs a step in a separate process, unless a step that it follows did not pass.
-    fn step(&self, step: &'static Step, lost: Option<&'static str>) -> Ended {
-        if let Some(lost) = lost {
-            return Ended { step, end: End::Skipped(lost), seconds: 0.0, processor: 0.0 };
-        }
-        eprintln!("started: {} ({})", step.name, step.does);
-        let began = Instant::now();
-        let passed = self.process(step).is_ok_and(|passed| passed);
-        let end = if passed { End::Passed } else { End::Failed };
-        let processor = fs::read_to_string(seconds_file(&self.root, step)).unwrap_or_default();
-        let processor = processor.parse().unwrap_or(f64::NAN);
-        Ended { step, end, seconds: began.elapsed().as_secs_f64(), processor }
-    }
-
-    fn process(&self, step: &Step) -> std::io::Result<bool> {
-        let log = log(&self.root, step);
-        fs::create_dir_all(log.parent().unwrap_or(&self.root))?;
-        let log = fs::File::create(log)?;
-        // A test that waits gets the processor first, so that other steps do not delay it.
-        let priority = if matches!(step.uses, Uses::Wait) { "0" } else { "10" };
-        let mut process = Command::new("nice");
-        process.args(["-n", priority]).arg(&self.program).args(["step", step.name]);
-        process.current_dir(&self.root).env(notes::NOTES, notes::path(&self.root));
-        process.env(SECONDS, seconds_file(&self.root, step));
-        let output = process.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
-        Ok(output.status()?.success())
-    }
+fn passes(root: &Path, program: &Path, step: &Step) -> std::io::Result<bool> {
+    let log = log(root, step);
+    fs::create_dir_all(log.parent().unwrap_or(root))?;
+    let log = fs::File::create(log)?;
+    // A test that waits gets the processor first, so that other steps do not delay it.
+    let priority = if step.cores == WAIT { "0" } else { "10" };
+    let mut process = Command::new("nice");
+    process.args(["-n", priority]).arg(program).args(["step", step.name]);
+    process.current_dir(root).env(pavior_trials::NOTES, notes::path(root));
+    process.env(SECONDS, seconds_file(root, step));
+    let output = process.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+    Ok(output.status()?.success())
 }
 
 /// Returns the path of a step's output file.
@@ -250,15 +230,6 @@ fn problem(root: &Path, ended: &Ended) -> Option<String> {
     }
 }
 
-/// Returns the number of cores that a step makes unavailable to computing steps.
-fn cores(step: &Step) -> usize {
-    match step.uses {
-        Uses::Both => CORES,
-        Uses::One => 1,
-        Uses::Wait => 0,
-    }
-}
-
 /// Returns a step that did not pass and that the given step follows.
 fn lost(step: &Step, ended: &[Ended]) -> Option<&'static str> {
     let mut lost = ended.iter().filter(|end| !matches!(end.end, End::Passed));
@@ -287,14 +258,12 @@ fn last(output: &str) -> String {
 
 /// Returns the numbers of passed and failed tests in the output of Rust's test harness.
 fn counts(said: &str) -> (usize, usize) {
-    let number = |line: &str, what: &str| {
-        let before = line.split(what).next()?.trim_end();
-        before.rsplit(' ').next()?.parse::<usize>().ok()
-    };
-    let results = said.lines().filter(|line| line.starts_with("test result: "));
-    let counts = results.map(|line| (number(line, " passed"), number(line, " failed")));
-    counts.fold((0, 0), |sum, (passed, failed)| {
-        (sum.0 + passed.unwrap_or(0), sum.1 + failed.unwrap_or(0))
+    // Such as `ok. 12 passed; 3 failed; 0 ignored`.
+    let results = said.lines().filter_map(|line| line.strip_prefix("test result: "));
+    results.fold((0, 0), |(passed, failed), result| {
+        let words: Vec<&str> = result.split(' ').collect();
+        let number = |at: usize| words.get(at).and_then(|word| word.parse().ok()).unwrap_or(0);
+        (passed + number(1), failed + number(3))
     })
 }
 
@@ -310,9 +279,20 @@ mod tests {
         assert_eq!(names(&["tidy"]), Ok(vec!["tidy"]));
         let release = names(&["release"]).unwrap();
         assert!(release.ends_with(&["python", "release"]) && release.contains(&"build"));
-        let usual = STEPS.iter().filter(|step| !step.packaging || notes::all_required());
-        assert_eq!(names(&[]).unwrap().len(), usual.count());
+        let left = if notes::all_required() { 0 } else { PACKAGING.len() };
+        assert_eq!(names(&[]).unwrap().len(), STEPS.len() - left);
         assert!(names(&["tidy", "x"]).unwrap_err().contains("there is no step `x`"));
+    }
+
+    #[test]
+    fn a_killed_step_has_no_processor_time() {
+        let root = std::env::temp_dir().join(format!("pavior-killed-{}", std::process::id()));
+        let noted = seconds_file(&root, &STEPS[0]);
+        fs::create_dir_all(noted.parent().unwrap()).unwrap();
+        fs::write(&noted, "12.50").unwrap();
+        let ended = run_step(&root, Path::new("false"), &STEPS[0], None);
+        assert!(matches!(ended.end, End::Failed) && ended.processor.is_nan());
+        fs::remove_dir_all(root).unwrap();
     }
 
     #[test]

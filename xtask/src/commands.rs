@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::{blocks, budget, check, kinds, links, long, measure, messages, process, python};
-use crate::{release, steps, strategy, tools};
+use crate::{packaging, steps, strategy, tools};
 
 /// A command of `cargo xtask`.
 struct Command {
@@ -83,16 +83,17 @@ const COMMANDS: &[Command] = &[
     command("service", "",
         "Measure `pavior serve`: load, recovery, a day and a week of a real log, frames",
         "15 minutes on a quiet machine, and a release build",
-        "a real log in ../shared/traces, Chromium", |root, _| measure::service(root)),
+        "a real log in ../shared/traces, Chromium", |root, _| measure::run(root, measure::SERVICE)),
     command("growth", "", "Measure the cost of large machines, long queues and many clients",
-        "at most 20 minutes on a quiet machine", RUST, |root, _| measure::growth(root)),
+        "at most 20 minutes on a quiet machine", RUST,
+        |root, _| measure::run(root, measure::GROWTH)),
     command("dist", "", "Make a release in dist/: archives, .deb, wheel, bill of materials",
         "ten minutes", "Linux on x86-64, Python 3.11, dpkg-deb, binutils",
-        |root, _| release::dist(root).err().into_iter().collect()),
+        |root, _| packaging::dist(root).err().into_iter().collect()),
     command("installed", "[VERSION]",
         "Install and use the release in dist/ in a clean Debian 12 or 13. Default: 13",
         "one minute; longer the first time", "root, debootstrap",
-        |root, words| release::installed(root, words).err().into_iter().collect()),
+        |root, words| packaging::installed(root, words).err().into_iter().collect()),
     command("tools", "", "Install the Debian packages that the checks use", "two minutes",
         "root, Debian", |root, _| tools::install(root)),
 ];
@@ -103,7 +104,8 @@ fn check_steps(root: &Path, words: &[String]) -> Vec<String> {
         return vec!["--only needs the name of a step".to_string()];
     }
     let names = words.iter().map(|word| word.trim_start_matches("--only").trim_matches('='));
-    check::run(root, &names.filter(|name| !name.is_empty()).collect::<Vec<&str>>())
+    let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
+    check::run(root, &names).unwrap_or_else(|problem| vec![problem])
 }
 
 /// Runs the command given by a command line's words, or prints help. Returns the problems, or an
@@ -132,23 +134,21 @@ pub(crate) fn run(root: &Path, words: &[String]) -> Result<Vec<String>, String> 
 impl Command {
     /// Checks the number of arguments, and that options are known.
     fn accepts(&self, arguments: &[String]) -> Result<(), String> {
-        let least = self.usage.split_whitespace().filter(|word| !word.contains(['[', ']'])).count();
-        let most = self.usage.split_whitespace().count();
-        let is_missing = arguments.len() < least;
-        let is_unexpected = arguments.len() > most && !self.usage.ends_with("...");
+        let words = self.usage.split_whitespace();
+        let least = words.clone().filter(|word| !word.contains(['[', ']'])).count();
+        let most = if self.usage.ends_with("...") { usize::MAX } else { words.count() };
         let is_known = |word: &str| {
             let option = word.split('=').next().unwrap_or_default();
             self.usage.split(['[', ' ']).any(|known| known == option)
         };
         let mut options = arguments.iter().filter(|word| word.starts_with('-'));
-        if let Some(option) = options.find(|option| !is_known(option)) {
-            Err(format!("there is no option `{option}`\n\n{}", self.help()))
-        } else if is_missing || is_unexpected {
-            let problem = if is_missing { "an argument is missing" } else { "too many arguments" };
-            Err(format!("{problem}\n\n{}", self.help()))
-        } else {
-            Ok(())
-        }
+        let problem = match options.find(|option| !is_known(option)) {
+            Some(option) => format!("there is no option `{option}`"),
+            None if arguments.len() < least => "an argument is missing".to_string(),
+            None if arguments.len() > most => "too many arguments".to_string(),
+            None => return Ok(()),
+        };
+        Err(format!("{problem}\n\n{}", self.help()))
     }
 
     fn help(&self) -> String {

@@ -62,20 +62,17 @@ fn of_packages(packages: &[Value]) -> Vec<String> {
             problems.push(format!("{name} {version}: `{license}` is not one of {permissive}"));
         }
     }
-    for (name, found) in &versions {
-        if found.len() > 1 && !SEVERAL.iter().any(|(known, _)| known == name) {
-            let found: Vec<&str> = found.iter().copied().collect();
-            problems.push(format!(
+    for (name, found) in versions {
+        let found: Vec<&str> = found.into_iter().collect();
+        match (found.len() > 1, SEVERAL.iter().any(|(known, _)| *known == name)) {
+            (true, false) => problems.push(format!(
                 "{name}: versions {}; use a single version, or list the package with the reason \
                  in xtask/src/dependencies.rs",
                 found.join(" and ")
-            ));
-        }
-    }
-    for (name, _) in SEVERAL {
-        if versions.get(name).is_some_and(|found| found.len() < 2) {
-            problems
-                .push(format!("{name} has one version; remove it from xtask/src/dependencies.rs"));
+            )),
+            (false, true) => problems
+                .push(format!("{name} has one version; remove it from xtask/src/dependencies.rs")),
+            _ => {}
         }
     }
     problems
@@ -96,6 +93,7 @@ fn other_licenses_and_duplicate_versions_are_found() {
         ("b", "1.0.0", ""),
         ("c", "1.0.0", "MIT AND GPL-3.0"),
         ("d", "1.0.0", "(MIT OR Apache-2.0) AND Unicode-3.0"),
+        ("syn", "2.0.0", "MIT"),
     ];
     let package = |(name, version, license)| {
         serde_json::json!({
@@ -103,7 +101,8 @@ fn other_licenses_and_duplicate_versions_are_found() {
         })
     };
     let found = of_packages(&packages.map(package)).join("\n");
-    assert_eq!(found.lines().count(), 3, "{found}");
+    assert_eq!(found.lines().count(), 4, "{found}");
+    assert!(found.contains("syn has one version"), "{found}");
     assert!(found.contains("a: versions 1.0.0 and 2.0.0"), "{found}");
     assert!(found.contains("b 1.0.0: `` is not") && found.contains("c 1.0.0: `MIT AND"), "{found}");
 }

@@ -31,10 +31,8 @@ fn listed(index: &str) -> BTreeMap<&str, BTreeSet<&'static str>> {
         if let Some(text) = line.strip_prefix("## ") {
             heading = text.to_lowercase();
         }
-        let Some((_, row)) = line.strip_prefix("| [").and_then(|row| row.split_once("](")) else {
-            continue;
-        };
-        let Some((page, cells)) = row.split_once(')') else { continue };
+        let link = line.strip_prefix("| [").and_then(|row| row.split_once("]("));
+        let Some((page, cells)) = link.and_then(|(_, row)| row.split_once(')')) else { continue };
         // In a reading path, the second cell has the kind; elsewhere the heading is the kind or its
         // plural.
         let cell = cells.split('|').nth(1).unwrap_or_default().trim();

@@ -2,7 +2,7 @@
 //! valid and have alt text.
 
 use std::collections::BTreeMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
@@ -34,24 +34,25 @@ struct Link {
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let single = PAGES.map(|page| root.join(page));
     let files = FOLDERS.iter().flat_map(|folder| sources(&root.join(folder), "md")).chain(single);
-    let mut pages = BTreeMap::new();
-    for file in files {
-        if let Ok(text) = std::fs::read_to_string(&file) {
-            pages.insert(file.strip_prefix(root).unwrap_or(&file).to_path_buf(), Page::of(&text));
-        }
-    }
+    let read = |file: PathBuf| {
+        let text = std::fs::read_to_string(&file).ok()?;
+        Some((file.canonicalize().ok()?, Page::of(&text)))
+    };
+    let pages: BTreeMap<PathBuf, Page> = files.filter_map(read).collect();
+    let root = root.canonicalize().unwrap_or_default();
     let mut problems = Vec::new();
     for (path, page) in &pages {
+        let name = path.strip_prefix(&root).unwrap_or(path).display();
         for link in &page.links {
-            if let Err(problem) = follow(root, path, link, &pages) {
-                problems.push(format!("{}:{}: {problem}", path.display(), link.line));
+            if let Err(problem) = follow(&root, path, link, &pages) {
+                problems.push(format!("{name}:{}: {problem}", link.line));
             }
         }
     }
     problems
 }
 
-/// Checks the target of a link.
+/// Checks the target of a link on a page. Paths are absolute.
 fn follow(
     root: &Path,
     page: &Path,
@@ -63,15 +64,15 @@ fn follow(
         return Ok(());
     }
     let (path, anchor) = target.split_once('#').unwrap_or((target.as_str(), ""));
-    let path = if path.is_empty() { page.to_path_buf() } else { beside(page, path)? };
-    let file = root.join(&path);
-    if !file.exists() {
-        return Err(format!("there is no {target}"));
+    let file = if path.is_empty() { page.to_path_buf() } else { page.with_file_name(path) };
+    let file = file.canonicalize().map_err(|_| format!("there is no {target}"))?;
+    if !file.starts_with(root) {
+        return Err(format!("{target} is outside the repository"));
     }
     if !anchor.is_empty() {
-        let page = pages.get(&path).ok_or(format!("{target}: an anchor outside any page"))?;
+        let page = pages.get(&file).ok_or(format!("{target}: an anchor outside any page"))?;
         if !page.anchors.iter().any(|there| there == anchor) {
-            return Err(format!("{} has no heading #{anchor}", path.display()));
+            return Err(format!("{target}: there is no such heading"));
         }
     }
     match &link.image {
@@ -79,20 +80,6 @@ fn follow(
         Some(_) if !is_image(&file) => Err(format!("{target} is not a PNG, WebP or SVG")),
         _ => Ok(()),
     }
-}
-
-/// Resolves a path relative to a page, returning it relative to the root.
-fn beside(page: &Path, path: &str) -> Result<PathBuf, String> {
-    let mut found = page.parent().unwrap_or(Path::new("")).to_path_buf();
-    for part in Path::new(path).components() {
-        match part {
-            Component::ParentDir if found.pop() => {}
-            Component::ParentDir => return Err(format!("{path} is outside the repository")),
-            Component::CurDir => {}
-            part => found.push(part),
-        }
-    }
-    Ok(found)
 }
 
 fn is_image(file: &Path) -> bool {
@@ -109,7 +96,7 @@ fn is_image(file: &Path) -> bool {
 impl Page {
     fn of(text: &str) -> Page {
         let mut page = Page::default();
-        let (mut heading, mut alt) = (None, None);
+        let (mut heading, mut is_image) = (None, false);
         for (event, range) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
             let line = text[..range.start].matches('\n').count() + 1;
             match event {
@@ -121,19 +108,15 @@ impl Page {
                     page.links.push(Link { line, target: dest_url.to_string(), image: None });
                 }
                 Event::Start(Tag::Image { dest_url, .. }) => {
-                    alt = Some((line, dest_url.to_string(), String::new()));
+                    let (target, image) = (dest_url.to_string(), Some(String::new()));
+                    page.links.push(Link { line, target, image });
+                    is_image = true;
                 }
-                Event::End(TagEnd::Image) => {
-                    let image = alt.take();
-                    page.links.extend(image.map(|(line, target, text)| Link {
-                        line,
-                        target,
-                        image: Some(text),
-                    }));
-                }
+                Event::End(TagEnd::Image) => is_image = false,
                 Event::Text(text) | Event::Code(text) => {
-                    let texts = [heading.as_mut(), alt.as_mut().map(|(_, _, text)| text)];
-                    texts.into_iter().flatten().for_each(|part| part.push_str(&text));
+                    let image = page.links.last_mut().filter(|_| is_image);
+                    let alt = image.and_then(|link| link.image.as_mut());
+                    heading.iter_mut().chain(alt).for_each(|part| part.push_str(&text));
                 }
                 _ => {}
             }
@@ -177,15 +160,15 @@ mod tests {
     fn missing_files_anchors_and_texts_are_found() {
         let root = std::env::temp_dir().join(format!("pavior-links-{}", std::process::id()));
         std::fs::create_dir_all(root.join("docs")).unwrap();
-        let page = "# One\n[a](b.md)\n[a](#one)\n[a](#two)\n![](c.svg)\n[a](../../d)\n![t](e.svg)";
+        let page = "# One\n[a](b.md)\n[a](#one)\n[a](#two)\n![](c.svg)\n[a](../..)\n![t](e.svg)";
         std::fs::write(root.join("docs/a.md"), page).unwrap();
         std::fs::write(root.join("docs/c.svg"), "<svg/>").unwrap();
         std::fs::write(root.join("docs/e.svg"), "text").unwrap();
         let found = [
             "docs/a.md:2: there is no b.md",
-            "docs/a.md:4: docs/a.md has no heading #two",
+            "docs/a.md:4: #two: there is no such heading",
             "docs/a.md:5: c.svg has no alt text",
-            "docs/a.md:6: ../../d is outside the repository",
+            "docs/a.md:6: ../.. is outside the repository",
             "docs/a.md:7: e.svg is not a PNG, WebP or SVG",
         ];
         assert_eq!(problems(&root), found);

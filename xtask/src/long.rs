@@ -34,7 +34,7 @@ pub(crate) fn attack(root: &Path, _: &[String]) -> Vec<String> {
     let failed = ["pavior-serve", "pavior-slurm", "pavior-cli"].into_iter().filter_map(|package| {
         // Some attacks are next to the code that they attack.
         let words = format!("--quiet --package {package} --tests attack -- --test-threads 1");
-        tests(root, &words, &[(notes::NOTES, &notes.to_string_lossy())])
+        tests(root, &words, &[(pavior_trials::NOTES, &notes.to_string_lossy())])
     });
     let failed = failed.collect();
     print!("{}", notes::attacks(root));
@@ -100,10 +100,7 @@ pub(crate) fn prepare_kube(root: &Path) -> Vec<String> {
 pub(crate) fn slurm(root: &Path, given: &[String]) -> Vec<String> {
     let (release, seeds) = (given[0].as_str(), given[1..].join(" "));
     if !SLURM.contains(&release) {
-        return vec![format!(
-            "there is no release `{release}`; choose one of {}",
-            SLURM.join(", ")
-        )];
+        return unknown(release, &SLURM);
     }
     let test = format!("a_cluster_of_64_nodes::slurm_{}", release.replace('.', "_"));
     let words = format!("-p pavior-slurm --test it {test} -- --nocapture");
@@ -129,9 +126,10 @@ pub(crate) fn kube(root: &Path, given: &[String]) -> Vec<String> {
         _ if KUBERNETES.contains(&release) => {
             run("it", release, &[LONG, ("PAVIOR_SEEDS", &seeds)]).into_iter().collect()
         }
-        _ => vec![format!(
-            "there is no release `{release}`; choose one of {}",
-            KUBERNETES.join(", ")
-        )],
+        _ => unknown(release, &KUBERNETES),
     }
+}
+
+fn unknown(release: &str, known: &[&str]) -> Vec<String> {
+    vec![format!("there is no release `{release}`; choose one of {}", known.join(", "))]
 }

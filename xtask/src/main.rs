@@ -1,4 +1,5 @@
 //! Checks that the compiler does not perform, and the single command that runs all of them.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod blocks;
 mod browser;
@@ -14,11 +15,10 @@ mod measure;
 mod messages;
 mod notes;
 mod openapi;
-mod packages;
+mod packaging;
 mod process;
 mod programs;
 mod python;
-mod release;
 mod sharing;
 mod steps;
 mod strategy;

@@ -39,9 +39,7 @@ fn missing(page: &str, program: &str) -> Vec<String> {
 
 /// Joins string literals that continue on the next line, with quotes as displayed.
 fn joined(source: &str) -> String {
-    let mut parts = source.split("\\\n");
-    let first = parts.next().unwrap_or_default().to_string();
-    let text = parts.fold(first, |text, part| text + part.trim_start());
+    let text: String = source.split("\\\n").map(str::trim_start).collect();
     text.replace("\\\"", "\"")
 }
 

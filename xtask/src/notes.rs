@@ -5,9 +5,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The environment variable that contains the path of the notes file.
-pub(crate) const NOTES: &str = "PAVIOR_NOTES";
-
 /// If this variable is set, as in `.ci/run`, a skipped part is a failure.
 const REQUIRE_ALL: &str = "PAVIOR_REQUIRE_ALL";
 
@@ -24,14 +21,7 @@ pub(crate) fn begin(root: &Path) {
 
 /// Notes that part of the checks was skipped. Returns no problems.
 pub(crate) fn skip(part: &str, why: &str) -> Vec<String> {
-    eprintln!("SKIPPED: {part}: {why}");
-    if let Some(path) = std::env::var_os(NOTES) {
-        let file = fs::OpenOptions::new().create(true).append(true).open(path);
-        let line = format!("skipped\t{part}\t{}\n", why.replace(['\t', '\n'], " "));
-        let written =
-            file.and_then(|mut file| std::io::Write::write_all(&mut file, line.as_bytes()));
-        written.expect("the notes file can be written");
-    }
+    pavior_trials::skipped(part, why, REQUIRE_ALL);
     Vec::new()
 }
 

@@ -21,14 +21,16 @@ const SCRIPT: &str = "apps/serve/tests/generated_client.py";
 /// Tests the document. Returns the problems.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     python::with_environment(root, "the OpenAPI document", |environment| {
-        let service = match Service::start(root) {
-            Ok(service) => service,
+        let (mut service, address) = match start(root) {
+            Ok(started) => started,
             Err(problem) => return vec![problem],
         };
         // In this order, because schemathesis leaves leases behind.
         let tests = [generated, described];
-        let tested = tests.iter().map(|test| test(root, environment, &service.address));
-        tested.filter_map(Result::err).collect()
+        let tested = tests.iter().map(|test| test(root, environment, &address));
+        let problems = tested.filter_map(Result::err).collect();
+        let _ = service.kill().and_then(|()| service.wait());
+        problems
     })
 }
 
@@ -53,37 +55,28 @@ fn generated(root: &Path, environment: &Environment, address: &str) -> Result<()
     environment.run(root, &["python", SCRIPT, &client, address, TOKEN])
 }
 
-/// A service with its own data. Killed when dropped.
-struct Service {
-    process: Child,
-    address: String,
-}
-
-impl Service {
-    fn start(root: &Path) -> Result<Service, String> {
-        let program = process::program(root)?;
-        let folder = root.join("target/openapi");
-        // Removes the remains of an earlier run.
-        let _ = fs::remove_dir_all(&folder);
-        let tokens = token_file(&folder).map_err(|error| format!("the token file: {error}"))?;
-        let mut process = Command::new(program)
-            .args(["serve", "--machine", "mesh:8x8", "--scheduler", "fcfs"])
-            .args(["--listen", "127.0.0.1:0", "--data"])
-            .arg(folder.join("data"))
-            .arg("--token-file")
-            .arg(tokens)
-            .env("PAVIOR_LOG", "error")
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|error| format!("target/debug/pavior: {error}"))?;
-        let mut address = String::new();
-        let output = process.stdout.take().expect("the output is piped");
-        let read = BufReader::new(output).read_line(&mut address);
-        let service = Service { process, address: address.trim_end().to_string() };
-        match read {
-            Ok(1..) => Ok(service),
-            _ => Err("pavior serve does not start".into()),
-        }
+/// Starts a service with its own data. Returns its process and its address.
+fn start(root: &Path) -> Result<(Child, String), String> {
+    let program = process::program(root)?;
+    let folder = root.join("target/openapi");
+    // Removes the remains of an earlier run.
+    let _ = fs::remove_dir_all(&folder);
+    let tokens = token_file(&folder).map_err(|error| format!("the token file: {error}"))?;
+    let mut service = Command::new(program)
+        .args(["serve", "--machine", "mesh:8x8", "--scheduler", "fcfs"])
+        .args(["--listen", "127.0.0.1:0", "--data"])
+        .arg(folder.join("data"))
+        .arg("--token-file")
+        .arg(tokens)
+        .env("PAVIOR_LOG", "error")
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("target/debug/pavior: {error}"))?;
+    let mut address = String::new();
+    let output = service.stdout.take().expect("the output is piped");
+    match BufReader::new(output).read_line(&mut address) {
+        Ok(1..) => Ok((service, address.trim_end().to_string())),
+        _ => Err("pavior serve does not start".to_string()),
     }
 }
 
@@ -94,11 +87,4 @@ fn token_file(folder: &Path) -> std::io::Result<std::path::PathBuf> {
     let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
     writeln!(file, "{TOKEN}")?;
     Ok(path)
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
 }

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 /// The variable that sets the size of a test run (`xtask/trials`), and its values for the checks
 /// and for long runs.
-pub(crate) const SIZE: (&str, &str) = ("PAVIOR_SIZE", "checks");
-pub(crate) const LONG: (&str, &str) = ("PAVIOR_SIZE", "long");
+pub(crate) const SIZE: (&str, &str) = (pavior_trials::SIZE, "checks");
+pub(crate) const LONG: (&str, &str) = (pavior_trials::SIZE, "long");
 
 /// The variables set for all checks: documentation warnings are denied, and instructions are
 /// counted in a non-incremental build.

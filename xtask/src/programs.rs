@@ -4,55 +4,52 @@
 //! as builds.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 
-use crate::{notes, process, steps};
+use crate::process::{self, text};
+use crate::{notes, steps};
 
-/// The list of the programs, one per line: package folder, target name, path.
-const LIST: &str = "target/checks/programs";
+/// Cargo's messages about the built programs, one per line.
+const LIST: &str = "target/checks/programs.jsonl";
 
 /// A program that contains tests.
+#[derive(Debug, PartialEq)]
 struct Program {
     /// The folder of its package, relative to the root.
     folder: String,
     /// `it` for a package's integration tests, otherwise the name of a library or program.
     target: String,
-    path: PathBuf,
+    path: String,
 }
 
 /// Builds all tests, the examples and the program, and writes the list of the test programs.
 pub(crate) fn build(root: &Path) -> Vec<String> {
     let words = "test --workspace --all-features --no-run --message-format=json-render-diagnostics";
-    let list = process::checked(root, words).stderr(std::process::Stdio::inherit()).output();
-    let written = match list {
-        Ok(built) if built.status.success() => {
-            let messages = String::from_utf8_lossy(&built.stdout);
-            let list: String = messages.lines().filter_map(|line| of_message(root, line)).collect();
-            fs::create_dir_all(root.join("target/checks"))
-                .and_then(|()| fs::write(root.join(LIST), list))
-                .map_err(|error| format!("{LIST}: {error}"))
-        }
+    let built = process::checked(root, words).stderr(std::process::Stdio::inherit()).output();
+    let written = match built {
+        Ok(built) if built.status.success() => fs::create_dir_all(root.join("target/checks"))
+            .and_then(|()| fs::write(root.join(LIST), built.stdout))
+            .map_err(|error| format!("{LIST}: {error}")),
         Ok(_) => Err(format!("failed: cargo {words}")),
         Err(error) => Err(format!("cargo: {error}")),
     };
     written.err().into_iter().collect()
 }
 
-/// Returns the list entry for a cargo message about a program with tests.
-fn of_message(root: &Path, line: &str) -> Option<String> {
-    let message: Value = serde_json::from_str(line).ok()?;
-    let path = message["executable"].as_str()?;
-    if message["profile"]["test"] != true {
-        return None;
-    }
-    let folder = Path::new(message["manifest_path"].as_str()?).parent()?.strip_prefix(root).ok()?;
-    Some(format!("{}\t{}\t{path}\n", folder.display(), message["target"]["name"].as_str()?))
-}
-
 impl Program {
+    /// Parses a message; `None` if it is not about a program with tests.
+    fn of_message(root: &Path, line: &str) -> Option<Program> {
+        let message: Value = serde_json::from_str(line).ok()?;
+        let path = message["executable"].as_str().filter(|_| message["profile"]["test"] == true)?;
+        let folder =
+            Path::new(text(&message, "manifest_path")).parent()?.strip_prefix(root).ok()?;
+        let target = text(&message["target"], "name").to_string();
+        Some(Program { folder: folder.display().to_string(), target, path: path.to_string() })
+    }
+
     /// Returns true if the program runs a server, a cluster or a browser, in a separate step.
     fn waits(&self) -> bool {
         self.target == "it" && (self.folder == BROWSER || steps::waits(&self.folder))
@@ -70,20 +67,14 @@ fn tests(
         Ok(list) => list,
         Err(error) => return vec![format!("{LIST}: {error}; cargo xtask step build")],
     };
-    let programs = list.lines().filter_map(|line| match line.split('\t').collect::<Vec<_>>()[..] {
-        [folder, target, path] => {
-            Some(Program { folder: folder.into(), target: target.into(), path: path.into() })
-        }
-        _ => None,
-    });
+    let programs = list.lines().filter_map(|line| Program::of_message(root, line));
     let programs: Vec<Program> = programs.filter(is_run).collect();
     if programs.is_empty() {
         return vec![format!("{LIST} contains none of these tests; cargo xtask step build")];
     }
     let failed = programs.iter().filter_map(|program| {
         println!("     Running {} of {}", program.target, program.folder);
-        let path = program.path.to_string_lossy();
-        let words = [before, &[&*path], arguments].concat();
+        let words = [before, &[&program.path], arguments].concat();
         let mut command = Command::new(words[0]);
         command.args(&words[1..]).current_dir(root.join(&program.folder)).envs([process::SIZE]);
         let failed = process::run(&mut command).is_err();
@@ -127,8 +118,9 @@ fn programs_with_tests_are_listed() {
         })
         .to_string()
     };
-    let line = |message: &str| of_message(Path::new("/root"), message);
-    let listed = "apps/kube\tit\t/root/target/debug/deps/it-1\n";
-    assert_eq!(line(&message(true)).as_deref(), Some(listed));
-    assert_eq!(line(&message(false)), None);
+    let program = |message: &str| Program::of_message(Path::new("/root"), message);
+    let path = "/root/target/debug/deps/it-1".to_string();
+    let listed = Program { folder: "apps/kube".to_string(), target: "it".to_string(), path };
+    assert_eq!(program(&message(true)), Some(listed));
+    assert_eq!(program(&message(false)), None);
 }

@@ -41,15 +41,12 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
         let folder = root.join("apps/python");
         // The package is compared with the program, so both must be built from the same sources.
         let made = process::program(root).and_then(|_| install(root, environment));
-        let mut failed: Vec<String> = match made {
-            Ok(()) => {
-                let steps = STEPS.iter().map(|step| environment.run(&folder, step));
-                steps.filter_map(Result::err).collect()
-            }
-            Err(problem) => return vec![problem],
-        };
-        failed.extend(built(root, environment).err());
-        failed
+        if let Err(problem) = made {
+            return vec![problem];
+        }
+        let steps = STEPS.iter().map(|step| environment.run(&folder, step));
+        let site = std::iter::once_with(|| built(root, environment));
+        steps.chain(site).filter_map(Result::err).collect()
     })
 }
 
@@ -95,13 +92,11 @@ impl Environment {
     pub(crate) fn run(&self, folder: &Path, step: &[&str]) -> Result<(), String> {
         // Programs in the environment call each other.
         let own = self.0.join("bin");
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let path =
-            std::env::join_paths([own.clone()].into_iter().chain(std::env::split_paths(&path)));
+        let path = format!("{}:{}", own.display(), std::env::var("PATH").unwrap_or_default());
         let mut command = Command::new(own.join(step[0]));
         command.args(&step[1..]).current_dir(folder).env("VIRTUAL_ENV", &self.0);
         // Its build output is shared with the other checks.
-        command.envs(process::CHECKED).env("PATH", path.unwrap_or_default());
+        command.envs(process::CHECKED).env("PATH", path);
         process::run(command.env_remove("PYTHONPATH"))
     }
 

@@ -25,15 +25,11 @@ type Packages = BTreeSet<(String, String)>;
 
 /// Returns the packages that are compiled twice, one per line.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
-    let first = match built(root, FIRST) {
-        Ok(first) => first,
-        Err(problem) => return vec![problem],
-    };
-    let of_build = |build: &&str| match built(root, build) {
-        Ok(own) => twice(&first, &own, build),
-        Err(problem) => vec![problem],
-    };
-    BUILDS.iter().flat_map(of_build).collect()
+    let found = built(root, FIRST).and_then(|first| {
+        let of_build = |build| Ok(twice(&first, &built(root, build)?, build));
+        BUILDS.into_iter().map(of_build).collect::<Result<Vec<_>, String>>()
+    });
+    found.map_or_else(|problem| vec![problem], |found| found.concat())
 }
 
 /// Returns the packages that a build compiles.
@@ -51,11 +47,10 @@ fn built(root: &Path, build: &str) -> Result<Packages, String> {
 
 /// Returns the packages that both builds compile, but with different features.
 fn twice(first: &Packages, own: &Packages, build: &str) -> Vec<String> {
-    let is_changed =
-        |package: &str| CHANGED.iter().any(|name| package.split(' ').next() == Some(name));
     let is_twice = |built: &&(String, String)| {
+        let name = built.0.split(' ').next().unwrap_or_default();
         let in_both = own.iter().any(|(package, _)| *package == built.0);
-        in_both && !own.contains(built) && !is_changed(&built.0)
+        in_both && !own.contains(built) && !CHANGED.contains(&name)
     };
     let twice = first.iter().filter(is_twice).map(|(package, _)| {
         format!(

@@ -15,44 +15,12 @@ const END_OF_LIST: &str = "    // End of the contiguous ones.\n";
 const FIRST_MODULE: &str = "pub(super) mod ";
 
 /// The file, in which `{name}`, `{title}` and `{rule}` are replaced.
-const TEMPLATE: &str = r#"//! {title}: what it does, in a sentence.
-//!
-//! Misses nothing, or the placements that it misses; a small drawing of one of its choices.
-//!
-//! Cost: its order of growth, with the variables.
-//!
-//! Source: authors, title, journal and year; unknown details, and departures.
-
-use pavior_mesh::{Scan, Sides};
-
-use crate::contiguous::{BoxRule, Contiguous, Scored, TURN_ON, View};
-use crate::kind::{Entry, StrategyKind};
-
-pub(crate) static ENTRY: Entry = Entry {
-    name: "{name}",
-    title: "{title}",
-    source: "authors and year",
-    options: &[TURN_ON],
-    variants: &["", "turn=none"],
-    does: StrategyKind::contiguous(|grid, options| {
-        Contiguous::new(grid, options, {rule}).boxed()
-    }),
-};
-
-#[derive(Clone)]
-struct {rule};
-
-impl BoxRule for {rule} {
-    /// Returns no placement yet: `view.first` and `view.best` choose among candidates.
-    fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
-        view.first(view.placements(shape, Scan::default()).take(0))
-    }
-}
-"#;
+const TEMPLATE: &str = include_str!("../templates/strategy.rs.in");
 
 /// Writes the file and the lines. Returns the problems.
 pub(crate) fn add(root: &Path, name: &str) -> Vec<String> {
-    let Err(problem) = try_add(root, name) else {
+    let added = try_add(root, name);
+    if added.is_ok() {
         eprintln!(
             "Created {FOLDER}/contiguous/{}.rs, and listed it in contiguous/mod.rs and mod.rs.\n\
              Now write the header and `best`. Until then, the claim that it misses no free box is \
@@ -63,9 +31,8 @@ pub(crate) fn add(root: &Path, name: &str) -> Vec<String> {
              \x20 cargo run -p pavior-cli -- simulate --strategy {name}   run it",
             name.replace('-', "_")
         );
-        return Vec::new();
-    };
-    vec![problem]
+    }
+    added.err().into_iter().collect()
 }
 
 fn try_add(root: &Path, name: &str) -> Result<(), String> {

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{sources, tidy::function_name};
+use crate::sources;
 
 /// First words of such clauses. `Whether` is allowed for a field of type `bool`.
 const CLAUSES: [&str; 8] = ["What", "How", "Where", "Which", "Of", "Who", "Whose", "Whether"];
@@ -73,12 +73,23 @@ impl Count {
         let clauses = words.iter().filter(|word| CLAUSES.contains(word) && !is_allowed(word));
         self.clauses += clauses.count();
         self.sentences += words.len();
-        if let Some(word) = words.first().filter(|_| function_name(item).is_some()) {
+        if let Some(word) = words.first().filter(|_| is_function(item)) {
             let is_verb = word.starts_with(char::is_uppercase) && word.ends_with('s');
             self.functions += 1;
             self.verbs += usize::from(is_verb && !NO_VERBS.contains(word));
         }
     }
+}
+
+/// Returns true if the definition of a function begins on a line.
+fn is_function(line: &str) -> bool {
+    // `pub(in path)` is two words.
+    let is_modifier = |word: &str| {
+        word.starts_with("pub")
+            || word.ends_with(')')
+            || ["const", "async", "unsafe"].contains(&word)
+    };
+    line.split_once("fn ").is_some_and(|(before, _)| before.split_whitespace().all(is_modifier))
 }
 
 /// Returns the first word of each sentence in a paragraph.

@@ -7,6 +7,7 @@
 //!
 //! Settings have the same names as in `pavior simulate`. Nothing here reads a clock or starts a
 //! thread.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod ask;
 mod engine;

@@ -1,4 +1,5 @@
 //! `pavior`: allocate and simulate jobs on meshes and tori.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 #[macro_use]
 mod say;

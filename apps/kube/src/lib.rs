@@ -5,6 +5,7 @@
 //! ```
 //!
 //! A plan depends only on the world, so a new replica picks up where another left off.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod client;
 mod daemon;

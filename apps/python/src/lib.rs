@@ -2,7 +2,7 @@
 //!
 //! The module converts arguments to the types of this workspace, errors to exceptions, and results
 //! to Python objects and Arrow tables. All decisions are made in the crates below.
-
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 // PyO3 passes arguments as owned values, even to functions that only read them.
 #![allow(clippy::needless_pass_by_value)]
 

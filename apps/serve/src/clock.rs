@@ -1,4 +1,5 @@
 //! The service's clock.
+#![allow(clippy::disallowed_methods, reason = "the service's only clock")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

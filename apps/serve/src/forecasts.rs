@@ -1,6 +1,7 @@
 //! Forecasts for waiting requests, made by simulating a copy of the state that learns from every
 //! record. Like the state, the copy is a fold of the records, but maintained on separate threads.
 //! Forecasts therefore cost the writer nothing, and at startup they use all retained records.
+#![allow(clippy::disallowed_methods, reason = "the time spent on forecasts is limited")]
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};

@@ -8,6 +8,7 @@
 //! it as JSON lines. The feature `http` adds the service: [`storage`] stores records, [`writer`] is
 //! the only thread that makes decisions, and `http` answers callers. The feature `postgres` adds a
 //! shared store.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 #[cfg(feature = "http")]
 pub mod clock;

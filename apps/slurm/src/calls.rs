@@ -6,6 +6,7 @@
 //! A command that exceeds its time limit or its limit on output is killed, and the daemon skips the
 //! cycle. Output is used only if the command succeeded, so truncated output is never used.
 //! Environment variables that change the output of Slurm's commands are removed.
+#![allow(clippy::disallowed_methods, reason = "a limit on waiting for Slurm")]
 
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;

@@ -17,6 +17,7 @@
 //! record does not affect others, and everything written to `scontrol` consists of values that
 //! match a grammar (`names`). `show` answers questions about jobs and serves the page, `gate` runs
 //! in slurmctld, and `setup` installs, checks and removes everything.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod calls;
 mod carry;

@@ -19,6 +19,7 @@
 //! assert_eq!(placement.parts()[0].sides, [1, 3, 2]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+#![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod allowed;
 mod checked;

@@ -45,6 +45,7 @@
 //! assert_eq!(plan.moves[0].to, [Cuboid::new([3, 0, 0], [2, 2, 1])]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+#![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 pub mod forecasts;
 pub mod json;

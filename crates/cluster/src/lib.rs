@@ -8,6 +8,7 @@
 //! Each time a daemon has read its ledger, it publishes a [`View`] on a [`Board`]. The board sends
 //! the changes to pages. Questions never change anything. The board stores only the latest changes
 //! and the utilization history.
+#![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod board;
 mod boxes;

@@ -42,6 +42,7 @@
 //! let drawn = svg(&chart);
 //! assert!(drawn.starts_with("<svg") && drawn.contains("ff &lt;first&gt;"));
 //! ```
+#![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod axis;
 mod canvas;

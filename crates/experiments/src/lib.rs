@@ -6,6 +6,7 @@
 //! settings. It runs them with the same jobs (common random numbers), in parallel. Independent
 //! replications are added until the mean of each metric can be trusted. Results depend only on the
 //! points, never on the number of threads.
+#![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 pub mod advice;
 mod batches;

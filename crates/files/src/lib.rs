@@ -10,6 +10,7 @@
 //! - An output that is also an input is rejected before anything is read ([`FileUses`]).
 //! - Only one process at a time changes a folder of several files ([`Lock`]).
 //! - Untrusted text is shown only through `pavior_kernel::shown`, including in this crate's errors.
+#![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod bounded;
 mod error;

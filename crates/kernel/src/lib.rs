@@ -6,6 +6,7 @@
 //! feature `json`, it also contains the only JSON reader for input from other programs.
 //!
 //! No code in this crate depends on machines or jobs, or reads a clock.
+#![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod agenda;
 mod caller_error;

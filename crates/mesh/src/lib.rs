@@ -10,6 +10,7 @@
 //!
 //! Arguments are checked. For example, a box outside the grid is not free, and taking it is an
 //! [`OccupancyError`] that changes nothing.
+#![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod bases;
 mod bits;

@@ -16,6 +16,7 @@
 //! - [`MessageTotals`], [`ChannelLoad`] and [`Energy`] are metrics, computed only from deliveries.
 //!
 //! This crate does not depend on strategies, queues or occupancy.
+#![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod channel;
 mod deadlock;

@@ -7,6 +7,7 @@
 //!
 //! A [`Dispatcher`] combines the queue, the running jobs, the machine and the scheduler, and starts
 //! the jobs that the scheduler chooses. The simulator and all interfaces are built on it.
+#![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod beside_calendar;
 mod calendar;

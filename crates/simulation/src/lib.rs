@@ -7,6 +7,7 @@
 //! Within an instant, the order is: departures, repairs, failures, arrivals (in workload order),
 //! and then the scheduler, until it starts no more jobs. A job of zero length departs in another
 //! round of the same instant.
+#![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod bounds;
 mod builder;

@@ -1,5 +1,6 @@
 //! Measured times of allocation attempts. Only this code reads a clock, and its readings never
 //! influence a result.
+#![allow(clippy::disallowed_methods, reason = "the only clock of the libraries")]
 
 use std::time::Instant;
 

@@ -12,6 +12,7 @@
 //! The judge implements rules, and does not depend on particular papers. The only strategy that it
 //! knows is MFA, whose paper contains worked examples. The study of [`forecasts`] also has an
 //! experiment, but has goals instead of statements.
+#![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod count;
 mod evidence;

@@ -6,6 +6,7 @@
 //! committed, so building this crate does not require Node. Its first line has the digests of its
 //! sources and of the rest of the bundle, and a test compares them with the files. It contains
 //! three.js (MIT, see `page/THREE-LICENSE`).
+#![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 use serde_json::{Value, json};
 

@@ -7,6 +7,7 @@
 //! from a [`Family`].
 //!
 //! No code in this crate opens files, prints, or depends on strategies or schedulers.
+#![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod arrivals;
 mod ask;

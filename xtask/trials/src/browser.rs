@@ -1,4 +1,5 @@
 //! A real headless Chromium, controlled through a pipe.
+#![allow(clippy::disallowed_methods, reason = "a limit on waiting")]
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
@@ -33,10 +34,6 @@ static ALONE: Mutex<()> = Mutex::new(());
 impl Browser {
     /// Starts a browser with a screen of the given size. Returns `None` if Chromium is neither
     /// installed nor required.
-    ///
-    /// # Panics
-    ///
-    /// Panics if Chromium is installed and does not start, or if it is required and not installed.
     pub fn start(width: u32, height: u32) -> Option<Browser> {
         let found = Command::new("chromium").arg("--version").stderr(Stdio::null()).output();
         if !found.is_ok_and(|output| output.status.success()) {
@@ -94,9 +91,6 @@ impl Browser {
     }
 
     /// Calls a protocol method and waits for its answer.
-    ///
-    /// # Panics
-    /// Panics if the browser has ended, or answers with an error.
     pub fn call(&mut self, method: &str, parameters: &Value) -> Value {
         self.number += 1;
         let mut message = json!({ "id": self.number, "method": method, "params": parameters });
@@ -120,20 +114,12 @@ impl Browser {
     }
 
     /// Opens an address.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the browser cannot open it.
     pub fn open(&mut self, address: &str) {
         let answer = self.call("Page.navigate", &json!({ "url": address }));
         assert!(answer["errorText"].is_null(), "{address}: {}", answer["errorText"]);
     }
 
     /// Opens a page that is not on a server.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the page cannot be written.
     pub fn open_text(&mut self, page: &str) {
         let file = self.folder.path().join("page.html");
         std::fs::write(&file, page).expect("there is room");
@@ -141,10 +127,6 @@ impl Browser {
     }
 
     /// Returns the value of an expression, which may be a promise.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the expression throws.
     pub fn value(&mut self, expression: &str) -> Value {
         let asked =
             json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
@@ -154,9 +136,6 @@ impl Browser {
     }
 
     /// Waits until an expression is true.
-    ///
-    /// # Panics
-    /// Panics if the expression is not true after five minutes.
     pub fn until(&mut self, expression: &str) {
         let began = Instant::now();
         while self.value(&format!("Boolean({expression})")) != true {
@@ -176,7 +155,11 @@ impl Browser {
 
     /// Presses a key.
     pub fn press(&mut self, key: &str) {
-        let text = if key.len() == 1 { key } else { "" };
+        let text = match key {
+            "Enter" => "\r",
+            _ if key.len() == 1 => key,
+            _ => "",
+        };
         // The browser's own reactions depend on the key code.
         let number = match key {
             "Tab" => 9,
@@ -184,12 +167,7 @@ impl Browser {
             "Escape" => 27,
             _ => 0,
         };
-        for kind in ["keyDown", "keyUp"] {
-            let text = match (kind, key) {
-                ("keyDown", "Enter") => "\r",
-                ("keyDown", _) => text,
-                _ => "",
-            };
+        for (kind, text) in [("keyDown", text), ("keyUp", "")] {
             let event = json!({
                 "type": kind, "key": key, "code": key, "text": text,
                 "windowsVirtualKeyCode": number,
@@ -218,19 +196,11 @@ impl Browser {
     }
 
     /// Writes a screenshot into a folder, if `PAVIOR_SCREENSHOTS` names one.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the picture cannot be written.
     pub fn picture(&mut self, name: &str) {
         self.screenshot(&format!("{name}.png"), &json!({ "format": "png" }));
     }
 
     /// Writes a screenshot in a format supported by the protocol, such as WebP.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the picture cannot be written.
     pub fn screenshot(&mut self, file: &str, form: &Value) {
         let Some(folder) = std::env::var_os("PAVIOR_SCREENSHOTS") else { return };
         let answer = self.call("Page.captureScreenshot", form);
@@ -242,10 +212,6 @@ impl Browser {
     /// Returns the accessibility barriers that axe-core finds on the page with all of its rules,
     /// one per line; empty if it finds none. Returns `None` if axe-core is neither installed nor
     /// required.
-    ///
-    /// # Panics
-    ///
-    /// Panics if axe-core is required and missing.
     pub fn barriers(&mut self) -> Option<String> {
         let paths = INSTALLED.map(|folder| {
             Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join("axe-core/axe.min.js")

@@ -102,57 +102,46 @@ impl FixedSet {
     /// Runs the action given by a program's first argument: `check` or `write`. Returns `None` for
     /// any other argument.
     pub fn done(&self, argument: Option<&str>) -> Option<ExitCode> {
-        match argument {
-            Some("check") => Some(self.check()),
-            Some("write") => Some(self.write()),
-            _ => None,
-        }
+        let done = match argument {
+            Some("check") => self.check(),
+            Some("write") => self.write(),
+            _ => return None,
+        };
+        let Err(problem) = done else { return Some(ExitCode::SUCCESS) };
+        eprintln!("{}: {problem}", self.file);
+        Some(ExitCode::FAILURE)
     }
 
     /// Rewrites the file.
-    fn write(&self) -> ExitCode {
+    fn write(&self) -> Result<(), String> {
         if !can_count() {
-            return ExitCode::FAILURE;
+            return Err("not written".to_string());
         }
         let mut text = format!("# instructions of {}; {}\n", self.what, platform());
         for (case, count) in (self.counts)() {
             let _ = writeln!(text, "{case}\t{count:.0}");
         }
-        match std::fs::write(self.file, text) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("{}: {error}", self.file);
-                ExitCode::FAILURE
-            }
-        }
+        std::fs::write(self.file, text).map_err(|error| error.to_string())
     }
 
     /// Compares this build's counts with the file. Skipped with a note if counts cannot be
     /// compared.
-    fn check(&self) -> ExitCode {
-        let text = match std::fs::read_to_string(self.file) {
-            Ok(text) => text,
-            Err(error) => {
-                eprintln!("{}: {error}", self.file);
-                return ExitCode::FAILURE;
-            }
-        };
-        if !can_count() {
-            return self.not_checked("valgrind is not installed");
-        }
+    fn check(&self) -> Result<(), String> {
+        let text = std::fs::read_to_string(self.file).map_err(|error| error.to_string())?;
         let platform = platform();
-        if !text.lines().next().is_some_and(|head| head.ends_with(&platform)) {
-            return self.not_checked(&format!("the stored counts are not for {platform}"));
-        }
-        let counts = (self.counts)();
-        let failed = counts.iter().filter(|(case, count)| !self.holds(&text, case, *count)).count();
-        if failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
-    }
-
-    fn not_checked(&self, why: &str) -> ExitCode {
+        let why = if !can_count() {
+            "valgrind is not installed".to_string()
+        } else if !text.lines().next().is_some_and(|head| head.ends_with(&platform)) {
+            format!("the stored counts are not for {platform}")
+        } else {
+            let counts = (self.counts)();
+            let failed = counts.iter().filter(|(case, count)| !self.holds(&text, case, *count));
+            let failed = failed.count();
+            return if failed > 0 { Err(format!("{failed} counts grew")) } else { Ok(()) };
+        };
         let what = format!("instructions of {}", self.what);
-        crate::skipped(&what, why, "PAVIOR_REQUIRE_INSTRUCTIONS");
-        ExitCode::SUCCESS
+        crate::skipped(&what, &why, "PAVIOR_REQUIRE_INSTRUCTIONS");
+        Ok(())
     }
 
     /// Returns true if a count has not grown beyond the one in the file.

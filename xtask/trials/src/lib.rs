@@ -12,6 +12,9 @@
 //! skipped   what was skipped   why
 //! attack    area   what was tried   times tried   times failed
 //! ```
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+// Tests fail by panics.
+#![allow(clippy::missing_panics_doc)]
 
 mod answers;
 #[cfg(feature = "browser")]
@@ -34,10 +37,6 @@ pub const NOTES: &str = "PAVIOR_NOTES";
 /// Notes that a test is skipped because this machine lacks something that it needs.
 ///
 /// `required` is an environment variable. If it is set, as in `.ci/run`, skipping is a failure.
-///
-/// # Panics
-///
-/// Panics if `required` is set.
 pub fn skipped(what: &str, why: &str, required: &str) {
     assert!(
         std::env::var_os(required).is_none(),
@@ -47,11 +46,8 @@ pub fn skipped(what: &str, why: &str, required: &str) {
     note(&["skipped", what, why]);
 }
 
-/// Records an attack, the number of tries, and how often the attacked promise broke.
-///
-/// # Panics
-///
-/// Panics if the promise broke.
+/// Records an attack, the number of tries, and how often the attacked promise broke. Panics if it
+/// broke.
 pub fn attacked(area: &str, attack: &str, tried: usize, failed: usize) {
     println!("{area}: {attack}: {tried} tried, {failed} failed");
     note(&["attack", area, attack, &tried.to_string(), &failed.to_string()]);
@@ -61,10 +57,6 @@ pub fn attacked(area: &str, attack: &str, tried: usize, failed: usize) {
 
 /// Returns the path of a real job log, from the folder named by `PAVIOR_TRACES` or from
 /// `../shared/traces` next to the repository. If the log is missing, the test is noted as skipped.
-///
-/// # Panics
-///
-/// Panics if the log is missing and `PAVIOR_REQUIRE_TRACES` is set.
 pub fn log(name: &str) -> Option<PathBuf> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces");
     let folder = std::env::var_os("PAVIOR_TRACES").map_or(PathBuf::from(beside), PathBuf::from);

@@ -31,9 +31,6 @@ pub enum Size {
 
 impl Size {
     /// Returns the size of this run.
-    ///
-    /// # Panics
-    /// Panics if the variable's value is not a size.
     pub fn chosen() -> Size {
         let value = std::env::var_os(SIZE).map(|value| value.to_string_lossy().into_owned());
         Size::named(value.as_deref()).unwrap_or_else(|error| panic!("{error}"))
@@ -50,9 +47,6 @@ impl Size {
 }
 
 /// Returns the value for this run's size, such as a number of cases.
-///
-/// # Panics
-/// Panics if the variable's value is not a size.
 pub fn size<T>(quick: T, checks: T, long: T) -> T {
     match Size::chosen() {
         Size::Quick => quick,
@@ -62,10 +56,6 @@ pub fn size<T>(quick: T, checks: T, long: T) -> T {
 }
 
 /// Returns true in the quick size, and prints the name of the part skipped in that size.
-///
-/// # Panics
-///
-/// Panics if the variable's value is not a size.
 pub fn left_out(what: &str) -> bool {
     let is_quick = Size::chosen() == Size::Quick;
     if is_quick {
@@ -76,9 +66,6 @@ pub fn left_out(what: &str) -> bool {
 
 /// Returns the seeds of a long run: those in the variable [`SEEDS`], or 1 to 5. Returns `None` for
 /// other sizes.
-///
-/// # Panics
-/// Panics if a seed is not a number, or [`Size::chosen`] panics.
 pub fn seeds() -> Option<Vec<u64>> {
     let number = |seed: &str| seed.parse().unwrap_or_else(|_| panic!("{SEEDS}: `{seed}`"));
     (Size::chosen() == Size::Long).then(|| match std::env::var(SEEDS) {

@@ -1,4 +1,5 @@
 //! The web page of a machine, with its queries and metrics.
+#![allow(clippy::disallowed_methods, reason = "times are passed to the plan")]
 
 mod forecast_task;
 mod health;

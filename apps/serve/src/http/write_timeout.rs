@@ -1,4 +1,5 @@
 //! A stream that disconnects clients that do not read their replies.
+#![allow(clippy::disallowed_methods, reason = "a limit on waiting")]
 
 use std::io;
 use std::pin::Pin;

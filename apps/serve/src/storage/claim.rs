@@ -2,6 +2,7 @@
 //! may take longer than other servers wait for a heartbeat, so this thread sends the heartbeats on
 //! its own connection. It stops sending them if the writer has not finished a decision within
 //! [`Patience::hang`]; another server then takes over.
+#![allow(clippy::disallowed_methods, reason = "heartbeats are not decisions")]
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -221,26 +221,30 @@ impl Specification {
         Ok(())
     }
 
+    /// Parses a number of replications. The run limit does not apply to a maximum, which most
+    /// points do not reach.
+    fn replications(&self, entry: &Entry<'_>) -> Result<u64, Fault> {
+        let points = self.points.len() as u64;
+        let runs = |count: u64| count.saturating_mul(points);
+        match entry.node.count()? {
+            0 => entry.node.fail("there must be at least one replication"),
+            count if count > Policy::MOST => {
+                entry.node.fail(format!("at most {} replications per point", Policy::MOST))
+            }
+            count if !entry.is("max-replications") && runs(count) > MOST_RUNS => {
+                entry.node.fail(format!(
+                    "{} runs, {count} for each of {points} points; the limit is {MOST_RUNS}",
+                    runs(count)
+                ))
+            }
+            count => Ok(count),
+        }
+    }
+
     /// Reads the number of replications and the metrics that must be precise.
     fn policy(&mut self, entries: &[Entry<'_>], keys: Keys) -> Result<(), Fault> {
         let find = |key: &str| entries.iter().find(|entry| entry.is(key));
-        let points = self.points.len() as u64;
-        let count =
-            |key: &str| {
-                let Some(node) = find(key).map(|entry| entry.node) else { return Ok(None) };
-                let runs = |count: u64| count.saturating_mul(points);
-                match node.count()? {
-                0 => node.fail("there must be at least one replication"),
-                count if count > Policy::MOST => {
-                    node.fail(format!("at most {} replications per point", Policy::MOST))
-                }
-                count if key != "max-replications" && runs(count) > MOST_RUNS => node.fail(format!(
-                    "{} runs, {count} for each of {points} points; the limit is {MOST_RUNS}",
-                    runs(count)
-                )),
-                count => Ok(Some(count)),
-            }
-            };
+        let count = |key: &str| find(key).map(|entry| self.replications(entry)).transpose();
         let Some(precision) = find("precision") else {
             let others =
                 ["confidence", "min-replications", "max-replications", "precision-metrics"];

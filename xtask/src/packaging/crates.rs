@@ -13,8 +13,8 @@ use serde_json::Value;
 use crate::process::{self, array, text};
 
 /// Fields of `cargo metadata` that each published package must have.
-const FIELDS: &[&str] = &["description", "license", "rust_version", "readme"];
-const LISTS: &[&str] = &["keywords", "categories"];
+const FIELDS: [&str; 6] =
+    ["description", "license", "rust_version", "readme", "keywords", "categories"];
 
 /// Returns what is missing from packages, one problem per line.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
@@ -35,11 +35,12 @@ fn published(root: &Path) -> Result<Vec<Value>, String> {
 
 fn of_package(package: &Value, toolchain: &str) -> Vec<String> {
     let (name, folder) = (text(package, "name"), Path::new(text(package, "manifest_path")));
-    let no_field = FIELDS.iter().filter(|field| text(package, field).is_empty());
-    let no_list = LISTS.iter().filter(|field| array(&package[**field]).is_empty());
+    let is_empty =
+        |field: &str| text(package, field).is_empty() && array(&package[field]).is_empty();
+    let no_field = FIELDS.iter().filter(|field| is_empty(field));
     let files = ["README.md", "LICENSE-MIT", "LICENSE-APACHE"];
     let no_file = files.iter().filter(|file| !folder.with_file_name(file).is_file());
-    let missing = no_field.chain(no_list).chain(no_file);
+    let missing = no_field.chain(no_file);
     let mut problems: Vec<String> = missing.map(|part| format!("{name}: no {part}")).collect();
     // The minimum Rust version is tested only if all checks use it.
     let rust = text(package, "rust_version");

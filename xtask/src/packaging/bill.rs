@@ -15,20 +15,30 @@ use crate::process::{self, array, text};
 
 /// A package that the program contains.
 pub(super) struct Part {
-    name: String,
-    version: String,
-    /// The package URL: `pkg:cargo/serde@1.0.0`.
-    url: String,
-    /// An SPDX expression.
-    license: String,
-    /// The SHA-256 checksum of the package in the registry.
-    sum: Option<String>,
+    /// The package in the format of the bill.
+    component: Value,
     /// The package URLs of the parts that it needs.
     needs: BTreeSet<String>,
     /// The folder that contains its licenses.
     folder: PathBuf,
-    /// True if the part belongs to Pavior.
-    is_own: bool,
+}
+
+impl Part {
+    fn text(&self, key: &str) -> &str {
+        text(&self.component, key)
+    }
+}
+
+/// Describes a package with its URL, such as `pkg:cargo/serde@1.0.0`, and an SPDX expression.
+fn component(package: &Value, url: &str, license: &str) -> Value {
+    json!({
+        "type": "library",
+        "bom-ref": url,
+        "name": package["name"],
+        "version": package["version"],
+        "licenses": [{ "expression": license }],
+        "purl": url,
+    })
 }
 
 /// Lists the parts of the program in alphabetical order.
@@ -37,13 +47,11 @@ pub(super) fn parts(root: &Path) -> Result<Vec<Part>, String> {
                  --target x86_64-unknown-linux-gnu --prefix none --no-dedupe --format {p}";
     let tree = process::output(&mut process::cargo(root, words))?;
     // A line such as `serde v1.0.0 (/folder)`.
-    let names = tree.lines().map(|line| line.split_whitespace().take(2).collect::<Vec<_>>());
-    let used: BTreeSet<Vec<&str>> = names.collect();
+    let used: BTreeSet<&str> = tree.lines().filter_map(|line| line.split(" (").next()).collect();
     let metadata = process::metadata(root, "--all-features")?;
     let sums = sums(root)?;
     let is_used = |package: &&Value| {
-        let version = format!("v{}", text(package, "version"));
-        used.contains(&vec![text(package, "name"), &version])
+        used.contains(&*format!("{} v{}", text(package, "name"), text(package, "version")))
     };
     let packages = array(&metadata["packages"]).iter().filter(is_used);
     let urls: BTreeMap<&str, String> =
@@ -51,26 +59,24 @@ pub(super) fn parts(root: &Path) -> Result<Vec<Part>, String> {
     let nodes = array(&metadata["resolve"]["nodes"]).iter();
     let needs: BTreeMap<&str, &[Value]> =
         nodes.map(|node| (text(node, "id"), array(&node["dependencies"]))).collect();
-    let mut parts: Vec<Part> = packages
-        .map(|package| {
-            let url = cargo_url(package);
-            let needs = needs.get(text(package, "id")).copied().unwrap_or_default();
-            let needs = needs.iter().filter_map(|id| urls.get(id.as_str()?).cloned());
-            Part {
-                name: text(package, "name").to_string(),
-                version: text(package, "version").to_string(),
-                // An old form of OR.
-                license: text(package, "license").replace('/', " OR "),
-                sum: sums.get(&url).cloned(),
-                needs: needs.collect(),
-                folder: Path::new(text(package, "manifest_path")).with_file_name(""),
-                is_own: package["source"].is_null(),
-                url,
-            }
-        })
-        .collect();
+    let part = |package: &Value| {
+        let (id, url) = (text(package, "id"), cargo_url(package));
+        // `/` is an old form of OR.
+        let license = text(package, "license").replace('/', " OR ");
+        let mut component = component(package, &url, &license);
+        if let Some(sum) = sums.get(&url) {
+            component["hashes"] = json!([{ "alg": "SHA-256", "content": sum }]);
+        }
+        let needs = needs.get(id).copied().unwrap_or_default().iter();
+        Part {
+            component,
+            needs: needs.filter_map(|id| urls.get(id.as_str()?).cloned()).collect(),
+            folder: Path::new(text(package, "manifest_path")).with_file_name(""),
+        }
+    };
+    let mut parts: Vec<Part> = packages.map(part).collect();
     parts.extend(of_npm(root)?);
-    parts.sort_by(|one, other| (&one.name, &one.version).cmp(&(&other.name, &other.version)));
+    parts.sort_by_cached_key(|part| ["name", "version"].map(|key| part.text(key).to_string()));
     Ok(parts)
 }
 
@@ -90,55 +96,39 @@ fn sums(root: &Path) -> Result<BTreeMap<String, String>, String> {
 /// Lists the packages in the page's bundle, from npm's lock file.
 fn of_npm(root: &Path) -> Result<Vec<Part>, String> {
     let page = root.join("crates/viewer/page");
-    let lock = fs::read_to_string(page.join("package-lock.json"));
-    let lock = lock.map_err(|error| format!("package-lock.json: {error}"))?;
-    let lock: Value =
-        serde_json::from_str(&lock).map_err(|error| format!("package-lock.json: {error}"))?;
-    let packages = lock["packages"].as_object().into_iter().flatten();
+    let lock = fs::read(page.join("package-lock.json")).unwrap_or_default();
+    let mut lock: Value =
+        serde_json::from_slice(&lock).map_err(|error| format!("package-lock.json: {error}"))?;
+    let packages = lock["packages"].as_object_mut().into_iter().flatten();
     let parts = packages.filter_map(|(place, package)| {
         let name = place.strip_prefix("node_modules/")?;
-        let version = text(package, "version");
+        package["name"] = name.into();
+        let url = format!("pkg:npm/{}@{}", name.replace('@', "%40"), text(package, "version"));
         (package["dev"] != true).then(|| Part {
-            name: name.to_string(),
-            version: version.to_string(),
-            url: format!("pkg:npm/{}@{version}", name.replace('@', "%40")),
-            license: text(package, "license").to_string(),
-            sum: None,
+            component: component(package, &url, text(package, "license")),
             needs: BTreeSet::new(),
             folder: page.clone(),
-            is_own: false,
         })
     });
     Ok(parts.collect())
 }
 
 /// Returns the bill of materials.
-pub(super) fn text_of(parts: &[Part], version: &str) -> Result<String, String> {
-    let component = |part: &Part, kind: &str, name: &str, version: &str| {
-        let mut component = json!({
-            "type": kind,
-            "bom-ref": part.url,
-            "name": name,
-            "version": version,
-            "licenses": [{ "expression": part.license }],
-            "purl": part.url,
-        });
-        if let Some(sum) = &part.sum {
-            component["hashes"] = json!([{ "alg": "SHA-256", "content": sum }]);
-        }
-        component
-    };
+pub(super) fn text_of(parts: &[Part]) -> Result<String, String> {
     let (program, others): (Vec<&Part>, Vec<&Part>) =
-        parts.iter().partition(|part| part.name == "pavior-cli");
-    let others = others.iter().map(|part| component(part, "library", &part.name, &part.version));
-    let needs = |part: &Part| json!({ "ref": part.url, "dependsOn": part.needs });
+        parts.iter().partition(|part| part.text("name") == "pavior-cli");
+    let mut program = program[0].component.clone();
+    program["type"] = "application".into();
+    program["name"] = "pavior".into();
+    let others: Vec<&Value> = others.iter().map(|part| &part.component).collect();
+    let needs = |part: &Part| json!({ "ref": part.text("purl"), "dependsOn": part.needs });
     let bill = json!({
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
         "version": 1,
-        "metadata": { "component": component(program[0], "application", "pavior", version) },
-        "components": others.collect::<Vec<Value>>(),
+        "metadata": { "component": program },
+        "components": others,
         "dependencies": parts.iter().map(needs).collect::<Vec<Value>>(),
     });
     serde_json::to_string_pretty(&bill).map_err(|error| error.to_string())
@@ -149,11 +139,12 @@ pub(super) fn text_of(parts: &[Part], version: &str) -> Result<String, String> {
 pub(super) fn licenses(parts: &[Part]) -> Result<String, String> {
     let mut list = "pavior contains the following packages.\n\n".to_string();
     let mut texts: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
-    for part in parts.iter().filter(|part| !part.is_own) {
-        let _ = writeln!(list, "{} {}: {}", part.name, part.version, part.license);
+    for part in parts.iter().filter(|part| !part.text("name").starts_with("pavior")) {
+        let license = text(&part.component["licenses"][0], "expression");
+        let _ = writeln!(list, "{} {}: {license}", part.text("name"), part.text("version"));
         for name in super::files(&part.folder)?.iter().filter(|name| is_license(name)) {
             if let Ok(text) = fs::read_to_string(part.folder.join(name)) {
-                texts.entry(text).or_default().insert(&part.name);
+                texts.entry(text).or_default().insert(part.text("name"));
             }
         }
     }
@@ -173,14 +164,16 @@ fn is_license(name: &str) -> bool {
 #[test]
 fn the_bill_lists_the_parts_of_the_program_and_no_test_tools() {
     let parts = parts(&crate::root()).unwrap();
-    let part = |name: &str| parts.iter().find(|part| part.name == name);
-    let serde = part("serde").unwrap();
-    assert_eq!(serde.sum.as_ref().map(String::len), Some(64));
-    assert!(part("three").is_some_and(|three| three.url.starts_with("pkg:npm/three@")));
+    let part = |name: &str| parts.iter().find(|part| part.text("name") == name);
+    let serde = &part("serde").unwrap().component;
+    assert_eq!(text(&serde["hashes"][0], "content").len(), 64);
+    assert!(part("three").is_some_and(|three| three.text("purl").starts_with("pkg:npm/three@")));
     assert!(part("pavior-trials").is_none() && part("tempfile").is_some());
-    assert!(part("pavior-cli").unwrap().needs.contains(&part("pavior-viewer").unwrap().url));
-    assert!(parts.iter().all(|part| !part.license.is_empty()));
+    let needs = &part("pavior-cli").unwrap().needs;
+    assert!(needs.contains(part("pavior-viewer").unwrap().text("purl")));
+    let license = |part: &Part| !text(&part.component["licenses"][0], "expression").is_empty();
+    assert!(parts.iter().all(license));
     let licenses = licenses(&parts).unwrap();
-    assert!(licenses.contains(&format!("serde {}: MIT OR Apache-2.0", serde.version)));
+    assert!(licenses.contains(&format!("serde {}: MIT OR Apache-2.0", text(serde, "version"))));
     assert!(licenses.contains("three.js authors"));
 }

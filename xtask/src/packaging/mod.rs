@@ -6,6 +6,7 @@
 //! Debian system that contains no part of Pavior and keeps no changes.
 
 mod bill;
+pub(crate) mod crates;
 mod debian;
 
 use std::fs;
@@ -203,11 +204,13 @@ impl Release {
         let parts = bill::parts(&self.root)?;
         let name = format!("pavior-{}-x86_64-linux", self.version);
         let tree = self.stage.join(&name);
-        self.write_tree(program, &parts, &tree)?;
+        self.write_tree(program, &tree)?;
+        write(&tree.join(DOC).join("THIRD-PARTY.txt"), &bill::licenses(&parts)?)?;
         self.archive(&name, &format!("{name}.tar.gz"))?;
         self.archive("pavior.debug", &format!("{name}-debug.tar.gz"))?;
-        debian::write(self, &tree)?;
-        write(&self.bill(), &bill::text_of(&parts, self.version)?)?;
+        debian::program(self, &tree)?;
+        debian::slurm(self)?;
+        write(&self.bill(), &bill::text_of(&parts)?)?;
         let mut sums = Command::new("sha256sum");
         let sums = process::output(sums.args(files(&self.out)?).current_dir(&self.out))?;
         write(&self.out.join("SHA256SUMS"), &sums)?;
@@ -217,12 +220,7 @@ impl Release {
 
     /// Writes an installation's files below a prefix: the stripped program, its manual pages,
     /// completions, units and licenses.
-    fn write_tree(
-        &self,
-        program: &Path,
-        parts: &[bill::Part],
-        prefix: &Path,
-    ) -> Result<(), String> {
+    fn write_tree(&self, program: &Path, prefix: &Path) -> Result<(), String> {
         put(program, &prefix.join("bin"))?;
         let program = prefix.join("bin/pavior");
         take_apart(&program, &self.stage.join("pavior.debug"))?;
@@ -241,12 +239,12 @@ impl Release {
         for file in ["LICENSE-APACHE", "LICENSE-MIT", "CHANGELOG.md"] {
             put(&self.root.join(file), &prefix.join(DOC))?;
         }
-        write(&prefix.join(DOC).join("THIRD-PARTY.txt"), &bill::licenses(parts)?)
+        Ok(())
     }
 
     /// Packs one of the staged files or folders. The same files give the same bytes.
     fn archive(&self, name: &str, archive: &str) -> Result<(), String> {
-        let mut tar = self.packer("tar");
+        let mut tar = Command::new("tar");
         tar.args(["--create", "--gzip", "--sort=name", "--owner=root:0", "--group=root:0"])
             .args(["--mode=u=rwX,go=rX", &format!("--mtime=@{}", self.seconds)])
             .arg("--file")
@@ -260,13 +258,6 @@ impl Release {
     /// Returns the path of the bill of materials.
     fn bill(&self) -> PathBuf {
         self.out.join(format!("pavior-{}.cdx.json", self.version))
-    }
-
-    /// Creates a command that packs with the commit time.
-    fn packer(&self, program: &str) -> Command {
-        let mut command = Command::new(program);
-        command.env("SOURCE_DATE_EPOCH", &self.seconds);
-        command
     }
 }
 
