@@ -97,9 +97,9 @@ impl Ends<'_> {
 /// An error in a line, with the byte range of the wrong part.
 pub(crate) type Wrong = (String, Range<usize>);
 
-/// Reads a file, or standard input if the path is `-`.
-pub(crate) fn read(path: &Path, grid: Grid) -> Result<Busy, Failure> {
-    read_at(path, grid, None)
+/// Reads a file, or standard input if the path is `-`. Without a file, all nodes are free.
+pub(crate) fn read(path: Option<&Path>, grid: Grid) -> Result<Busy, Failure> {
+    path.map_or_else(|| Ok(Busy::none(grid)), |path| read_at(path, grid, None))
 }
 
 /// Reads a file, or standard input if the path is `-`. If a time is given, accepts only jobs
@@ -172,8 +172,7 @@ impl Busy {
     /// machine uses First Fit, which works on all grids.
     pub(crate) fn machine(&self) -> Result<Machine, Failure> {
         let first_fit = "ff".parse().map_err(|bad: BadName| Failure::Other(bad.reason))?;
-        let machine = self.state.machine(&first_fit, 1);
-        machine.map_err(|error| Failure::usage(error.to_string()))
+        self.state.machine(&first_fit, 1).map_err(Failure::usage)
     }
 
     /// Returns the name of a job, as JSON.

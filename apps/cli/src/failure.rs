@@ -1,5 +1,6 @@
 //! Errors as shown to users: the message, the position, and the exit status.
 
+use std::fmt::Display;
 use std::ops::Range;
 use std::path::Path;
 use std::process::ExitCode;
@@ -46,8 +47,17 @@ pub(crate) fn not_built(command: &str, feature: &str) -> Failure {
 }
 
 impl Failure {
-    pub(crate) fn usage(message: impl Into<String>) -> Failure {
-        Failure::Usage { message: message.into(), place: None }
+    pub(crate) fn usage(message: impl Display) -> Failure {
+        Failure::Usage { message: message.to_string(), place: None }
+    }
+
+    pub(crate) fn other(message: impl Display) -> Failure {
+        Failure::Other(message.to_string())
+    }
+
+    /// Converts an error that is either the user's or not.
+    pub(crate) fn of(error: impl Display, is_usage: bool) -> Failure {
+        if is_usage { Failure::usage(error) } else { Failure::other(error) }
     }
 
     /// Creates the error for an invalid option value. The message underlines the wrong part of the
@@ -81,7 +91,7 @@ impl Failure {
     pub(crate) fn of_input(error: InputError) -> Failure {
         match error.downcast::<LogError>() {
             Ok(error) => (*error).into(),
-            Err(error) => Failure::usage(error.to_string()),
+            Err(error) => Failure::usage(error),
         }
     }
 
@@ -119,7 +129,7 @@ impl Failure {
     }
 }
 
-impl std::fmt::Display for Failure {
+impl Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.in_words())
     }
@@ -144,7 +154,7 @@ impl From<std::io::Error> for Failure {
         if error.kind() == std::io::ErrorKind::BrokenPipe {
             Failure::ClosedPipe
         } else {
-            Failure::Other(error.to_string())
+            Failure::other(error)
         }
     }
 }

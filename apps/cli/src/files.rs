@@ -1,7 +1,6 @@
 //! File access for the command line. It adds to `pavior::files` the option that limits the size of
 //! all inputs, and converts errors to command failures.
 
-use std::io::{self, Write};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -9,7 +8,7 @@ use pavior::files::{Bounded, FileError, Limits};
 
 use crate::failure::Failure;
 
-pub(crate) use pavior::files::shown;
+pub(crate) use pavior::files::{check_writable, shown, write_whole};
 
 /// The value of `--max-input`, which is set once, before any file is opened.
 static MOST: OnceLock<Option<u64>> = OnceLock::new();
@@ -35,14 +34,6 @@ pub(crate) fn open(path: &Path) -> Result<Bounded, Failure> {
     Ok(pavior::files::open(path, limits)?)
 }
 
-/// Writes a file atomically.
-pub(crate) fn write_whole(
-    path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), Failure> {
-    Ok(pavior::files::write_whole(path, write)?)
-}
-
 /// Fails if the file extension of a drawing belongs to another format.
 pub(crate) fn check_drawing(option: &str, path: &Path, known: &[&str]) -> Result<(), Failure> {
     if known.iter().any(|extension| has_extension(path, extension)) {
@@ -61,17 +52,8 @@ pub(crate) fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|found| found.eq_ignore_ascii_case(extension))
 }
 
-/// Fails early if a file could not be written later.
-pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
-    Ok(pavior::files::check_writable(path)?)
-}
-
 impl From<FileError> for Failure {
     fn from(error: FileError) -> Failure {
-        if error.is_usage() {
-            Failure::usage(error.to_string())
-        } else {
-            Failure::Other(error.to_string())
-        }
+        Failure::of(&error, error.is_usage())
     }
 }

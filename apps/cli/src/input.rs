@@ -1,6 +1,5 @@
 //! Parsing of user input: machines, names with options, lists, and numbers.
 
-use std::fmt::Display;
 use std::str::FromStr;
 
 use pavior::experiments::LeftOut;
@@ -26,33 +25,27 @@ pub(crate) fn freedom(typed: &str) -> Result<Freedom, Failure> {
     freedom_named(typed).map_err(|bad| Failure::option("--freedom", typed, 0, &bad))
 }
 
-/// Parses a list of names with options, separated by commas. Each name may occur once.
-pub(crate) fn names<T>(option: &str, typed: &str) -> Result<Vec<T>, Failure>
-where
-    T: FromStr<Err = BadName> + Display,
-{
-    let mut all: Vec<T> = Vec::new();
-    for (at, part) in parts(typed) {
-        let value: T = part.parse().map_err(|bad| Failure::option(option, typed, at, &bad))?;
-        let canonical = value.to_string();
-        if all.iter().any(|other| other.to_string() == canonical) {
-            let reason = format!("`{canonical}` appears twice");
-            let bad = BadName { reason, span: 0..part.len() };
-            return Err(Failure::option(option, typed, at, &bad));
-        }
-        all.push(value);
-    }
-    Ok(all)
-}
-
-/// Parses a list of strategies. All of them must work on the machine unless `skips` is true;
-/// then those that do not are returned separately.
+/// Parses a list of strategies that all work on a machine, each once. If requested, separates out
+/// those that do not work.
 pub(crate) fn strategies(
     typed: &str,
     grid: &Grid,
     skips: bool,
 ) -> Result<(Vec<Selection>, Vec<LeftOut>), Failure> {
-    let all: Vec<Selection> = names("--strategy", typed)?;
+    let wrong = |at: usize, part: &str, reason: String| {
+        let bad = BadName { reason, span: 0..part.len() };
+        Failure::option("--strategy", typed, at, &bad)
+    };
+    let mut all: Vec<Selection> = Vec::new();
+    for (at, part) in parts(typed) {
+        let selection: Selection =
+            part.parse().map_err(|bad| Failure::option("--strategy", typed, at, &bad))?;
+        let canonical = selection.to_string();
+        if all.iter().any(|other| other.to_string() == canonical) {
+            return Err(wrong(at, part, format!("`{canonical}` appears twice")));
+        }
+        all.push(selection);
+    }
     let several = all.len() > 1;
     let (mut chosen, mut left_out) = (Vec::new(), Vec::new());
     for ((at, part), selection) in parts(typed).zip(all) {
@@ -66,16 +59,14 @@ pub(crate) fn strategies(
             }),
             Err(error) => {
                 let hint = if several { "; --skip-unsupported leaves it out" } else { "" };
-                let bad = BadName { reason: format!("{error}{hint}"), span: 0..part.len() };
-                return Err(Failure::option("--strategy", typed, at, &bad));
+                return Err(wrong(at, part, format!("{error}{hint}")));
             }
         }
     }
     let words: Vec<String> = left_out.iter().map(LeftOut::words).collect();
     if chosen.is_empty() {
         let reason = format!("nothing is left to compare: {}", words.join("; "));
-        let bad = BadName { reason, span: 0..typed.len() };
-        return Err(Failure::option("--strategy", typed, 0, &bad));
+        return Err(wrong(0, typed, reason));
     }
     if !left_out.is_empty() {
         say_left_out(&format!("Left out: {}.", words.join("; ")));

@@ -97,6 +97,48 @@ pub(crate) fn csv(header: &[&str], rows: &[Vec<String>]) -> Result<(), Failure> 
     })
 }
 
+/// Formats a count of things.
+pub(crate) fn count(number: u64, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Returns rows as JSON objects. A cell is a number, a boolean, null or a word.
+pub(crate) fn objects(columns: &[&str], rows: &[Vec<String>]) -> Value {
+    let typed = |cell: &String| match (cell.as_str(), cell.parse::<f64>()) {
+        ("", _) => Value::Null,
+        ("yes" | "no", _) => (cell == "yes").into(),
+        (_, Ok(number)) => number.into(),
+        (_, Err(_)) => cell.as_str().into(),
+    };
+    let object = |row: &Vec<String>| -> Value {
+        columns.iter().zip(row).map(|(name, cell)| (name.to_string(), typed(cell))).collect()
+    };
+    rows.iter().map(object).collect()
+}
+
+/// An answer in all formats.
+pub(crate) struct Reply<'r> {
+    pub(crate) json: Value,
+    /// The header and the rows of CSV.
+    pub(crate) csv: (&'r [&'r str], Vec<Vec<String>>),
+    /// The sentences above the tables.
+    pub(crate) sentences: Vec<String>,
+    pub(crate) tables: Vec<Table>,
+}
+
+impl Reply<'_> {
+    pub(crate) fn print(&self, format: Format, width: usize) -> Result<(), Failure> {
+        match format {
+            Format::Json => json(&self.json),
+            Format::Csv => csv(self.csv.0, &self.csv.1),
+            Format::Table => {
+                self.sentences.iter().try_for_each(|sentence| text(sentence, width))?;
+                self.tables.iter().try_for_each(|table| table.print(width).map(drop))
+            }
+        }
+    }
+}
+
 /// A table of text cells.
 pub(crate) struct Table {
     header: Vec<String>,
@@ -112,6 +154,18 @@ impl Table {
         let header: Vec<String> = header.iter().map(ToString::to_string).collect();
         let numbers = (0..header.len()).map(|index| index >= words).collect();
         Table { header, rows: Vec::new(), numbers }
+    }
+
+    /// Creates a table of words; `None` without rows.
+    pub(crate) fn of_words(header: &[&str], rows: &[Vec<String>]) -> Option<Table> {
+        let table = Table::new(header, header.len()).with_rows(rows.iter().cloned());
+        (!rows.is_empty()).then_some(table)
+    }
+
+    /// Adds rows.
+    pub(crate) fn with_rows(mut self, rows: impl IntoIterator<Item = Vec<String>>) -> Table {
+        rows.into_iter().for_each(|row| self.row(row));
+        self
     }
 
     /// Declares that another column contains words.

@@ -132,10 +132,6 @@ pub(crate) fn read_skipping(file: &Path, name: &str) -> Result<(String, Specific
 
 impl From<DirectoryError> for Failure {
     fn from(error: DirectoryError) -> Failure {
-        if error.is_usage() {
-            Failure::usage(error.to_string())
-        } else {
-            Failure::Other(error.to_string())
-        }
+        Failure::of(&error, error.is_usage())
     }
 }

@@ -53,5 +53,5 @@ pub(crate) fn machine_name(given: &Bound<'_, PyAny>) -> PyResult<String> {
 
 /// Reads a machine from its name, or from the sides of a mesh.
 pub(crate) fn machine(given: &Bound<'_, PyAny>) -> PyResult<Grid> {
-    read(given.py(), &machine_name(given)?)
+    read(&machine_name(given)?)
 }

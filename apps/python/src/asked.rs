@@ -1,11 +1,12 @@
 //! The request made by a call, which consists of one combination of parameters and the source of
 //! its jobs.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use pavior::experiments::parameters::{self, CONTROLS, ValueType};
-use pavior::experiments::{InputError, Keys, Point, Scenario, Setting, Specification};
+use pavior::experiments::{Folder, InputError, Keys, Point, Scenario, Setting, Specification};
+use pavior::files::Limits;
 use pavior::simulation::Histories;
 use pavior::workload::TimeUnit;
 use pyo3::exceptions::PyTypeError;
@@ -14,7 +15,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 use crate::arguments::{machine_name, plain, shown};
 use crate::errors::{bad_name, value};
-use crate::inputs::Inputs;
+
 use crate::own::Own;
 use crate::trace::Trace;
 
@@ -23,7 +24,7 @@ const IN_MEMORY: &str = "table";
 
 /// Reads settings from keyword arguments, each of which is a value or a list of values. None is
 /// ignored.
-fn settings(parameters: &Bound<'_, PyDict>) -> PyResult<Vec<Setting>> {
+pub(crate) fn settings(parameters: &Bound<'_, PyDict>) -> PyResult<Vec<Setting>> {
     let mut settings = Vec::new();
     for (key, given) in parameters {
         if given.is_none() {
@@ -83,21 +84,16 @@ fn text(key: &str, given: &Bound<'_, PyAny>) -> PyResult<String> {
 }
 
 /// Creates the experiment from settings. Raises `BadName` if they are invalid.
-fn specification(
-    py: Python<'_>,
-    settings: &[Setting],
-    name: &str,
-    own: &Own,
-) -> PyResult<Specification> {
+fn specification(settings: &[Setting], name: &str, own: &Own) -> PyResult<Specification> {
     let read = Specification::from_settings_with(settings, name, Keys::Keywords, &own.catalogue);
     let specification = read.map_err(|error| {
         let setting = error.setting.map(|index| &settings[index]);
         match (setting, error.value) {
             (Some(Setting { key, values }), Some((index, span))) => {
-                bad_name(py, &values[index], format!("{key}: {}", error.reason), span)
+                bad_name(&values[index], format!("{key}: {}", error.reason), span)
             }
-            (Some(Setting { key, .. }), None) => bad_name(py, key, error.reason, 0..key.len()),
-            (None, _) => bad_name(py, "", error.reason, 0..0),
+            (Some(Setting { key, .. }), None) => bad_name(key, error.reason, 0..key.len()),
+            (None, _) => bad_name("", error.reason, 0..0),
         }
     })?;
     own.settle(&specification)?;
@@ -181,6 +177,12 @@ pub(crate) fn taken<'py>(
     Ok(given.filter(|given| !given.is_none()))
 }
 
+/// Creates the error for a keyword argument that a function does not have.
+pub(crate) fn unexpected(function: &str, key: &str) -> PyErr {
+    let key = pavior::text::shown(key);
+    PyTypeError::new_err(format!("{function}() got an unexpected keyword argument '{key}'"))
+}
+
 /// Returns true if a key applies to an experiment's runs as a whole.
 fn is_of_several(key: &str) -> bool {
     let name = key.replace('_', "-");
@@ -251,20 +253,20 @@ fn named(
 pub(crate) struct Asked {
     pub(crate) specification: Specification,
     pub(crate) point: Point,
-    inputs: Inputs,
+    inputs: Folder,
     /// True if the strategy or the scheduler is written in Python.
     pub(crate) own: bool,
 }
 
 impl Asked {
     /// Reads the request of a call.
-    pub(crate) fn new(py: Python<'_>, call: Call<'_>) -> PyResult<Asked> {
+    pub(crate) fn new(call: Call<'_>) -> PyResult<Asked> {
         let (all, trace) = call.settings()?;
-        let mut inputs = Inputs::new(Path::new(""));
+        let mut inputs = Folder::new("", Limits::LINES);
         if let Some(trace) = trace {
-            inputs.add(IN_MEMORY, Arc::clone(&trace.get().trace));
+            inputs = inputs.with_log(IN_MEMORY, Arc::clone(&trace.get().trace));
         }
-        let specification = specification(py, &all, "simulate", &call.own)?;
+        let specification = specification(&all, "simulate", &call.own)?;
         let [point] = &specification.points[..] else {
             return Err(value("this call makes only one run; use Experiment for several"));
         };
@@ -285,7 +287,7 @@ impl Asked {
     }
 
     /// Returns the in-memory logs and files.
-    pub(crate) fn inputs(&self) -> &Inputs {
+    pub(crate) fn inputs(&self) -> &Folder {
         &self.inputs
     }
 

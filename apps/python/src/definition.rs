@@ -3,18 +3,19 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use pavior::experiments::{InputError, JournalEntry, Scenario, Specification as Experiment};
+use pavior::experiments::Specification as Experiment;
+use pavior::experiments::{Folder, InputError, JournalEntry, Scenario};
 use pavior::simulation::{Histories, RunError, Stop};
 use pyo3::prelude::*;
 
 use crate::errors::{input, other, stopped};
-use crate::inputs::Inputs;
+
 use crate::journal::{BETWEEN_WORKERS, Span};
 
 /// An experiment with its inputs, shared by the threads that run it.
 pub(crate) struct Definition {
     pub(crate) experiment: Experiment,
-    inputs: Inputs,
+    inputs: Folder,
     histories: Histories,
     scenarios: Mutex<HashMap<usize, Arc<Scenario>>>,
 }
@@ -27,7 +28,7 @@ pub(crate) enum SpanError {
 }
 
 impl Definition {
-    pub(crate) fn new(experiment: Experiment, inputs: Inputs) -> Definition {
+    pub(crate) fn new(experiment: Experiment, inputs: Folder) -> Definition {
         let (histories, scenarios) = (Histories::default(), Mutex::default());
         Definition { experiment, inputs, histories, scenarios }
     }
@@ -72,7 +73,7 @@ impl Definition {
 
     pub(crate) fn raised(&self, py: Python<'_>, fault: SpanError) -> PyErr {
         match fault {
-            SpanError::Words(words) => other(py, words),
+            SpanError::Words(words) => other(words),
             SpanError::Input(error) => input(py, &error),
             SpanError::Run(point, replication, error) => {
                 let key = self.experiment.points[point].key();

@@ -21,8 +21,8 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    fn open(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, OpenRun>> {
-        self.open.lock().map_err(|_| other(py, "the journal is not ready".into()))
+    fn open(&self) -> PyResult<MutexGuard<'_, OpenRun>> {
+        self.open.lock().map_err(|_| other("the journal is not ready"))
     }
 }
 
@@ -56,8 +56,8 @@ impl Directory {
     }
 
     /// Stores lines from `replicate`. The lines are durable when this method returns.
-    fn keep(&self, py: Python<'_>, lines: &[u8]) -> PyResult<()> {
-        let mut open = self.open(py)?;
+    fn keep(&self, lines: &[u8]) -> PyResult<()> {
+        let mut open = self.open()?;
         for entry in entries(lines)? {
             open.keep(&entry)?;
         }
@@ -67,6 +67,6 @@ impl Directory {
     /// Writes the result files atomically, and deletes the journal when they are safe.
     fn finish(&self, py: Python<'_>, results: &Results) -> PyResult<()> {
         let files = results.publications()?;
-        self.open(py)?.finish(&files).map_err(|error| directory_error(py, &error))
+        self.open()?.finish(&files).map_err(|error| directory_error(py, &error))
     }
 }

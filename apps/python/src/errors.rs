@@ -3,71 +3,48 @@
 use std::io::ErrorKind;
 use std::ops::Range;
 
+use pavior::Refusal;
 use pavior::experiments::directory::DirectoryError;
 use pavior::experiments::{InputError, LogError};
 use pavior::files::FileError;
 use pavior::names::CallerError;
 use pavior::simulation::RunError;
-use pavior::{BadName, Refusal};
 use pyo3::exceptions::{PyIsADirectoryError, PyOSError, PyValueError};
+use pyo3::import_exception;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::PyType;
 
-/// Returns an exception class of `pavior._errors`, which is looked up only once.
-fn class<'py>(
-    py: Python<'py>,
-    cell: &'static PyOnceLock<Py<PyType>>,
-    name: &str,
-) -> PyResult<&'py Bound<'py, PyType>> {
-    cell.import(py, "pavior._errors", name)
-}
-
-static BAD_NAME: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-static REFUSED: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-static BROKEN: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-static PAVIOR_ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-
-/// Creates an instance of an exception class, or returns the error that was raised in the attempt.
-fn raise(
-    class: PyResult<&Bound<'_, PyType>>,
-    arguments: impl FnOnce(&Bound<'_, PyType>) -> PyErr,
-) -> PyErr {
-    match class {
-        Ok(class) => arguments(class),
-        Err(error) => error,
-    }
-}
+import_exception!(pavior._errors, BadName);
+import_exception!(pavior._errors, Broken);
+import_exception!(pavior._errors, PaviorError);
+import_exception!(pavior._errors, Refused);
 
 /// Creates a `BadName` that marks the wrong characters of `text`.
-pub(crate) fn bad_name(py: Python<'_>, text: &str, reason: String, span: Range<usize>) -> PyErr {
+pub(crate) fn bad_name(text: &str, reason: String, span: Range<usize>) -> PyErr {
     // Python counts characters, but Rust counts bytes.
     let characters = |end: usize| text.get(..end).map_or(end, |part| part.chars().count());
-    let span = (characters(span.start), characters(span.end));
-    raise(class(py, &BAD_NAME, "BadName"), |class| PyErr::from_type(class.clone(), (reason, span)))
+    BadName::new_err((reason, (characters(span.start), characters(span.end))))
 }
 
 /// Parses text into a type that implements `FromStr`. Raises `BadName` if the text is invalid.
-pub(crate) fn read<T: std::str::FromStr<Err = BadName>>(py: Python<'_>, text: &str) -> PyResult<T> {
-    text.parse().map_err(|bad: BadName| bad_name(py, text, bad.reason, bad.span))
+pub(crate) fn read<T: std::str::FromStr<Err = pavior::BadName>>(text: &str) -> PyResult<T> {
+    text.parse().map_err(|bad: pavior::BadName| bad_name(text, bad.reason, bad.span))
 }
 
 /// Creates a `Refused` exception with its reason.
-pub(crate) fn refused(py: Python<'_>, refusal: Refusal) -> PyErr {
-    let arguments = (refusal.word(), refusal.meaning(), refusal.is_permanent());
-    raise(class(py, &REFUSED, "Refused"), |class| PyErr::from_type(class.clone(), arguments))
+pub(crate) fn refused(refusal: Refusal) -> PyErr {
+    Refused::new_err((refusal.word(), refusal.meaning(), refusal.is_permanent()))
 }
 
 /// Creates a `Broken` exception, which means that the caller's code violates its contract.
-pub(crate) fn broken(py: Python<'_>, message: String) -> PyErr {
-    raise(class(py, &BROKEN, "Broken"), |class| PyErr::from_type(class.clone(), (message,)))
+pub(crate) fn broken(message: impl Into<String>) -> PyErr {
+    Broken::new_err((message.into(),))
 }
 
 /// Returns the exception that the caller's code raised, or `Broken`.
 pub(crate) fn failed(py: Python<'_>, error: &CallerError) -> PyErr {
     match error.get().downcast_ref::<PyErr>() {
         Some(raised) => raised.clone_ref(py),
-        None => broken(py, error.to_string()),
+        None => broken(error.to_string()),
     }
 }
 
@@ -76,16 +53,14 @@ pub(crate) fn stopped(py: Python<'_>, error: &RunError, of: &str) -> PyErr {
     match error {
         RunError::Failed(error) => failed(py, error),
         // Only the caller's own scheduler can start a job that cannot start.
-        RunError::Start(error) => broken(py, format!("{of}{error}")),
-        error => other(py, format!("{of}{error}")),
+        RunError::Start(error) => broken(format!("{of}{error}")),
+        error => other(format!("{of}{error}")),
     }
 }
 
 /// Creates a `PaviorError` for an error that has no class of its own.
-pub(crate) fn other(py: Python<'_>, message: String) -> PyErr {
-    raise(class(py, &PAVIOR_ERROR, "PaviorError"), |class| {
-        PyErr::from_type(class.clone(), (message,))
-    })
+pub(crate) fn other(message: impl Into<String>) -> PyErr {
+    PaviorError::new_err((message.into(),))
 }
 
 /// Converts a file error to the matching `OSError`, or to `ValueError` for invalid contents.
@@ -127,7 +102,7 @@ pub(crate) fn input(py: Python<'_>, error: &InputError) -> PyErr {
 pub(crate) fn directory(py: Python<'_>, error: &DirectoryError) -> PyErr {
     match error {
         DirectoryError::File(error) => file(py, error),
-        error => other(py, error.to_string()),
+        error => other(error.to_string()),
     }
 }
 

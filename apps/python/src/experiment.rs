@@ -5,14 +5,15 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pavior::experiments::{LeftOut, Span as Wanted, Specification as Experiment};
+use pavior::experiments::{Folder, LeftOut, Span as Wanted, Specification as Experiment};
+use pavior::files::Limits;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::definition::Definition;
 use crate::errors::{bad_name, input};
-use crate::inputs::Inputs;
+
 use crate::interrupt::{interruptible, interruptible_own};
 use crate::journal::{Journal, Span};
 use crate::own::Own;
@@ -53,12 +54,12 @@ impl Specification {
             own.add(class.bind(py))?;
         }
         let experiment = Experiment::parse_with(&text, name, &own.catalogue)
-            .map_err(|error| bad_name(py, &text, error.reason, error.span))?;
+            .map_err(|error| bad_name(&text, error.reason, error.span))?;
         own.settle(&experiment)?;
-        let mut inputs = Inputs::new(&folder);
-        for (name, log) in &logs {
-            inputs.add(name, Arc::clone(&log.get().trace));
-        }
+        let inputs =
+            logs.iter().fold(Folder::new(&folder, Limits::LINES), |inputs, (name, log)| {
+                inputs.with_log(name, Arc::clone(&log.get().trace))
+            });
         let shared = Arc::new(Definition::new(experiment, inputs));
         let read = shared.clone();
         let read = move || read.fingerprint();

@@ -1,42 +1,24 @@
 //! Forecasts for the jobs in a log: from a call's arguments to a table.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use arrow_array::{ArrayRef, BooleanArray, Float64Array, UInt32Array, UInt64Array};
+use arrow_array::ArrayRef;
+use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
 use pavior::Time;
 use pavior::answers::forecasts::{Effort, Judged, Score};
-use pavior::experiments::{Environment, LogForecastError, Point, Progress, forecast_log};
+use pavior::experiments::{Environment, LogForecastError, Point, forecast_log, parameters};
 use pavior::simulation::Stop;
 use pavior::workload::TimeUnit;
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString};
 
 use crate::arguments::whole;
-use crate::asked::{Asked, Call, taken};
+use crate::asked::{Asked, Call, taken, unexpected};
 use crate::errors::{input, value};
-use crate::interrupt::watched;
-use crate::progress::Reporter;
+use crate::progress::{Counts, Reporter};
 use crate::shown::{cell, number};
-use crate::table::Table;
-
-/// The keywords that are parameters of runs.
-const PARAMETERS: [&str; 12] = [
-    "shape_rule",
-    "freedom",
-    "seed",
-    "first",
-    "filter",
-    "status",
-    "lenient",
-    "dependencies",
-    "processors_per_node",
-    "nodes_from",
-    "pieces",
-    "log_format",
-];
+use crate::table::{Table, column, flags};
 
 /// Forecasts the start of each job in a log as an interval, using only what is known when the job
 /// is submitted. Each forecast runs `futures` simulations on `threads` threads. The results depend
@@ -62,17 +44,16 @@ pub(crate) fn forecast<'py>(
     let progress = taken(&rest, "progress")?;
     for (key, _) in &rest {
         let key: String = key.extract()?;
-        if !PARAMETERS.contains(&&*key) {
-            let key = pavior::text::shown(&key);
-            let message = format!("forecast() got an unexpected keyword argument '{key}'");
-            return Err(PyTypeError::new_err(message));
+        let of_jobs = ["shape_rule", "freedom", "seed"].contains(&&*key);
+        if !of_jobs && parameters::of_reading(&key).is_none() {
+            return Err(unexpected("forecast", &key));
         }
     }
     rest.set_item("trace", trace)?;
     let easy = PyString::new(py, "easy").into_any();
     let call = Call::of(py, machine, [strategy, scheduler.or(Some(&easy))], Some(&rest))?;
     let mut reporter = Reporter::new(progress.as_ref(), "jobs", py)?;
-    let asked = Asked::new(py, call)?;
+    let asked = Asked::new(call)?;
     if asked.own {
         return Err(value("forecasts need built-in strategies and schedulers"));
     }
@@ -110,34 +91,10 @@ fn run(
             Ok((judged, rejected))
         }
     };
-    let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
-    let looked = || reporter.tell(count(&counts.done), count(&counts.planned));
-    let done = watched(py, || stop.set(), looked, work).and_then(|done| {
-        done.map_err(|error| match error {
-            LogForecastError::Input(error) => input(py, &error),
-            other => value(other),
-        })
-    });
-    let done = done.inspect_err(|_| reporter.end(py))?;
-    reporter.done(count(&counts.done))?;
-    Ok(done)
-}
-
-/// The number of started jobs and the number of all jobs.
-#[derive(Default)]
-struct Counts {
-    done: AtomicU64,
-    planned: AtomicU64,
-}
-
-impl Progress for Counts {
-    fn planned(&self, runs: u64) {
-        self.planned.fetch_add(runs, Ordering::Relaxed);
-    }
-
-    fn done(&self) {
-        self.done.fetch_add(1, Ordering::Relaxed);
-    }
+    reporter.watch(py, (&counts, &stop, false), work, |error| match error {
+        LogForecastError::Input(error) => input(py, &error),
+        other => value(other),
+    })
 }
 
 /// The forecast for each job in a log at its submission, and the actual start.
@@ -204,13 +161,12 @@ impl Forecasts {
     fn table(&self) -> PyResult<Table> {
         let all = || self.judged.iter();
         let times = |of: fn(&Judged) -> Time| -> ArrayRef {
-            let seconds = all().map(|job| TimeUnit::SECOND.units(of(job)));
-            Arc::new(Float64Array::from_iter_values(seconds))
+            column::<Float64Type>(all().map(|job| TimeUnit::SECOND.units(of(job))))
         };
         let columns: Vec<(&str, ArrayRef)> = vec![
-            ("job", Arc::new(UInt64Array::from_iter_values(all().map(|job| job.number)))),
-            ("user", Arc::new(all().map(|job| job.kind.user).collect::<UInt64Array>())),
-            ("nodes", Arc::new(UInt32Array::from_iter_values(all().map(|job| job.kind.nodes)))),
+            ("job", column::<UInt64Type>(all().map(|job| job.number))),
+            ("user", column::<UInt64Type>(all().map(|job| job.kind.user))),
+            ("nodes", column::<UInt32Type>(all().map(|job| job.kind.nodes))),
             ("submit", times(|job| job.submit)),
             ("low", times(|job| job.forecast.low)),
             ("median", times(|job| job.forecast.median)),
@@ -218,7 +174,7 @@ impl Forecasts {
             ("plan", times(|job| job.forecast.plan)),
             ("corrected", times(|job| job.rivals.corrected)),
             ("start", times(|job| job.start)),
-            ("held", Arc::new(all().map(|job| Some(job.held())).collect::<BooleanArray>())),
+            ("held", flags(all().map(Judged::held))),
         ];
         Table::new(columns, TimeUnit::SECOND.name)
     }

@@ -17,11 +17,6 @@ const POLL: Duration = Duration::from_millis(50);
 /// long log, ends by itself later, and its result is dropped.
 const GRACE: Duration = Duration::from_millis(300);
 
-/// Raises the exception of a pending signal.
-fn signals(py: Python<'_>) -> PyResult<()> {
-    py.check_signals()
-}
-
 /// Waits as [`watched`] does, for work that calls the caller's code. The thread of the work stays
 /// registered with the interpreter, so that calls are cheap. A signal, or another thread that makes
 /// `is_stopped` true, also raises an exception in the caller's code, which may be in an endless
@@ -97,17 +92,18 @@ pub(crate) fn watched<T: Send + 'static>(
     std::thread::Builder::new()
         .name("pavior".into())
         .spawn(run)
-        .map_err(|error| other(py, format!("cannot start a thread: {error}")))?;
+        .map_err(|error| other(format!("cannot start a thread: {error}")))?;
     py.detach(move || {
         loop {
             match answer.recv_timeout(POLL) {
                 Ok(result) => return Ok(result),
                 Err(RecvTimeoutError::Disconnected) => {
                     let message = "a run failed because of a bug in pavior; please report it";
-                    return Err(Python::attach(|py| other(py, message.into())));
+                    return Err(other(message));
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    if let Err(raised) = Python::attach(signals).and_then(|()| looked()) {
+                    let look = |py: Python<'_>| py.check_signals().and_then(|()| looked());
+                    if let Err(raised) = Python::attach(look) {
                         stop();
                         // The exception is returned whether or not the work has ended.
                         let _ = answer.recv_timeout(GRACE);

@@ -17,7 +17,7 @@ mod experiment;
 mod explain;
 mod forecast;
 mod geometry;
-mod inputs;
+
 mod interrupt;
 mod jobs;
 mod journal;

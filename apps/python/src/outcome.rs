@@ -1,8 +1,7 @@
 //! The results of one run as tables, as text, and as HTML.
 
-use std::sync::Arc;
-
-use arrow_array::{ArrayRef, Float64Array, StringArray};
+use arrow_array::ArrayRef;
+use arrow_array::types::Float64Type;
 use pavior::experiments::{Point, RunRecord, Sample, Specification};
 use pavior::simulation::{Fate, JobRecord};
 use pavior::workload::TimeUnit;
@@ -12,7 +11,7 @@ use pyo3::sync::PyOnceLock;
 
 use crate::errors::value;
 use crate::shown::{Excerpt, cell, number};
-use crate::table::Table;
+use crate::table::{Table, column, words};
 use crate::{records, steps};
 
 /// A measured metric.
@@ -41,13 +40,9 @@ impl Outcome {
         make: fn(&[JobRecord], TimeUnit) -> PyResult<Table>,
     ) -> PyResult<Py<Table>> {
         let table = cell.get_or_try_init(py, || {
-            Py::new(py, py.detach(|| make(self.jobs_in_order(), self.point.unit()))?)
+            Py::new(py, py.detach(|| make(&self.record.jobs, self.point.unit()))?)
         })?;
         Ok(table.clone_ref(py))
-    }
-
-    fn jobs_in_order(&self) -> &[JobRecord] {
-        &self.record.jobs
     }
 }
 
@@ -58,9 +53,9 @@ impl Outcome {
     fn metrics(&self) -> PyResult<Table> {
         let all = || self.metrics.iter();
         let columns: Vec<(&str, ArrayRef)> = vec![
-            ("metric", Arc::new(all().map(|one| Some(one.name)).collect::<StringArray>())),
-            ("value", Arc::new(all().map(|one| one.value).collect::<Float64Array>())),
-            ("unit", Arc::new(all().map(|one| Some(one.unit)).collect::<StringArray>())),
+            ("metric", words(all().map(|one| one.name))),
+            ("value", column::<Float64Type>(all().map(|one| one.value))),
+            ("unit", words(all().map(|one| one.unit))),
         ];
         Table::new(columns, self.unit())
     }
@@ -88,7 +83,7 @@ impl Outcome {
             return Err(value("interrupted jobs held nodes that are not in any table"));
         }
         let grid = settings.machine;
-        let jobs = self.jobs_in_order();
+        let jobs = &self.record.jobs;
         let steps = py.detach(|| match metric {
             "busy" => Some(steps::busy(jobs)),
             "queue" => Some(steps::queue(jobs)),
@@ -102,7 +97,7 @@ impl Outcome {
     /// The time of the last departure, in units, or 0 if no job departed.
     #[getter]
     fn end(&self) -> f64 {
-        let end = self.jobs_in_order().iter().filter_map(|job| records::span(job)?.1).max();
+        let end = self.record.jobs.iter().filter_map(|job| records::span(job)?.1).max();
         end.map_or(0.0, |end| self.point.unit().units(end))
     }
 
@@ -174,7 +169,7 @@ impl Outcome {
 
     /// Describes the run in a sentence.
     fn summary(&self) -> String {
-        let jobs = self.jobs_in_order();
+        let jobs = &self.record.jobs;
         let count = |is: fn(&Fate) -> bool| jobs.iter().filter(|job| is(&job.fate)).count();
         let mut words = Vec::new();
         for (number, what) in [

@@ -1,7 +1,12 @@
 //! The progress of a long call, and requests to stop it.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use pavior::experiments;
 use pavior::simulation::Stop;
 use pyo3::prelude::*;
+
+use crate::interrupt::{interruptible_own, watched};
 
 /// A request to another thread to end `replicate`.
 #[pyclass(frozen, module = "pavior")]
@@ -52,6 +57,23 @@ impl Progress {
     }
 }
 
+/// The number of items that work has done so far, and the number planned.
+#[derive(Default)]
+pub(crate) struct Counts {
+    pub(crate) done: AtomicU64,
+    pub(crate) planned: AtomicU64,
+}
+
+impl experiments::Progress for Counts {
+    fn planned(&self, runs: u64) {
+        self.planned.fetch_add(runs, Ordering::Relaxed);
+    }
+
+    fn done(&self) {
+        self.done.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 /// The interval between reports, in seconds.
 const EVERY: f64 = 0.5;
 
@@ -81,6 +103,29 @@ impl Reporter {
         let report = (!report.is_none()).then(|| report.unbind());
         let begun = now()?;
         Ok(Reporter { report, begun, told: begun })
+    }
+
+    /// Does work without the interpreter lock, and reports its counts. A signal sets `stop`, which
+    /// must make the work end. If `own`, the work calls the caller's code. `raised` converts an
+    /// error of the work.
+    pub(crate) fn watch<T: Send + 'static, E: Send + 'static>(
+        &mut self,
+        py: Python<'_>,
+        (counts, stop, own): (&Counts, &Stop, bool),
+        work: impl FnOnce() -> Result<T, E> + Send + 'static,
+        raised: impl FnOnce(E) -> PyErr,
+    ) -> PyResult<T> {
+        let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let looked = || self.tell(count(&counts.done), count(&counts.planned));
+        let ended = if own {
+            interruptible_own(py, || stop.set(), looked, || false, work)
+        } else {
+            watched(py, || stop.set(), looked, work)
+        };
+        let done = ended.and_then(|ended| ended.map_err(raised));
+        let done = done.inspect_err(|_| self.end(py))?;
+        self.done(count(&counts.done))?;
+        Ok(done)
     }
 
     /// Reports the progress, unless it was reported very recently.

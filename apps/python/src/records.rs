@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use arrow_array::types::UInt8Type;
+use arrow_array::types::{Float64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
 use arrow_array::{
-    ArrayRef, DictionaryArray, FixedSizeListArray, Float64Array, ListArray, StringArray,
-    UInt8Array, UInt16Array, UInt32Array, UInt64Array,
+    ArrayRef, DictionaryArray, FixedSizeListArray, ListArray, StringArray, UInt8Array, UInt16Array,
 };
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field};
@@ -16,7 +15,7 @@ use pyo3::prelude::*;
 
 use crate::arrays::reasons as all_reasons;
 use crate::errors::value;
-use crate::table::Table;
+use crate::table::{Table, column};
 
 /// The words for fates, by key in the column.
 const FATES: [&str; 4] = ["departed", "running", "waiting", "rejected"];
@@ -37,12 +36,6 @@ pub(crate) fn parts(record: &JobRecord) -> &[Cuboid] {
     }
 }
 
-/// Creates a column of times in units. Missing times are null.
-fn times(records: &[JobRecord], unit: TimeUnit, of: fn(&JobRecord) -> Option<Time>) -> ArrayRef {
-    let time = |record: &JobRecord| of(record).map(|time| unit.units(time));
-    Arc::new(records.iter().map(time).collect::<Float64Array>())
-}
-
 /// Creates a table with one row per job, in order of arrival. Its columns are `job` (the job's
 /// number in the log), `submit`, `start`, `end` (in units; null if there is none), `nodes`
 /// (requested), `granted_nodes`, `fate`, `reason` (of a rejection), and `boxes` (base and sides,
@@ -56,16 +49,16 @@ pub(crate) fn jobs(records: &[JobRecord], unit: TimeUnit) -> PyResult<Table> {
         Fate::Rejected(_) => 3,
     };
     let granted = |record: &JobRecord| parts(record).iter().map(Cuboid::volume).sum::<u32>();
+    let times = |of: fn(&JobRecord) -> Option<Time>| -> ArrayRef {
+        column::<Float64Type>(records.iter().map(|record| Some(unit.units(of(record)?))))
+    };
     let columns: Vec<(&str, ArrayRef)> = vec![
-        ("job", Arc::new(UInt64Array::from_iter_values(jobs().map(|job| job.number)))),
-        (
-            "submit",
-            Arc::new(Float64Array::from_iter_values(jobs().map(|job| unit.units(job.arrival)))),
-        ),
-        ("start", times(records, unit, |record| Some(span(record)?.0))),
-        ("end", times(records, unit, |record| span(record)?.1)),
-        ("nodes", Arc::new(UInt32Array::from_iter_values(jobs().map(|job| job.request.nodes)))),
-        ("granted_nodes", Arc::new(UInt32Array::from_iter_values(records.iter().map(granted)))),
+        ("job", column::<UInt64Type>(jobs().map(|job| job.number))),
+        ("submit", times(|record| Some(record.job.arrival))),
+        ("start", times(|record| Some(span(record)?.0))),
+        ("end", times(|record| span(record)?.1)),
+        ("nodes", column::<UInt32Type>(jobs().map(|job| job.request.nodes))),
+        ("granted_nodes", column::<UInt32Type>(records.iter().map(granted))),
         ("fate", word_column(records.iter().map(|record| Some(fate(record))), &FATES)?),
         ("reason", reasons(records)?),
         ("boxes", boxes(records)?),
@@ -86,15 +79,13 @@ pub(crate) fn placements(records: &[JobRecord], unit: TimeUnit) -> PyResult<Tabl
         })
         .collect();
     let numbers = |of: fn(&Cuboid) -> u16| -> ArrayRef {
-        Arc::new(UInt16Array::from_iter_values(held.iter().map(|(.., part)| of(part))))
+        column::<UInt16Type>(held.iter().map(|(.., part)| of(part)))
     };
-    let starts = held.iter().map(|&(_, start, ..)| unit.units(start));
     let ends = held.iter().map(|&(_, _, end, _)| end.map(|end| unit.units(end)));
-    let jobs = held.iter().map(|(record, ..)| record.job.number);
     let columns: Vec<(&str, ArrayRef)> = vec![
-        ("job", Arc::new(UInt64Array::from_iter_values(jobs))),
-        ("start", Arc::new(Float64Array::from_iter_values(starts))),
-        ("end", Arc::new(ends.collect::<Float64Array>())),
+        ("job", column::<UInt64Type>(held.iter().map(|(record, ..)| record.job.number))),
+        ("start", column::<Float64Type>(held.iter().map(|&(_, start, ..)| unit.units(start)))),
+        ("end", column::<Float64Type>(ends)),
         ("base_x", numbers(|part| part.base[0])),
         ("base_y", numbers(|part| part.base[1])),
         ("base_z", numbers(|part| part.base[2])),

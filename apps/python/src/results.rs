@@ -5,17 +5,18 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BooleanArray, Float64Array, StringArray, UInt64Array};
+use arrow_array::ArrayRef;
+use arrow_array::types::{Float64Type, UInt64Type};
 use pavior::experiments::parameters::{self, ValueType};
 use pavior::experiments::{
-    Paired, Provenance, Publication, Samples, Specification, Table as Means, differences,
+    Line, Paired, Provenance, Publication, Samples, Specification, Table as Means, differences,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::definition::Definition;
 use crate::errors::value;
-use crate::table::Table;
+use crate::table::{Table, column, flags, words};
 
 /// The results of an experiment.
 #[pyclass(frozen, module = "pavior._native")]
@@ -54,17 +55,12 @@ impl Results {
         let Means { columns: names, rows } = Means::of(self.specification(), &self.samples);
         let values: Vec<&[String]> = rows.iter().map(|row| &row.values[..]).collect();
         let mut columns = parameter_columns(&names, &values);
-        let counts = rows.iter().map(|row| row.replications);
-        let rest: Vec<(&str, ArrayRef)> = vec![
-            ("replications", Arc::new(UInt64Array::from_iter_values(counts))),
-            ("target_missed", bool_array(rows.iter().map(|row| row.target_missed))),
-            ("overloaded", bool_array(rows.iter().map(|row| row.overloaded))),
-            ("metric", text_array(rows.iter().map(|row| row.metric.as_str()))),
-            ("mean", Arc::new(rows.iter().map(|row| row.summary.mean).collect::<Float64Array>())),
-            ("ci95", Arc::new(rows.iter().map(|row| row.summary.ci95).collect::<Float64Array>())),
-            ("unit", text_array(rows.iter().map(|row| row.unit.as_str()))),
-        ];
-        columns.extend(rest);
+        columns.extend([
+            ("replications", column::<UInt64Type>(rows.iter().map(|row| row.replications))),
+            ("target_missed", flags(rows.iter().map(|row| row.target_missed))),
+            ("overloaded", flags(rows.iter().map(|row| row.overloaded))),
+        ]);
+        columns.extend(metric_columns(&rows));
         Table::new(columns, self.unit)
     }
 
@@ -83,13 +79,7 @@ impl Results {
         let columns = parameter_columns(&names, &values).into_iter().enumerate();
         let columns = columns.filter(|(at, _)| varies(*at)).map(|(_, column)| column);
         let mut columns: Vec<(&str, ArrayRef)> = columns.collect();
-        let rest: Vec<(&str, ArrayRef)> = vec![
-            ("metric", text_array(rows.iter().map(|row| row.metric.as_str()))),
-            ("mean", Arc::new(rows.iter().map(|row| row.summary.mean).collect::<Float64Array>())),
-            ("ci95", Arc::new(rows.iter().map(|row| row.summary.ci95).collect::<Float64Array>())),
-            ("unit", text_array(rows.iter().map(|row| row.unit.as_str()))),
-        ];
-        columns.extend(rest);
+        columns.extend(metric_columns(&rows));
         Table::new(columns, self.unit)
     }
 
@@ -115,13 +105,12 @@ impl Results {
         let values: Vec<&[String]> = values.iter().map(Vec::as_slice).collect();
         let points = all.iter().map(|&(point, ..)| point as u64);
         let numbers = all.iter().map(|&(_, number, ..)| number as u64);
-        let mut columns: Vec<(&str, ArrayRef)> =
-            vec![("point", Arc::new(UInt64Array::from_iter_values(points)))];
+        let mut columns: Vec<(&str, ArrayRef)> = vec![("point", column::<UInt64Type>(points))];
         columns.extend(parameter_columns(&names, &values));
-        columns.push(("replication", Arc::new(UInt64Array::from_iter_values(numbers))));
+        columns.push(("replication", column::<UInt64Type>(numbers)));
         for (at, spec) in specification.metrics.iter().enumerate() {
             let values = all.iter().map(|(.., sample)| sample.values[at]);
-            columns.push((spec.name, Arc::new(values.collect::<Float64Array>())));
+            columns.push((spec.name, column::<Float64Type>(values)));
         }
         Table::new(columns, self.unit)
     }
@@ -136,22 +125,20 @@ impl Results {
         let values: Vec<&[String]> = all.iter().map(|one| one.values.as_slice()).collect();
         let mut columns = parameter_columns(&names, &values);
         let number = |of: fn(&Paired) -> Option<f64>| -> ArrayRef {
-            Arc::new(all.iter().map(|one| of(&one.paired)).collect::<Float64Array>())
+            column::<Float64Type>(all.iter().map(|one| of(&one.paired)))
         };
-        let pairs = all.iter().map(|one| one.paired.pairs);
-        let rest: Vec<(&str, ArrayRef)> = vec![
-            ("baseline", text_array(all.iter().map(|one| one.baseline.as_str()))),
-            ("metric", text_array(all.iter().map(|one| one.metric))),
-            ("pairs", Arc::new(UInt64Array::from_iter_values(pairs))),
+        columns.extend([
+            ("baseline", words(all.iter().map(|one| one.baseline.as_str()))),
+            ("metric", words(all.iter().map(|one| one.metric))),
+            ("pairs", column::<UInt64Type>(all.iter().map(|one| one.paired.pairs))),
             ("difference", number(|paired| Some(paired.difference))),
             ("difference_ci95", number(|paired| paired.difference_ci95)),
             ("ratio", number(|paired| paired.ratio)),
             ("ratio_ci95", number(|paired| paired.ratio_ci95)),
-            ("unit", text_array(all.iter().map(|one| one.unit))),
-            ("same_jobs", bool_array(all.iter().map(|one| one.same_jobs))),
-            ("target_missed", bool_array(all.iter().map(|one| one.target_missed))),
-        ];
-        columns.extend(rest);
+            ("unit", words(all.iter().map(|one| one.unit))),
+            ("same_jobs", flags(all.iter().map(|one| one.same_jobs))),
+            ("target_missed", flags(all.iter().map(|one| one.target_missed))),
+        ]);
         Table::new(columns, self.unit)
     }
 
@@ -169,25 +156,27 @@ fn parameter_of(column: &str) -> Option<&'static parameters::Parameter> {
 
 /// Creates the columns for parameters from rows of values. Empty text becomes null.
 fn parameter_columns<'n>(names: &'n [String], rows: &[&[String]]) -> Vec<(&'n str, ArrayRef)> {
-    let column = |(at, name): (usize, &'n String)| -> (&'n str, ArrayRef) {
+    let of = |(at, name): (usize, &'n String)| -> (&'n str, ArrayRef) {
         let texts =
             || rows.iter().map(move |row| Some(row[at].as_str()).filter(|text| !text.is_empty()));
         let array: ArrayRef = match parameter_of(name).map(|known| known.kind) {
             Some(ValueType::Number | ValueType::Count) => {
-                let number = |text: Option<&str>| text.and_then(|text| text.parse().ok());
-                Arc::new(texts().map(number).collect::<Float64Array>())
+                let number = |text: Option<&str>| text.and_then(|text| text.parse::<f64>().ok());
+                column::<Float64Type>(texts().map(number))
             }
-            _ => Arc::new(texts().collect::<StringArray>()),
+            _ => words(texts()),
         };
         (name, array)
     };
-    names.iter().enumerate().map(column).collect()
+    names.iter().enumerate().map(of).collect()
 }
 
-fn text_array<'t>(texts: impl Iterator<Item = &'t str>) -> ArrayRef {
-    Arc::new(StringArray::from_iter_values(texts))
-}
-
-fn bool_array(flags: impl Iterator<Item = bool>) -> ArrayRef {
-    Arc::new(flags.map(Some).collect::<BooleanArray>())
+/// Creates the columns for metrics.
+fn metric_columns(rows: &[Line]) -> [(&'static str, ArrayRef); 4] {
+    [
+        ("metric", words(rows.iter().map(|row| row.metric.as_str()))),
+        ("mean", column::<Float64Type>(rows.iter().map(|row| row.summary.mean))),
+        ("ci95", column::<Float64Type>(rows.iter().map(|row| row.summary.ci95))),
+        ("unit", words(rows.iter().map(|row| row.unit.as_str()))),
+    ]
 }

@@ -112,9 +112,9 @@ impl Shared {
     #[cold]
     fn wait(&self, py: Python<'_>, this_thread: usize) -> PyResult<MutexGuard<'_, Inner>> {
         if self.user.load(Ordering::Relaxed) == this_thread {
-            return Err(broken(py, "a strategy cannot use the machine that calls it".into()));
+            return Err(broken("a strategy cannot use the machine that calls it"));
         }
         let inner = self.inner.lock_py_attached(py);
-        inner.map_err(|_| other(py, "an earlier call failed in the middle of a change".into()))
+        inner.map_err(|_| other("an earlier call failed in the middle of a change"))
     }
 }

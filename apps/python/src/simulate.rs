@@ -1,10 +1,10 @@
 //! One run, from a call's arguments to the results.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use pavior::Time;
-use pavior::experiments::{InputError, RunRecord, Sample};
+use pavior::experiments::{InputError, Progress, RunRecord, Sample};
 use pavior::simulation::{Fact, Interest, Observer, RunError, Stop};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -12,9 +12,8 @@ use pyo3::types::PyDict;
 use crate::arguments::whole;
 use crate::asked::{Asked, Call, taken};
 use crate::errors::{input, stopped};
-use crate::interrupt::{interruptible_own, watched};
 use crate::outcome::Outcome;
-use crate::progress::Reporter;
+use crate::progress::{Counts, Reporter};
 
 #[doc = include_str!("simulate.txt")]
 #[pyfunction]
@@ -31,7 +30,7 @@ pub(crate) fn simulate<'py>(
     let replication = taken(&call.rest, "replication")?;
     let replication = replication.as_ref().map_or(Ok(0), whole)?;
     let mut reporter = Reporter::new(taken(&call.rest, "progress")?.as_ref(), "jobs", py)?;
-    let asked = Asked::new(py, call)?;
+    let asked = Asked::new(call)?;
     let (point, specification) = (asked.point.clone(), asked.specification.clone());
     let (sample, record) = run(py, asked, replication, &mut reporter)?;
     Ok(Outcome::new(&specification, point, sample, record))
@@ -44,8 +43,7 @@ fn run(
     replication: u64,
     reporter: &mut Reporter,
 ) -> PyResult<(Sample, RunRecord)> {
-    let (stop, own) = (Stop::default(), asked.own);
-    let ended = Arc::new(Ended::default());
+    let (stop, own, ended) = (Stop::default(), asked.own, Arc::new(Counts::default()));
     let run = {
         let (stop, ended) = (stop.clone(), ended.clone());
         move || -> Result<_, Fault> {
@@ -56,22 +54,10 @@ fn run(
             scenario.record(replication, metrics, Some(&mut counter), &stop).map_err(Fault::Run)
         }
     };
-    let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
-    let looked = || reporter.tell(count(&ended.done), count(&ended.planned));
-    let run = if own {
-        interruptible_own(py, || stop.set(), looked, || false, run)
-    } else {
-        watched(py, || stop.set(), looked, run)
-    };
-    let run = run.and_then(|run| {
-        run.map_err(|fault| match fault {
-            Fault::Input(error) => input(py, &error),
-            Fault::Run(error) => stopped(py, &error, ""),
-        })
-    });
-    let run = run.inspect_err(|_| reporter.end(py))?;
-    reporter.done(count(&ended.done))?;
-    Ok(run)
+    reporter.watch(py, (&ended, &stop, own), run, |fault| match fault {
+        Fault::Input(error) => input(py, &error),
+        Fault::Run(error) => stopped(py, &error, ""),
+    })
 }
 
 /// The reasons why a run fails.
@@ -80,16 +66,9 @@ enum Fault {
     Run(RunError),
 }
 
-/// The number of jobs that have ended, and the number expected to end.
-#[derive(Default)]
-struct Ended {
-    done: AtomicU64,
-    planned: AtomicU64,
-}
-
 /// An observer that counts ended jobs.
 struct Counter {
-    ended: Arc<Ended>,
+    ended: Arc<Counts>,
     /// True if the jobs are from a log. Rejected jobs then count as ended.
     of_log: bool,
 }
@@ -103,7 +82,7 @@ impl Observer for Counter {
         if matches!(fact, Fact::Departed { .. })
             || (self.of_log && matches!(fact, Fact::Rejected(..)))
         {
-            self.ended.done.fetch_add(1, Ordering::Relaxed);
+            self.ended.done();
         }
     }
 }

@@ -1,25 +1,24 @@
 //! Values that change during a run, with one row per change.
 
-use std::sync::Arc;
-
-use arrow_array::{ArrayRef, Float64Array, UInt32Array};
+use arrow_array::ArrayRef;
+use arrow_array::types::{Float64Type, UInt32Type};
 use pavior::simulation::{Fate, JobRecord, Stay};
 use pavior::workload::TimeUnit;
 use pavior::{Cuboid, Grid, Occupancy, Time};
 use pyo3::prelude::*;
 
 use crate::records::{parts, span};
-use crate::table::Table;
+use crate::table::{Table, column};
 
 /// A time and the value from then on.
 type Step = (Time, u32);
 
 /// Creates a table with the columns `time` and `value`.
 pub(crate) fn table(steps: &[Step], unit: TimeUnit) -> PyResult<Table> {
-    let times = steps.iter().map(|&(at, _)| Some(unit.units(at))).collect::<Float64Array>();
-    let values = steps.iter().map(|&(_, value)| Some(value)).collect::<UInt32Array>();
-    let columns: Vec<(&str, ArrayRef)> =
-        vec![("time", Arc::new(times)), ("value", Arc::new(values))];
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("time", column::<Float64Type>(steps.iter().map(|&(at, _)| unit.units(at)))),
+        ("value", column::<UInt32Type>(steps.iter().map(|&(_, value)| value))),
+    ];
     Table::new(columns, unit.name)
 }
 

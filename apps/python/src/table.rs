@@ -11,7 +11,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type, Int32Type, Int64Type};
 use arrow_array::types::{Int8Type, Int16Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, RecordBatchIterator};
+use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, PrimitiveArray, RecordBatch};
+use arrow_array::{RecordBatchIterator, StringArray};
 use arrow_schema::{DataType, Schema, TimeUnit};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
@@ -137,6 +138,23 @@ impl Table {
         let (rows, columns) = (self.batch.num_rows(), self.batch.num_columns());
         format!("Table of {rows} rows and {columns} columns, times in {}", self.unit)
     }
+}
+
+/// Creates a column of numbers, which may be missing.
+pub(crate) fn column<T: ArrowPrimitiveType>(
+    values: impl IntoIterator<Item = impl Into<Option<T::Native>>>,
+) -> ArrayRef {
+    Arc::new(values.into_iter().map(Into::into).collect::<PrimitiveArray<T>>())
+}
+
+/// Creates a column of words, which may be missing.
+pub(crate) fn words<'t>(texts: impl Iterator<Item = impl Into<Option<&'t str>>>) -> ArrayRef {
+    Arc::new(texts.map(Into::into).collect::<StringArray>())
+}
+
+/// Creates a column of booleans.
+pub(crate) fn flags(flags: impl Iterator<Item = bool>) -> ArrayRef {
+    Arc::new(flags.map(Some).collect::<BooleanArray>())
 }
 
 /// Returns a column as Python objects.

@@ -3,24 +3,23 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow_array::{
-    ArrayRef, Float64Array, RecordBatch, StringArray, UInt16Array, UInt32Array, UInt64Array,
-};
-use pavior::experiments::read_log;
+use arrow_array::types::{Float64Type, UInt16Type, UInt32Type, UInt64Type};
+use arrow_array::{ArrayRef, RecordBatch};
+use pavior::experiments::{Catalogue, Given, Setting, parameters, read_log};
 use pavior::files::Limits;
 use pavior::workload::TimeUnit;
-use pavior::workload::traces::{self, Field, Filter, Names, ReadOptions, Record, Tags};
+use pavior::workload::traces::{self, Field, Names, Record, Tags};
 use pavior::{Freedom, Sides, Time};
 use pyo3::exceptions::{PyDeprecationWarning, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arguments::{shown, whole};
-use crate::asked::taken;
-use crate::errors::{bad_name, log, read, value};
+use crate::arguments::shown;
+use crate::asked::{settings, unexpected};
+use crate::errors::{bad_name, log, value};
 use crate::interrupt::interruptible;
 use crate::shown::number;
-use crate::table::{Table, batches, numbers, texts};
+use crate::table::{Table, batches, column, numbers, texts, words};
 
 /// The maximum time in a table, in seconds. It is about 30,000 years.
 const LONGEST: f64 = 1e12;
@@ -44,54 +43,18 @@ pub(crate) struct Trace {
     pub(crate) trace: Arc<traces::Trace>,
 }
 
-/// The options for reading a file.
-type Wanted<'a, 'py> =
-    (Option<&'a Bound<'py, PyAny>>, Option<&'a str>, Option<&'a str>, bool, bool);
-
 impl Trace {
-    fn of_file(
-        py: Python<'_>,
-        path: PathBuf,
-        (first, filter, status, lenient, dependencies): Wanted<'_, '_>,
-        more: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Trace> {
-        let first = first.map(whole).transpose()?;
-        let filter: Filter = filter.map_or(Ok(Filter::default()), |text| read(py, text))?;
-        let status = status.map_or(Ok(Filter::default()), |text| {
-            Filter::of_status(text).map_err(|bad| bad_name(py, text, bad.reason, bad.span))
-        })?;
-        let more = more.map_or_else(|| Ok(PyDict::new(py)), PyDictMethods::copy)?;
-        let count = |key: &str| -> PyResult<Option<u32>> {
-            let Some(number) = taken(&more, key)?.as_ref().map(whole).transpose()? else {
-                return Ok(None);
-            };
-            let number = u32::try_from(number).ok().filter(|&number| number > 0);
-            number.map(Some).ok_or_else(|| value(format!("{key} must be a positive whole number")))
-        };
-        let format: Option<String> =
-            taken(&more, "log_format")?.map(|format| format.extract()).transpose()?;
-        let format = format.map(|text| read(py, &text)).transpose()?;
-        let pieces = taken(&more, "pieces")?.map_or(Ok(false), |given| given.extract())?;
-        let (processors_per_node, nodes_from) =
-            (count("processors_per_node")?, count("nodes_from")?);
-        if let Some((key, _)) = more.iter().next() {
-            let key: String = key.extract()?;
-            let key = pavior::text::shown(&key);
-            let message = format!("Trace() got an unexpected keyword argument '{key}'");
-            return Err(PyTypeError::new_err(message));
+    fn of_file(py: Python<'_>, path: PathBuf, given: &[Setting]) -> PyResult<Trace> {
+        let (mut read, catalogue) = (Given::default(), Catalogue::default());
+        for Setting { key, values } in given {
+            let parameter = parameters::of_reading(key).ok_or_else(|| unexpected("Trace", key))?;
+            let text = values.join(",");
+            let value = parameter.reading(&text, &catalogue);
+            let value =
+                value.map_err(|bad| bad_name(&text, format!("{key}: {}", bad.reason), bad.span))?;
+            value.put(&mut read);
         }
-        let options = ReadOptions {
-            lenient,
-            first,
-            filter: filter.and(&status),
-            dependencies,
-            format,
-            processors_per_node,
-            nodes_from,
-            pieces,
-            ..ReadOptions::default()
-        };
-        let opened = move || read_log(&path, &options, Limits::LINES);
+        let opened = move || read_log(&path, &read.reading(), Limits::LINES);
         let trace = interruptible(py, || (), opened)?.map_err(|error| log(py, &error))?;
         Ok(Trace { trace: Arc::new(trace) })
     }
@@ -129,22 +92,13 @@ impl Trace {
 #[pymethods]
 impl Trace {
     #[new]
-    #[pyo3(signature = (
-        source, *, first = None, filter = None, status = None, lenient = false,
-        dependencies = false, **more
-    ))]
-    fn new(
-        source: &Bound<'_, PyAny>,
-        first: Option<&Bound<'_, PyAny>>,
-        filter: Option<&str>,
-        status: Option<&str>,
-        lenient: bool,
-        dependencies: bool,
-        more: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Trace> {
-        let wanted = (first, filter, status, lenient, dependencies);
+    #[pyo3(signature = (source, **options))]
+    #[pyo3(text_signature = "(source, *, first=None, filter=None, status=None, lenient=False, \
+                             dependencies=False, **more)")]
+    fn new(source: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Trace> {
+        let given = options.map_or(Ok(Vec::new()), settings)?;
         if let Ok(path) = source.extract::<PathBuf>() {
-            return Trace::of_file(source.py(), path, wanted, more);
+            return Trace::of_file(source.py(), path, &given);
         }
         if !source.hasattr("__arrow_c_stream__")? {
             return Err(PyTypeError::new_err(format!(
@@ -152,7 +106,7 @@ impl Trace {
                 shown(source)
             )));
         }
-        if more.is_some() || !matches!(wanted, (None, None, None, false, false)) {
+        if given.iter().any(|setting| setting.values != ["false"]) {
             return Err(value(
                 "first, filter, status, lenient and similar options are only for files; select \
                  rows of the table instead",
@@ -163,18 +117,12 @@ impl Trace {
 
     /// Reads a file. This is the old name of `Trace(path)`.
     #[staticmethod]
-    #[pyo3(signature = (path, *, first = None, filter = None, status = None, lenient = false))]
-    fn read(
-        py: Python<'_>,
-        path: PathBuf,
-        first: Option<&Bound<'_, PyAny>>,
-        filter: Option<&str>,
-        status: Option<&str>,
-        lenient: bool,
-    ) -> PyResult<Trace> {
+    #[pyo3(signature = (path, **options))]
+    #[pyo3(text_signature = "(path, *, first=None, filter=None, status=None, lenient=False)")]
+    fn read(py: Python<'_>, path: PathBuf, options: Option<&Bound<'_, PyDict>>) -> PyResult<Trace> {
         let words = c"Trace.read(path) is the old name of Trace(path)";
         PyErr::warn(py, &py.get_type::<PyDeprecationWarning>(), words, 1)?;
-        Trace::of_file(py, path, (first, filter, status, lenient, false), None)
+        Trace::of_file(py, path, &options.map_or(Ok(Vec::new()), settings)?)
     }
 
     /// Reads a table. This is the old name of `Trace(table)`.
@@ -198,31 +146,25 @@ impl Trace {
         let records = || self.trace.records.iter();
         let seconds = |time: Time| TimeUnit::SECOND.units(time);
         let side = |axis: usize| -> ArrayRef {
-            let side = |record: &Record| record.shape.map(|shape| shape[axis]);
-            Arc::new(records().map(side).collect::<UInt16Array>())
+            column::<UInt16Type>(records().map(|record| Some(record.shape?[axis])))
         };
         let tag = |of: fn(&Tags) -> i64| -> ArrayRef {
-            let known = |record: &Record| u64::try_from(of(&record.tags)).ok();
-            Arc::new(records().map(known).collect::<UInt64Array>())
+            column::<UInt64Type>(records().map(|record| u64::try_from(of(&record.tags)).ok()))
         };
-        let times = |of: fn(&Record) -> Time| -> ArrayRef {
-            let all = records().map(|record| seconds(of(record)));
-            Arc::new(Float64Array::from_iter_values(all))
+        let times = |of: fn(&Record) -> Option<Time>| -> ArrayRef {
+            column::<Float64Type>(records().map(|record| of(record).map(seconds)))
         };
-        let estimate = records().map(|record| record.estimate.map(seconds));
-        let freedoms = records().map(|record| record.freedom.map(Freedom::word));
-        let (jobs, nodes) = (records().map(|it| it.number), records().map(|it| it.nodes));
         Table::new(
             vec![
-                ("job", Arc::new(UInt64Array::from_iter_values(jobs))),
-                ("submit", times(|record| record.submit)),
-                ("run", times(|record| record.run)),
-                ("estimate", Arc::new(estimate.collect::<Float64Array>())),
-                ("nodes", Arc::new(UInt32Array::from_iter_values(nodes))),
+                ("job", column::<UInt64Type>(records().map(|record| record.number))),
+                ("submit", times(|record| Some(record.submit))),
+                ("run", times(|record| Some(record.run))),
+                ("estimate", times(|record| record.estimate)),
+                ("nodes", column::<UInt32Type>(records().map(|record| record.nodes))),
                 ("x", side(0)),
                 ("y", side(1)),
                 ("z", side(2)),
-                ("freedom", Arc::new(freedoms.collect::<StringArray>())),
+                ("freedom", words(records().map(|record| record.freedom.map(Freedom::word)))),
                 ("user", tag(|tags| tags.user)),
                 ("queue", tag(|tags| tags.queue)),
                 ("partition", tag(|tags| tags.partition)),

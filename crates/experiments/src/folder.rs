@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use pavior_files::{Bounded, FileError, Limits, open, unpacked};
 use pavior_mesh::Grid;
 use pavior_workload::inspect::LogSummary;
-use pavior_workload::traces::{Format, LineError, ReadError, ReadOptions, Trace};
+use pavior_workload::traces::{Filter, Format, LineError, ReadError, ReadOptions, Trace};
 use pavior_workload::{FailureEvent, ReservedNodes, TimeUnit, read_failures, read_reservations};
 use thiserror::Error;
 
@@ -22,6 +22,8 @@ pub struct Folder {
     logs: Mutex<HashMap<String, Arc<Trace>>>,
     failures: Mutex<HashMap<String, Arc<Vec<FailureEvent>>>>,
     reservations: Mutex<HashMap<String, Arc<Vec<ReservedNodes>>>>,
+    /// Logs in memory, by the paths that experiments use for them.
+    memory: HashMap<String, Arc<Trace>>,
 }
 
 impl Folder {
@@ -34,7 +36,15 @@ impl Folder {
             logs: Mutex::default(),
             failures: Mutex::default(),
             reservations: Mutex::default(),
+            memory: HashMap::new(),
         }
+    }
+
+    /// Adds a log in memory, which experiments find under a path.
+    #[must_use]
+    pub fn with_log(mut self, path: &str, log: Arc<Trace>) -> Folder {
+        self.memory.insert(path.to_string(), log);
+        self
     }
 
     /// Returns the logs read so far, in no particular order.
@@ -59,6 +69,19 @@ impl Folder {
 
 impl InputFiles for Folder {
     fn log(&self, request: &LogRequest) -> Result<Arc<Trace>, InputError> {
+        if let Some(log) = self.memory.get(&request.path) {
+            let ReadOptions { first, filter, processors_per_node, nodes_from, .. } =
+                &request.options;
+            let is_divided = processors_per_node.is_some() || nodes_from.is_some();
+            if first.is_none() && !is_divided && *filter == Filter::default() {
+                return Ok(log.clone());
+            }
+            return Err(
+                "first, filter, status and similar options are only for log files; select \
+                        rows of the table instead"
+                    .into(),
+            );
+        }
         once(&self.logs, &request.key, || {
             let path =
                 if request.path == STDIN { STDIN.into() } else { self.path.join(&request.path) };

@@ -76,7 +76,7 @@ pub mod parameters {
     pub use pavior_experiments::parameters::{
         ALL, Applies, COMMUNICATION, CONTROLS, Control, ControlKind, Heading, LOAD, MACHINE,
         Parameter, REQUEST, Reading, SCHEDULER, SERVICE, SKIP_UNSUPPORTED, STRATEGY, TRACE,
-        ValueType, declaration, experiment, help, page,
+        ValueType, declaration, experiment, help, of_reading, page,
     };
 }
 

@@ -34,8 +34,8 @@ pub(crate) use forecast::{ForecastArgs, StateArgs};
 pub(crate) use kube::{KubeArgs, KubeCommand};
 pub(crate) use messages::NetworkCommandArgs;
 pub(crate) use parameters::{
-    OF_LOGS, OfAdvice, OfForecasts, OfNetworks, OfReading, OfRequests, OfRuns, OfStreams,
-    ParameterArgs, failure,
+    OfAdvice, OfForecasts, OfNetworks, OfReading, OfRequests, OfRuns, OfStreams, ParameterArgs,
+    failure,
 };
 #[cfg(feature = "serve")]
 pub(crate) use serve::ServeArgs;

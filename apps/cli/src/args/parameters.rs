@@ -5,6 +5,7 @@
 //! underline the typed text.
 
 use std::marker::PhantomData;
+use std::path::Path;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::parser::ValueSource;
@@ -32,7 +33,7 @@ pub(crate) trait Choice {
 }
 
 /// The default strategy and scheduler for the jobs of a log.
-pub(crate) const OF_LOGS: [(&str, &str); 2] = [("strategy", "tff"), ("scheduler", "easy")];
+const OF_LOGS: [(&str, &str); 2] = [("strategy", "tff"), ("scheduler", "easy")];
 
 /// Parameters of simulation runs, and the controls of replications and results.
 #[derive(Debug)]
@@ -90,24 +91,9 @@ impl Choice for OfAdvice {
 #[derive(Debug)]
 pub(crate) struct OfReading;
 
-impl OfReading {
-    /// The names of the parameters of reading a log.
-    pub(crate) const NAMES: [&str; 9] = [
-        "first",
-        "filter",
-        "status",
-        "lenient",
-        "dependencies",
-        "processors-per-node",
-        "nodes-from",
-        "pieces",
-        "log-format",
-    ];
-}
-
 impl Choice for OfReading {
     fn has(parameter: &Parameter) -> bool {
-        OfReading::NAMES.contains(&parameter.name)
+        parameters::of_reading(parameter.name).is_some()
     }
 }
 
@@ -160,6 +146,21 @@ impl<C: Choice> ParameterArgs<C> {
     /// Returns the value of an option as typed.
     pub(crate) fn typed(&self, name: &str) -> Option<&str> {
         self.typed.iter().find(|(other, _)| *other == name).map(|(_, typed)| typed.as_str())
+    }
+
+    /// Returns the typed value of an option, or the choice's own default.
+    pub(crate) fn value(&self, name: &str) -> Option<&str> {
+        let default = C::DEFAULTS.iter().find(|(other, _)| *other == name);
+        self.typed(name).or(default.map(|(_, value)| *value))
+    }
+
+    /// Returns the typed values and the choice's own defaults, as settings for the jobs of a log.
+    pub(crate) fn settings_for(&self, log: &Path) -> Vec<Setting> {
+        let mut settings = self.settings();
+        settings.insert(0, Setting::new("trace", log.to_string_lossy()));
+        let open = C::DEFAULTS.iter().filter(|(name, _)| self.typed(name).is_none());
+        settings.extend(open.map(|&(name, value)| Setting::new(name, value)));
+        settings
     }
 
     /// Returns the value of every parameter in the selection; parameters that were not typed have

@@ -4,7 +4,7 @@ use pavior::draw as report;
 use pavior::experiments::advice::{
     Advice, AdviceError, Change, Run, advise, cell, notes, page, recommendations, value,
 };
-use pavior::experiments::{Environment, Keys, Setting, Specification};
+use pavior::experiments::{Environment, Keys, Specification};
 use serde_json::{Value, json};
 
 use crate::args::{self, AdviceFormat, AdviseArgs};
@@ -21,13 +21,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
     if let Some(path) = &args.out {
         files::check_writable(path)?;
     }
-    let mut settings = args.parameters.settings();
-    settings.insert(0, Setting::new("trace", args.log.to_string_lossy()));
-    for (name, value) in args::OF_LOGS {
-        if args.parameters.typed(name).is_none() {
-            settings.push(Setting::new(name, value));
-        }
-    }
+    let mut settings = args.parameters.settings_for(&args.log);
     // `placed` comes last, so that the other settings keep their indices if it is left out.
     settings.sort_by_key(|setting| setting.key == "placed");
     let (folder, bar) = (logs::folder(""), Bar::new("advise"));
@@ -45,7 +39,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
     let advice = advice.map_err(|error| match error {
         AdviceError::Setting(error) => args::failure(&settings, error),
         AdviceError::Input(error) => Failure::of_input(error),
-        other => Failure::usage(other.to_string()),
+        other => Failure::usage(other),
     })?;
     let html = || report::html(&page(&advice, &provenance()));
     if let Some(path) = &args.out {

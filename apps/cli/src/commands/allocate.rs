@@ -17,7 +17,7 @@ use crate::{harmless, input};
 pub(crate) fn run(args: &AllocateArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
     let strategy: Selection = input::name("--strategy", &args.strategy)?;
-    strategy.supports(&grid).map_err(|error| Failure::usage(error.to_string()))?;
+    strategy.supports(&grid).map_err(Failure::usage)?;
     let rule: pavior::workload::Selection<ShapeRule> =
         input::name("--shape-rule", &args.shape_rule)?;
     let machine = MachineSpec {
@@ -27,8 +27,7 @@ pub(crate) fn run(args: &AllocateArgs) -> Result<(), Failure> {
         scheduler: None,
         shape_rule: rule.to_string(),
     };
-    let mut session =
-        LineSession::new(&machine, args.seed).map_err(|error| Failure::usage(error.to_string()))?;
+    let mut session = LineSession::new(&machine, args.seed).map_err(Failure::usage)?;
     let mut input = Lines::new(io::stdin().lock(), LONGEST_LINE);
     let mut output = io::stdout().lock();
     let mut line = Vec::new();

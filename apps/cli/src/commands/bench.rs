@@ -48,9 +48,10 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
         seed: args.rounds.seed,
     };
     let bar = Bar::new("bench");
-    let results = bench.run(&bar).map_err(|error| Failure::usage(error.to_string()));
+    let results = bench.run(&bar);
     bar.finish();
-    let report = Report { bench, stream, results: results?, skipped };
+    let results = results.map_err(Failure::usage)?;
+    let report = Report { bench, stream, results, skipped };
     if let Some(path) = &args.results.chart {
         let svg = pavior::draw::svg(&report.chart());
         files::write_whole(path, |out| out.write_all(svg.as_bytes()))?;

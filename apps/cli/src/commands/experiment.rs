@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use pavior::draw::Section;
 use pavior::experiments::directory::OpenRun;
 use pavior::experiments::{
     Environment, InputFiles, JournalEntry, Provenance, Publication, Samples, Shard, Specification,
@@ -40,9 +39,7 @@ pub(crate) fn run(args: &ExperimentArgs) -> Result<(), Failure> {
     let (mut open, known) = run_directory::begin(&out, &run, &text, &specification, how)?;
     let threads = args.sweep.threads;
     let samples = sweep(&specification, known, shard, &inputs, &mut open, threads, &out)?;
-    let files =
-        specification.publish(&samples, &provenance(), Vec::new(), Vec::<Section>::new())?;
-    run_directory::finish(&open, &files, &out)?;
+    let files = publish(&specification, &samples, &open, &out)?;
     let comparable = results::check_stuck_jobs(&specification, &samples);
     show(args.sweep.format, &specification, &samples, &files)?;
     comparable
@@ -55,12 +52,21 @@ pub(crate) fn say_left_out(specification: &Specification) {
     }
 }
 
-/// Returns the command that reproduces the numbers, whichever command was typed.
-pub(crate) fn provenance() -> Provenance {
-    Provenance {
+/// Writes the files of an experiment that has run. They name the command that reproduces the
+/// numbers, regardless of the command typed.
+pub(crate) fn publish(
+    specification: &Specification,
+    samples: &Samples,
+    open: &OpenRun,
+    out: &Path,
+) -> Result<Vec<Publication>, Failure> {
+    let from = Provenance {
         version: env!("CARGO_PKG_VERSION").to_string(),
         command: format!("pavior experiment {EXPERIMENT}"),
-    }
+    };
+    let files = specification.publish(samples, &from, Vec::new(), Vec::new())?;
+    run_directory::finish(open, &files, out)?;
+    Ok(files)
 }
 
 /// Runs the missing replications. Each finished replication is stored in the open directory `out`.
@@ -114,8 +120,7 @@ pub(crate) fn show(
         Format::Table => {
             let table = specification.overview(samples);
             let header: Vec<&str> = table.header.iter().map(String::as_str).collect();
-            let mut printed = output::Table::new(&header, table.words);
-            table.rows.into_iter().for_each(|row| printed.row(row));
+            let printed = output::Table::new(&header, table.words).with_rows(table.rows);
             printed.print(output::width())?;
             let overloaded = specification.overloaded_in_words(samples);
             overloaded.map_or(Ok(()), |sentence| output::text(&sentence, output::width()))

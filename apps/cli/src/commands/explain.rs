@@ -7,7 +7,7 @@ use pavior::answers::{
 use pavior::boxes::volume;
 use pavior::experiments::LeftOut;
 use pavior::files::FileUses;
-use pavior::strategies::explain::{self, Answer};
+use pavior::strategies::explain::{self, Answer, Choice};
 use pavior::strategies::{Registry, Selection};
 use pavior::{Cuboid, Grid, JobId, Refusal, Request};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::args::ExplainArgs;
 use crate::busy::{self, Busy};
 use crate::failure::Failure;
-use crate::output::{self, Format, Table};
+use crate::output::{self, Format, Table, count};
 use crate::{files, input};
 
 /// The maximum number of jobs that a plan moves.
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let mut answers = Vec::new();
     for selection in &selections {
         let answer = explain::answer(&busy.state, selection, &request, args.ask.seed);
-        answers.push(answer.map_err(|error| Failure::usage(error.to_string()))?);
+        answers.push(answer.map_err(Failure::usage)?);
     }
     let (snapshot, why) = diagnosed(&busy, &request)?;
     let story = Story { busy, request, answers, skipped, snapshot, why };
@@ -178,30 +178,18 @@ impl Story {
     }
 
     fn entry(&self, answer: &Answer) -> Value {
-        let name = answer.selection.to_string();
-        let contiguous = answer.selection.entry.does.contiguous;
-        match &answer.outcome {
-            Ok(choice) => json!({
-                "strategy": name,
-                "contiguous": contiguous,
-                "granted": true,
-                "reason": null,
-                "nodes": choice.placement.nodes(),
-                "index": choice.index(),
-                "part_indices": choice.indices,
-                "parts": Place::all(self.grid(), choice.placement.parts()),
-            }),
-            Err(refusal) => json!({
-                "strategy": name,
-                "contiguous": contiguous,
-                "granted": false,
-                "reason": refusal.word(),
-                "nodes": 0,
-                "index": null,
-                "part_indices": [],
-                "parts": [],
-            }),
-        }
+        let choice = answer.outcome.as_ref().ok();
+        let parts = choice.map_or(&[][..], |choice| choice.placement.parts());
+        json!({
+            "strategy": answer.selection.to_string(),
+            "contiguous": answer.selection.entry.does.contiguous,
+            "granted": choice.is_some(),
+            "reason": answer.outcome.as_ref().err().map(|refusal| refusal.word()),
+            "nodes": choice.map_or(0, |choice| choice.placement.nodes()),
+            "index": choice.map(Choice::index),
+            "part_indices": choice.map_or(&[][..], |choice| &choice.indices),
+            "parts": Place::all(self.grid(), parts),
+        })
     }
 
     /// Returns one row per strategy: strategy, granted, reason, nodes, index, number of parts, and
@@ -312,9 +300,4 @@ impl Story {
 fn sides(grid: &Grid, shape: [u16; 3]) -> String {
     let sides: Vec<String> = shape[..grid.axes()].iter().map(u16::to_string).collect();
     sides.join("x")
-}
-
-/// Formats a count of things.
-fn count(number: u64, thing: &str) -> String {
-    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }

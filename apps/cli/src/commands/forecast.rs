@@ -7,13 +7,13 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use pavior::answers::forecasts::{Effort, Judged, Score, Third};
-use pavior::experiments::{Environment, Keys, RunSettings, Setting, Specification, forecast_log};
+use pavior::experiments::{Environment, Keys, RunSettings, Specification, forecast_log};
 use pavior::workload::TimeUnit;
 use serde_json::json;
 
 use crate::args::{self, ForecastArgs};
 use crate::failure::Failure;
-use crate::output::{self, Format, Table};
+use crate::output::{self, Format, Reply, Table};
 use crate::progress::Bar;
 use crate::{files, logs};
 
@@ -47,18 +47,13 @@ fn of_log(args: &ForecastArgs, log: &Path, effort: Effort) -> Result<(), Failure
     if let Some(path) = &args.out {
         files::write_whole(path, |out| lines(out, &judged))?;
     }
-    tell(Format::or_default(args.format), &Score::of(&judged), rejected)
+    let format = Format::or_default(args.format);
+    reply(&Score::of(&judged), rejected).print(format, output::width())
 }
 
 /// Reads the settings of a run. They must specify exactly one run of the log.
 fn settings(args: &ForecastArgs, log: &Path) -> Result<RunSettings, Failure> {
-    let mut settings = args.parameters.settings();
-    settings.insert(0, Setting::new("trace", log.to_string_lossy()));
-    for (name, value) in args::OF_LOGS {
-        if args.parameters.typed(name).is_none() {
-            settings.push(Setting::new(name, value));
-        }
-    }
+    let settings = args.parameters.settings_for(log);
     let specification = Specification::from_settings(&settings, "forecast", Keys::Options)
         .map_err(|error| args::failure(&settings, error))?;
     match &specification.points[..] {
@@ -87,43 +82,36 @@ fn seconds(time: pavior::Time) -> f64 {
     TimeUnit::SECOND.units(time).round()
 }
 
-/// Prints the accuracy of the forecasts.
-fn tell(format: Format, score: &Score, rejected: u64) -> Result<(), Failure> {
+/// Returns the accuracy of the intervals.
+fn reply(score: &Score, rejected: u64) -> Reply<'static> {
     let losses = [
         ("intervals", score.loss),
         ("plan", score.plan_loss),
         ("plan with corrected estimates", score.corrected_loss),
         ("quantiles of past waits", score.past_waits_loss),
     ];
-    match format {
-        Format::Json => output::json(&json!({
-            "jobs": score.jobs,
-            "rejected": rejected,
-            "waited": score.waited,
-            "mean_wait_s": score.mean_wait,
-            "held": score.held,
-            "held_by_nodes": score.thirds.map(|third| json!({
-                "jobs": third.jobs, "held": third.held,
-            })),
-            "width_s": score.width,
-            "loss_s": score.loss,
-            "loss_plan_s": score.plan_loss,
-            "loss_corrected_s": score.corrected_loss,
-            "loss_past_waits_s": score.past_waits_loss,
+    let json = json!({
+        "jobs": score.jobs,
+        "rejected": rejected,
+        "waited": score.waited,
+        "mean_wait_s": score.mean_wait,
+        "held": score.held,
+        "held_by_nodes": score.thirds.map(|third| json!({
+            "jobs": third.jobs, "held": third.held,
         })),
-        Format::Csv => {
-            let rows: Vec<Vec<String>> =
-                losses.map(|(name, loss)| vec![name.to_string(), format!("{loss:.1}")]).to_vec();
-            output::csv(&["forecast", "loss_s"], &rows)
-        }
-        Format::Table => {
-            output::text(&sentence(score, rejected), output::width())?;
-            let mut table = Table::new(&["forecast", "pinball loss (h)"], 1);
-            for (name, loss) in losses {
-                table.row(vec![name.to_string(), format!("{:.2}", loss / 3600.0)]);
-            }
-            table.print(output::width()).map(drop)
-        }
+        "width_s": score.width,
+        "loss_s": score.loss,
+        "loss_plan_s": score.plan_loss,
+        "loss_corrected_s": score.corrected_loss,
+        "loss_past_waits_s": score.past_waits_loss,
+    });
+    let rows = losses.map(|(name, loss)| vec![name.to_string(), format!("{loss:.1}")]);
+    let hours = losses.map(|(name, loss)| vec![name.to_string(), format!("{:.2}", loss / 3600.0)]);
+    Reply {
+        json,
+        csv: (&["forecast", "loss_s"], rows.to_vec()),
+        sentences: vec![sentence(score, rejected)],
+        tables: vec![Table::new(&["forecast", "pinball loss (h)"], 1).with_rows(hours)],
     }
 }
 

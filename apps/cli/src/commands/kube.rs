@@ -8,7 +8,7 @@ use serde_json::to_value;
 
 use crate::args::{KubeArgs, KubeCommand};
 use crate::failure::Failure;
-use crate::output::{self, Format, Table};
+use crate::output::{self, Format, Reply, Table};
 
 /// The maximum number of other Jobs that the plans of `why` move.
 const MOVED: usize = 2;
@@ -88,17 +88,14 @@ fn queue(format: Option<Format>) -> Result<(), Failure> {
             one.why.clone().or_else(|| one.kueue.clone()).unwrap_or_else(none),
         ]
     };
-    match Format::or_default(format) {
-        Format::Json => output::json(&to_value(&all).map_err(std::io::Error::from)?),
-        Format::Csv => output::csv(&header, &all.iter().map(cells).collect::<Vec<_>>()),
-        Format::Table => {
-            let mut table = Table::new(&header, header.len());
-            for one in &all {
-                table.row(cells(one));
-            }
-            table.print(output::width()).map(drop)
-        }
-    }
+    let rows: Vec<Vec<String>> = all.iter().map(cells).collect();
+    let reply = Reply {
+        json: to_value(&all).map_err(std::io::Error::from)?,
+        tables: vec![Table::new(&header, header.len()).with_rows(rows.iter().cloned())],
+        csv: (&header, rows),
+        sentences: Vec::new(),
+    };
+    reply.print(Format::or_default(format), output::width())
 }
 
 /// Explains what a Job is waiting for. `moved` limits the number of other Jobs that the plans move.
@@ -154,13 +151,12 @@ fn uninstall(open: bool) -> Result<(), Failure> {
 }
 
 /// Converts an error. An unknown Job, or a shape that does not fit any machine, is a usage error.
-#[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
 fn failure(error: KubeError) -> Failure {
     match error {
         KubeError::UnknownJob(_)
         | KubeError::Machine(_)
         | KubeError::Name(_)
-        | KubeError::File { .. } => Failure::usage(error.to_string()),
-        _ => Failure::Other(error.to_string()),
+        | KubeError::File { .. } => Failure::usage(error),
+        _ => Failure::other(error),
     }
 }

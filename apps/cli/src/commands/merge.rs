@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use pavior::draw::Section;
 use pavior::experiments::directory::{Resume, Run};
 use pavior::experiments::{JournalEntry, Span};
 
@@ -34,9 +33,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
     let run = Run { shard: "1/1".to_string(), command: run_directory::typed(), ..run };
     let how = Resume::default();
     let (open, _) = run_directory::begin(&args.out, &run, &text, &specification, how)?;
-    let provenance = experiment::provenance();
-    let files = specification.publish(&samples, &provenance, Vec::new(), Vec::<Section>::new())?;
-    run_directory::finish(&open, &files, &args.out)?;
+    experiment::publish(&specification, &samples, &open, &args.out)?;
     results::check_stuck_jobs(&specification, &samples)
 }
 

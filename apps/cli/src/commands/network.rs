@@ -32,8 +32,7 @@ pub(crate) fn run(args: &NetworkCommandArgs) -> Result<(), Failure> {
     let mut messages = read(&grid, flits)?;
     // Ids follow the order of input; engines take messages in order of creation.
     messages.sort_by_key(|message| (message.created, message.id));
-    let mut network =
-        Network::new(grid, settings, engine).map_err(|error| Failure::usage(error.to_string()))?;
+    let mut network = Network::new(grid, settings, engine).map_err(Failure::usage)?;
     let mut printer = Printer::new(args.format, settings);
     let mut failed = Ok(());
     run_list(&mut network, messages, |delivery| {
@@ -50,7 +49,7 @@ pub(crate) fn run(args: &NetworkCommandArgs) -> Result<(), Failure> {
 fn parameters(args: &ParameterArgs<OfNetworks>) -> Result<NetworkParameters, Failure> {
     let network = NetworkParameters::new(&args.given()?);
     let NetworkParameters { engine, settings, .. } = network;
-    engine.check(&settings).map_err(|error| Failure::usage(error.to_string()))?;
+    engine.check(&settings).map_err(Failure::usage)?;
     Ok(network)
 }
 
@@ -153,9 +152,7 @@ impl Printer {
             Format::Json => Ok(self.out.flush()?),
             Format::Csv => output::csv(&HEADER, &self.rows),
             Format::Table => {
-                let mut table = Table::new(&HEADER, 0);
-                self.rows.into_iter().for_each(|row| table.row(row));
-                table.print(output::width()).map(drop)
+                Table::new(&HEADER, 0).with_rows(self.rows).print(output::width()).map(drop)
             }
         }
     }

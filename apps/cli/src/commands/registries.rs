@@ -143,10 +143,8 @@ fn print(args: &ListArgs, entries: &[Value], columns: &[&str]) -> Result<(), Fai
             output::csv(&keys, &rows)
         }
         Format::Table => {
-            let mut table = Table::new(columns, columns.len());
-            for entry in entries {
-                table.row(columns.iter().map(|column| cell(&entry[column])).collect());
-            }
+            let row = |entry: &Value| columns.iter().map(|column| cell(&entry[column])).collect();
+            let table = Table::new(columns, columns.len()).with_rows(entries.iter().map(row));
             let width = output::width();
             let is_whole = table.width() <= width;
             table.print(width)?;

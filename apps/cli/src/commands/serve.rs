@@ -51,13 +51,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         },
         seed: args.seed,
     };
-    service::run(&options, &mut io::stdout()).map_err(|error| {
-        if error.is_usage() {
-            Failure::usage(error.to_string())
-        } else {
-            Failure::Other(error.to_string())
-        }
-    })
+    let served = service::run(&options, &mut io::stdout());
+    served.map_err(|error| Failure::of(&error, error.is_usage()))
 }
 
 /// Reads the machines from the command line. If none are given, the service uses the machines in
@@ -79,7 +74,7 @@ fn machines(args: &ServeArgs, scheduler: Option<&str>) -> Result<Vec<MachineSpec
             return Err(Failure::usage(format!("--machine {text}: `{name}` appears twice")));
         }
         let grid = input::machine(grid)?;
-        strategy.supports(&grid).map_err(|error| Failure::usage(error.to_string()))?;
+        strategy.supports(&grid).map_err(Failure::usage)?;
         machines.push(MachineSpec {
             name: name.to_string(),
             machine: grid.to_string(),

@@ -53,7 +53,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     }
     let samples = samples.map_err(|error| match error {
         SweepError::Input(error) => Failure::of_input(error),
-        other => Failure::usage(other.to_string()),
+        other => Failure::usage(other),
     })?;
     files.write(&specification, recording)?;
     let same_jobs = results::check_stuck_jobs(&specification, &samples);

@@ -6,11 +6,11 @@ use pavior::strategies::explain;
 use pavior::{Cuboid, Grid, Occupancy};
 use serde_json::{Value, json};
 
-use super::unblock::{WIDE, draw, shapes};
+use super::unblock::{MOVES, WIDE, draw, moves_in_words, shapes};
 use crate::args::{SlotsArgs, Turning};
 use crate::busy::{self, Busy, Ends};
 use crate::failure::Failure;
-use crate::output::{self, Format, Table};
+use crate::output::{Format, Reply, Table};
 use crate::{files, input};
 
 pub(crate) fn run(args: &SlotsArgs) -> Result<(), Failure> {
@@ -19,10 +19,7 @@ pub(crate) fn run(args: &SlotsArgs) -> Result<(), Failure> {
     if let Some(path) = &args.svg {
         files::check_writable(path)?;
     }
-    let busy = match &args.busy {
-        Some(path) => busy::read(path, grid)?,
-        None => Busy::none(grid),
-    };
+    let busy = busy::read(args.busy.as_deref(), grid)?;
     let (machine, turn) = (busy.machine()?, args.turn == Turning::All);
     let shapes = shapes(Some(request), &machine, turn)?;
     let (snapshot, ends) = (Snapshot::of(&machine), busy.ends()?);
@@ -34,7 +31,7 @@ pub(crate) fn run(args: &SlotsArgs) -> Result<(), Failure> {
     if let Some(path) = &args.svg {
         draw(path, &busy, story.moves(), story.boxes())?;
     }
-    story.tell(Format::or_default(args.format))
+    story.reply().print(Format::or_default(args.format), WIDE)
 }
 
 /// The results and the settings for printing them.
@@ -60,39 +57,18 @@ impl Story<'_> {
         self.answer.after.as_ref().map_or(&[], |after| &after.plan.moves)
     }
 
-    /// Prints the answer as JSON, or as sentences followed by tables of the boxes and the moves.
-    fn tell(&self, format: Format) -> Result<(), Failure> {
-        let words = |at: &Cuboid| explain::words(&self.grid, at);
-        let rows: Vec<Vec<String>> = self.boxes().iter().map(|at| vec![words(at)]).collect();
-        let header = ["box"];
-        match format {
-            Format::Json => output::json(&self.json()),
-            Format::Csv => output::csv(&header, &rows),
-            Format::Table => {
-                for sentence in self.sentences() {
-                    output::text(&sentence, WIDE)?;
-                }
-                Self::table(&header, rows)?;
-                let list =
-                    |boxes: &[Cuboid]| boxes.iter().map(words).collect::<Vec<_>>().join("; ");
-                let steps = self.moves().iter().map(|step| {
-                    let job = self.busy.shown_name(step.job).to_string();
-                    vec![job, list(&step.from), list(&step.to)]
-                });
-                Self::table(&["job", "from", "to"], steps.collect())
-            }
+    /// Returns the answer with tables of the boxes and moves.
+    fn reply(&self) -> Reply<'static> {
+        let rows = self.boxes().iter().map(|at| vec![explain::words(&self.grid, at)]);
+        let rows: Vec<Vec<String>> = rows.collect();
+        let moves = moves_in_words(self.busy, self.moves());
+        let tables = [Table::of_words(&["box"], &rows), Table::of_words(&MOVES, &moves)];
+        Reply {
+            json: self.json(),
+            csv: (&["box"], rows),
+            sentences: self.sentences(),
+            tables: tables.into_iter().flatten().collect(),
         }
-    }
-
-    fn table(header: &[&str], rows: Vec<Vec<String>>) -> Result<(), Failure> {
-        if rows.is_empty() {
-            return Ok(());
-        }
-        let mut table = Table::new(header, header.len());
-        for row in rows {
-            table.row(row);
-        }
-        table.print(WIDE).map(drop)
     }
 
     fn json(&self) -> Value {

@@ -68,11 +68,10 @@ fn install(config: &Config, path: &Path, folder: &Path) -> Result<(), Failure> {
 }
 
 /// Converts an error. An invalid configuration or an unknown job is a usage error.
-#[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
 fn failure(error: SlurmError) -> Failure {
     match error {
-        SlurmError::Config(_) | SlurmError::UnknownJob(_) => Failure::usage(error.to_string()),
+        SlurmError::Config(_) | SlurmError::UnknownJob(_) => Failure::usage(error),
         SlurmError::Unfit(_) => Failure::Unfit(error.to_string()),
-        _ => Failure::Other(error.to_string()),
+        _ => Failure::other(error),
     }
 }

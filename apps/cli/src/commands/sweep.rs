@@ -70,12 +70,12 @@ fn wanted(args: &WantedArgs) -> Result<(), Failure> {
     if args.json {
         return output::json(&serde_json::to_value(spans).map_err(io::Error::from)?);
     }
-    let mut table = output::Table::new(&["point", "first", "last", "parameters"], 4);
-    for Replications { point, first, last } in spans {
+    let rows = spans.iter().map(|&Replications { point, first, last }| {
         let key = specification.points[point].key();
-        table.row(vec![point.to_string(), first.to_string(), last.to_string(), key]);
-    }
-    table.print(output::width()).map(drop)
+        vec![point.to_string(), first.to_string(), last.to_string(), key]
+    });
+    let table = output::Table::new(&["point", "first", "last", "parameters"], 4);
+    table.with_rows(rows).print(output::width()).map(drop)
 }
 
 /// Splits the spans into pieces of at most `most` replications.

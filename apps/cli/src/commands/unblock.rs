@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::args::{Turning, UnblockArgs};
 use crate::busy::{self, Busy};
 use crate::failure::Failure;
-use crate::output::{self, Format, Table};
+use crate::output::{self, Format, Reply, Table};
 use crate::{files, input};
 
 /// The width of tables and sentences; wider terminals do not increase it.
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
     if let Some(path) = &args.svg {
         files::check_writable(path)?;
     }
-    let busy = busy::read(&args.busy, grid)?;
+    let busy = busy::read(Some(&args.busy), grid)?;
     let machine = busy.machine()?;
     let shapes = shapes(request, &machine, turn)?;
     let snapshot = Snapshot::of(&machine);
@@ -121,7 +121,7 @@ fn weights(path: &Path, busy: &Busy, snapshot: &Snapshot) -> Result<(Weights, f6
     let weight =
         |job: JobId| (given[job.0 as usize].unwrap_or_else(|| nodes(job)) * scale).round() as u64;
     let weights = Weights::new(snapshot, weight);
-    Ok((weights.map_err(|error| Failure::usage(error.to_string()))?, scale))
+    Ok((weights.map_err(Failure::usage)?, scale))
 }
 
 /// The results and the settings for printing them.
@@ -161,7 +161,7 @@ impl Story {
             _ if answer.proven => format!("no plan moves at most {}", jobs(limits.max_jobs)),
             _ => format!("no plan found within {} and the budget", jobs(limits.max_jobs)),
         };
-        self.tell(&value, &sentence, plan)
+        self.tell(value, sentence, plan)
     }
 
     fn drain(&self, nodes: &[NodeId], limits: &SearchLimits) -> Result<(), Failure> {
@@ -181,7 +181,7 @@ impl Story {
             }
             None => "no plan found within the search budget".to_string(),
         };
-        self.tell(&value, &sentence, plan)
+        self.tell(value, sentence, plan)
     }
 
     fn blockers(&self, shape: Option<Shape>) -> Result<(), Failure> {
@@ -219,7 +219,7 @@ impl Story {
             let names = self.shown_names(&found.jobs);
             vec![self.words(&found.at), self.number(found.weight).to_string(), names.join("; ")]
         });
-        self.tell_places(&value, &sentence, &["place", "weight", "jobs"], row.as_slice())
+        self.tell_places(value, sentence, (&["place", "weight", "jobs"], Vec::from_iter(row)))
     }
 
     fn earliest(&self, shape: Option<Shape>) -> Result<(), Failure> {
@@ -242,7 +242,7 @@ impl Story {
             (Some(found), Some(at)) => format!("free at {at}: {}", self.words(&found.place)),
             _ => "never free, according to the known job ends".to_string(),
         };
-        self.tell_places(&value, &sentence, &["at", "place"], row.as_slice())
+        self.tell_places(value, sentence, (&["at", "place"], Vec::from_iter(row)))
     }
 
     fn nearest(&self, shape: Option<Shape>, count: usize) -> Result<(), Failure> {
@@ -254,59 +254,34 @@ impl Story {
             0 => "nearest box that fits: none".to_string(),
             _ => format!("nearest box that fits: {}", words.join("; ")),
         };
-        let rows: Vec<Vec<String>> = words.into_iter().map(|place| vec![place]).collect();
-        self.tell_places(&value, &sentence, &["place"], &rows)
+        let rows = words.into_iter().map(|place| vec![place]).collect();
+        self.tell_places(value, sentence, (&["place"], rows))
     }
 
-    /// Prints an answer without moves: as JSON, as CSV with one row per place, or as a sentence.
+    /// Prints an answer without moves. In CSV, it has one row per place.
     fn tell_places(
         &self,
-        value: &Value,
-        sentence: &str,
-        header: &[&str],
-        rows: &[Vec<String>],
+        json: Value,
+        sentence: String,
+        csv: (&[&str], Vec<Vec<String>>),
     ) -> Result<(), Failure> {
         if let Some(path) = &self.svg {
-            self.draw(path, &[], &[])?;
+            draw(path, &self.busy, &[], &[])?;
         }
-        match self.format {
-            Format::Json => output::json(value),
-            Format::Csv => output::csv(header, rows),
-            Format::Table => output::text(sentence, WIDE),
-        }
+        let reply = Reply { json, csv, sentences: vec![sentence], tables: Vec::new() };
+        reply.print(self.format, WIDE)
     }
 
-    /// Prints an answer as JSON, or as a sentence and a table of the moves.
-    fn tell(&self, value: &Value, sentence: &str, plan: Option<&MovePlan>) -> Result<(), Failure> {
+    /// Prints an answer with a table of the moves.
+    fn tell(&self, json: Value, sentence: String, plan: Option<&MovePlan>) -> Result<(), Failure> {
         let moves: &[Move] = plan.map_or(&[], |plan| &plan.moves);
         if let Some(path) = &self.svg {
-            self.draw(path, moves, plan.map_or(&[], |plan| &plan.boxes))?;
+            draw(path, &self.busy, moves, plan.map_or(&[], |plan| &plan.boxes))?;
         }
-        let list = |boxes: &[Cuboid]| {
-            let words = boxes.iter().map(|at| explain::words(self.snapshot.grid(), at));
-            words.collect::<Vec<_>>().join("; ")
-        };
-        let rows = moves.iter().map(|step| {
-            vec![self.busy.shown_name(step.job).to_string(), list(&step.from), list(&step.to)]
-        });
-        let header = ["job", "from", "to"];
-        match self.format {
-            Format::Json => output::json(value),
-            Format::Csv => output::csv(&header, &rows.collect::<Vec<_>>()),
-            Format::Table => {
-                output::text(sentence, WIDE)?;
-                if moves.is_empty() {
-                    return Ok(());
-                }
-                let mut table = Table::new(&header, 3);
-                rows.for_each(|row| table.row(row));
-                table.print(WIDE).map(drop)
-            }
-        }
-    }
-
-    fn draw(&self, path: &Path, moves: &[Move], boxes: &[Cuboid]) -> Result<(), Failure> {
-        draw(path, &self.busy, moves, boxes)
+        let rows = moves_in_words(&self.busy, moves);
+        let tables = Vec::from_iter(Table::of_words(&MOVES, &rows));
+        let reply = Reply { json, csv: (&MOVES, rows), sentences: vec![sentence], tables };
+        reply.print(self.format, WIDE)
     }
 
     fn moves(&self, plan: Option<&MovePlan>) -> Vec<MoveJson<&Value>> {
@@ -338,6 +313,22 @@ impl Story {
     }
 }
 
+/// The header of a table of moves.
+pub(super) const MOVES: [&str; 3] = ["job", "from", "to"];
+
+/// Returns one row per move.
+pub(super) fn moves_in_words(busy: &Busy, moves: &[Move]) -> Vec<Vec<String>> {
+    let list = |boxes: &[Cuboid]| list(busy.state.grid(), boxes);
+    let row =
+        |step: &Move| vec![busy.shown_name(step.job).to_string(), list(&step.from), list(&step.to)];
+    moves.iter().map(row).collect()
+}
+
+/// Describes boxes.
+fn list(grid: &Grid, boxes: &[Cuboid]) -> String {
+    boxes.iter().map(|at| explain::words(grid, at)).collect::<Vec<_>>().join("; ")
+}
+
 /// Draws a machine before and after moves.
 pub(super) fn draw(
     path: &Path,
@@ -359,10 +350,10 @@ pub(super) fn draw(
         moves.iter().map(|step| PlannedMove { from: &step.from, to: &step.to }).collect();
     let name = |job: JobId| busy.shown_name(job).raw();
     let svg = pavior::draw::plan(&busy.state, &after, &drawn, boxes, &name);
-    files::write_whole(path, |out| out.write_all(svg.as_bytes()))
+    Ok(files::write_whole(path, |out| out.write_all(svg.as_bytes()))?)
 }
 
 /// Formats a number of jobs as words.
 fn jobs(count: usize) -> String {
-    if count == 1 { "1 job".into() } else { format!("{count} jobs") }
+    output::count(count as u64, "job")
 }

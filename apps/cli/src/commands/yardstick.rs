@@ -4,6 +4,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use crate::args::YardstickArgs;
+use crate::failure::Failure;
+use crate::output::{self, Format, Table};
+use crate::progress::Bar;
+use crate::{files, logs, pool};
 use pavior::draw::{Chart, ChartAxis, Mark, Marks, Series, svg};
 use pavior::experiments::{Catalogue, InputFiles};
 use pavior_studies::in_words;
@@ -11,13 +16,6 @@ use pavior_studies::yardstick::{
     self, Board, Effort, Evidence, Findings, Instance, Judged, Parts, Row, Yardstick,
     YardstickError,
 };
-use serde_json::Value;
-
-use crate::args::YardstickArgs;
-use crate::failure::Failure;
-use crate::output::{self, Format, Table};
-use crate::progress::Bar;
-use crate::{files, logs, pool};
 
 pub(crate) fn run(args: &YardstickArgs) -> Result<(), Failure> {
     let out = &args.out;
@@ -35,29 +33,23 @@ pub(crate) fn run(args: &YardstickArgs) -> Result<(), Failure> {
     let yardstick = Yardstick::built_in();
     let folder = args.logs.as_ref().map(logs::folder);
     let instances = yardstick.draw(folder.as_ref().map(|logs| logs as &dyn InputFiles), effort);
-    let instances = instances.map_err(of_yardstick)?;
+    let instances = instances.map_err(Failure::usage)?;
     let bar = Bar::new("yardstick");
-    let board = pool::install(args.threads, || {
+    let board = pool::install(args.threads, || -> Result<_, YardstickError> {
         let board = yardstick::judge_all(&instances, &catalogue, &args.strategy, effort, &bar)?;
         let parts = yardstick::parts(&instances, &catalogue, &board)?;
         Ok((board, parts))
     })?;
     bar.finish();
-    let (board, parts) = board.map_err(of_yardstick)?;
+    let (board, parts) = board.map_err(Failure::usage)?;
     let whole = args.strategy.is_empty();
     let evidence = Evidence { yardstick: &yardstick, board: &board, parts: &parts, whole };
-    let judged = Findings::built_in().judge(&evidence);
-    let judged = judged.map_err(|error| Failure::Other(error.to_string()))?;
+    let judged = Findings::built_in().judge(&evidence).map_err(Failure::other)?;
     write(args, &instances, (&board, &parts, &judged))?;
     notes(args, &yardstick, &board, &judged);
     let format = Format::or_default(args.format);
     tell(format, &board)?;
     if format == Format::Table && !judged.rows.is_empty() { verdicts(&judged) } else { Ok(()) }
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
-fn of_yardstick(error: YardstickError) -> Failure {
-    Failure::usage(error.to_string())
 }
 
 /// Writes the board, and each scenario's jobs and certificates.
@@ -170,13 +162,7 @@ fn tell(format: Format, board: &Board) -> Result<(), Failure> {
     let rows: Vec<Vec<String>> = board.rows.iter().map(Row::cells).collect();
     match format {
         Format::Csv => output::csv(&Row::COLUMNS, &rows),
-        Format::Json => {
-            let object = |row: &Vec<String>| -> Value {
-                let pairs = Row::COLUMNS.iter().zip(row);
-                pairs.map(|(name, cell)| (name.to_string(), typed(cell))).collect()
-            };
-            output::json(&rows.iter().map(object).collect())
-        }
+        Format::Json => output::json(&output::objects(&Row::COLUMNS, &rows)),
         Format::Table => {
             let header = ["scenario", "jobs", "best", "under", "hours", "bound", "gap", "ratio"];
             let mut table = Table::new(&header, 1).with_words(2).with_words(3);
@@ -198,14 +184,5 @@ fn tell(format: Format, board: &Board) -> Result<(), Failure> {
             }
             table.print(output::width()).map(drop)
         }
-    }
-}
-
-/// Converts a cell to JSON: a number, null, or a word.
-fn typed(cell: &str) -> Value {
-    match (cell, cell.parse::<f64>()) {
-        ("", _) => Value::Null,
-        (_, Ok(number)) => number.into(),
-        (_, Err(_)) => cell.into(),
     }
 }

@@ -3,21 +3,18 @@
 
 use serde_json::Value;
 
-use crate::{good, pavior, refused, refused_for};
+use crate::{Folder, good, pavior, refused, refused_for, words};
 
 const LOG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/advise.in/jobs.sacct");
 
-fn json(arguments: &[&str]) -> Value {
-    serde_json::from_str(&good(arguments)).unwrap()
-}
-
-fn advice(more: &[&str]) -> Value {
-    json(&[&["advise", LOG, "--machine", "torus:8x8"], more].concat())
+/// Returns the command for advice on the log.
+fn advise(more: &str) -> Vec<&str> {
+    [&["advise", LOG, "--machine", "torus:8x8"], &words(more)[..]].concat()
 }
 
 #[test]
 fn each_command_makes_its_numbers_again() {
-    let advice = advice(&["--slots", "3x3"]);
+    let advice = crate::json(&advise("--slots 3x3"), "");
     let alternatives = advice["alternatives"].as_array().unwrap();
     assert!(alternatives.len() >= 10);
     // One setting of each kind.
@@ -27,8 +24,7 @@ fn each_command_makes_its_numbers_again() {
     assert_eq!(chosen.len(), wanted.len() + 1);
     for one in chosen {
         let command = one["command"].as_str().unwrap();
-        let words: Vec<&str> = command.split(' ').skip(1).collect();
-        let simulated = json(&words);
+        let simulated = crate::json(&words(command)[1..], "");
         let values = one["values"].as_object().unwrap();
         assert_eq!(values.len(), 7, "{command}");
         for (metric, value) in values {
@@ -41,63 +37,51 @@ fn each_command_makes_its_numbers_again() {
 
 #[test]
 fn threads_change_nothing_and_lines_fit_eighty_columns() {
-    let arguments = |threads: &'static str| {
-        ["advise", LOG, "--machine", "torus:8x8", "--format", "table", "--threads", threads]
-    };
-    let one = good(&arguments("1"));
-    assert_eq!(one, good(&arguments("3")));
+    let one = good(&advise("--format table --threads 1"));
+    assert_eq!(one, good(&advise("--format table --threads 3")));
     assert!(one.lines().all(|line| line.chars().count() <= 80), "{one}");
     assert!(one.contains("Keep strategy tff and scheduler easy"), "{one}");
 }
 
 #[test]
 fn the_page_needs_nothing_else_and_is_printed_or_written() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("page.html").to_string_lossy().into_owned();
-    let run = ["advise", LOG, "--machine", "torus:8x8", "--first", "320", "--format", "html"];
-    let printed = good(&[&run[..], &["--out", &path]].concat());
-    assert_eq!(printed, std::fs::read_to_string(&path).unwrap());
+    let folder = Folder::new();
+    let path = folder.path("page.html");
+    let printed = good(&[&advise("--first 320 --format html")[..], &["--out", &path]].concat());
+    assert_eq!(printed, folder.read("page.html"));
     assert!(printed.starts_with("<!doctype html>") && printed.contains("prefers-color-scheme"));
     assert!(!printed.contains("<script") && !printed.contains("src="));
-    let csv = good(&[&run[..7], &["csv"]].concat());
+    let csv = good(&advise("--first 320 --format csv"));
     assert!(csv.starts_with("alternative,metric,value,difference,low,high,command\n"), "{csv}");
 }
 
 #[test]
 fn a_log_is_known_by_its_header() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("jobs.txt").to_string_lossy().into_owned();
-    std::fs::copy(LOG, &path).unwrap();
+    let folder = Folder::new();
+    let path = folder.write("jobs.txt", std::fs::read(LOG).unwrap());
     let simulate = |log: &str| {
-        let words = "--machine torus:8x8 --strategy tff --metrics waiting --format csv";
-        let words: Vec<&str> = words.split(' ').collect();
-        good(&[&["simulate", "--trace", log], &words[..]].concat())
+        let more = "--machine torus:8x8 --strategy tff --metrics waiting --format csv";
+        good(&[&["simulate", "--trace", log], &words(more)[..]].concat())
     };
     assert_eq!(simulate(&path), simulate(LOG));
-    std::fs::write(&path, "no log\n").unwrap();
-    refused_for(
-        &["trace", "inspect", &path],
-        "neither the text nor the name determines the format of the log",
-    );
-    std::fs::write(&path, "JobID|State\n1|COMPLETED\n").unwrap();
+    folder.write("jobs.txt", "JobID|State\n1|COMPLETED\n");
     let message = refused(&["trace", "inspect", &path]);
     assert!(message.contains("there is no column Submit. Request it: sacct -a"), "{message}");
-    let written = folder.path().join("out.sacct").to_string_lossy().into_owned();
+    let written = folder.path("out.sacct");
     refused_for(&["trace", "convert", LOG, &written], "output logs end in .swf");
 }
 
 #[test]
 fn mistakes_are_refused() {
-    for (more, words) in [
-        (&["--strategy", "ff,tff"][..], "one strategy and one scheduler"),
-        (&["--strategy", "tlb"], "did you mean `tbl`"),
-        (&["--slots", "4y4"], "must be a shape, such as 4x4x4"),
-        (&["--threads", "0"], "at least one thread"),
-        (&["--mttf", "5"], "--mttf needs --mttr"),
+    for (more, reason) in [
+        ("--strategy ff,tff", "one strategy and one scheduler"),
+        ("--strategy tlb", "did you mean `tbl`"),
+        ("--slots 4y4", "must be a shape, such as 4x4x4"),
+        ("--threads 0", "at least one thread"),
+        ("--mttf 5", "--mttf needs --mttr"),
     ] {
-        let arguments = [&["advise", LOG, "--machine", "torus:8x8"], more].concat();
-        refused_for(&arguments, words);
+        refused_for(&advise(more), reason);
     }
-    let output = pavior(&["advise", "/nonexistent.swf", "--machine", "torus:8x8"], "");
+    let output = pavior(&words("advise /nonexistent.swf --machine torus:8x8"), "");
     assert!(!output.status.success());
 }

@@ -2,14 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::{pavior, stderr, stdout};
+use crate::{good_input, stdout};
 
 /// Returns the answers to lines of input.
-fn answers(machine: &str, strategy: &str, lines: &[&str]) -> Vec<Value> {
+pub(crate) fn answers(machine: &str, strategy: &str, lines: &[&str]) -> Vec<Value> {
     let arguments = ["allocate", "--machine", machine, "--strategy", strategy];
-    let output = pavior(&arguments, &(lines.join("\n") + "\n"));
-    assert!(output.status.success(), "{}", stderr(&output));
-    stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    let text = good_input(&arguments, &(lines.join("\n") + "\n"));
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[test]

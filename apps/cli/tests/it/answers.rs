@@ -3,7 +3,7 @@
 use pavior_trials::{ANSWERS, in_words_of_the_table};
 use serde_json::{Value, json};
 
-use crate::{pavior, stderr, stdout};
+use crate::words;
 
 #[test]
 fn explain_gives_the_answers_of_the_table() {
@@ -19,10 +19,8 @@ fn explain_gives_the_answers_of_the_table() {
             busy += &format!("{}\n", json!({ "node": node }));
         }
         let shape = format!("{}x{}", case["shape"][0], case["shape"][1]);
-        let run = ["explain", "--machine", "mesh:4x2", "--busy", "-", "--shape", &shape];
-        let output = pavior(&[&run[..], &["--strategy", "ff"]].concat(), &busy);
-        assert!(output.status.success(), "{}", stderr(&output));
-        let told: Value = serde_json::from_str(&stdout(&output)).unwrap();
+        let run = words("explain --machine mesh:4x2 --busy - --strategy ff --shape");
+        let told = crate::json(&[&run[..], &[&shape]].concat(), &busy);
         let names = [("`ff`".to_string(), "`S`".to_string())];
         let lines = told["why"].as_array().unwrap().iter().map(|line| line.as_str().unwrap());
         let lines: Vec<String> =

@@ -2,21 +2,21 @@
 
 use serde_json::Value;
 
-use crate::{good, refused, refused_for};
+use crate::{Folder, good, refused_for, words};
 
 /// Runs `pavior bench` with few attempts and, by default, a single repetition.
-fn quick(format: &str, arguments: &[&str]) -> String {
-    let mut all = vec!["bench", "--format", format];
-    for (option, value) in [("--attempts", "300"), ("--rounds", "1")] {
-        if !arguments.contains(&option) {
-            all.extend([option, value]);
+fn quick(format: &str, options: &str) -> String {
+    let mut line = format!("bench --format {format} {options}");
+    for (option, value) in [("--attempts", 300), ("--rounds", 1)] {
+        if !line.contains(option) {
+            line += &format!(" {option} {value}");
         }
     }
-    good(&[&all, arguments].concat())
+    good(&words(&line))
 }
 
-fn bench(arguments: &[&str]) -> Value {
-    serde_json::from_str(&quick("json", arguments)).unwrap()
+fn bench(options: &str) -> Value {
+    serde_json::from_str(&quick("json", options)).unwrap()
 }
 
 /// Returns the results without measured values.
@@ -32,27 +32,25 @@ fn counted(results: &Value) -> Vec<Value> {
 }
 
 /// Writes a log of jobs with the given sizes.
-fn log(folder: &tempfile::TempDir, sizes: &[u32]) -> String {
-    let path = folder.path().join("log.swf");
+fn log(folder: &Folder, sizes: &[u32]) -> String {
     let line = |(at, size): (usize, &u32)| {
         format!("{at} {at} -1 60 {size} -1 -1 -1 -1 -1 1 7 -1 -1 -1 -1 -1 -1\n")
     };
-    std::fs::write(&path, sizes.iter().enumerate().map(line).collect::<String>()).unwrap();
-    path.to_str().unwrap().to_string()
+    folder.write("log.swf", sizes.iter().enumerate().map(line).collect::<String>())
 }
 
 #[test]
 fn counts_depend_on_the_arguments_alone() {
-    let run = ["--machine", "torus:6x5x4", "--strategy", "random,tff,mbs", "--seed", "7"];
-    let first = bench(&run);
-    assert_eq!(counted(&first), counted(&bench(&run)));
-    assert_eq!(counted(&first), counted(&bench(&[&run[..], &["--rounds", "3"]].concat())));
-    assert_ne!(counted(&first), counted(&bench(&[&run[..5], &["8"]].concat())));
+    let run = "--machine torus:6x5x4 --strategy random,tff,mbs --seed 7";
+    let first = bench(run);
+    assert_eq!(counted(&first), counted(&bench(run)));
+    assert_eq!(counted(&first), counted(&bench(&format!("{run} --rounds 3"))));
+    assert_ne!(counted(&first), counted(&bench(&run.replace('7', "8"))));
 }
 
 #[test]
 fn results_have_counts_and_times() {
-    let results = bench(&["--machine", "mesh:8x8", "--strategy", "tff,tff:plain", "--rounds", "2"]);
+    let results = bench("--machine mesh:8x8 --strategy tff,tff:plain --rounds 2");
     assert_eq!((&results["schema"], &results["seed"]), (&1.into(), &1.into()));
     assert_eq!(results["machine"], "mesh:8x8");
     assert_eq!((&results["sides"], &results["trace"]), (&"uniform".into(), &Value::Null));
@@ -81,10 +79,10 @@ fn results_have_counts_and_times() {
 
 #[test]
 fn every_refusal_makes_the_oldest_job_depart() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new();
     // Each job fills the machine, so each request is refused once and then granted.
     let full = log(&folder, &[4]);
-    let run = ["--machine", "mesh:2x2", "--strategy", "ff", "--trace", &full, "--warmup", "0"];
+    let run = format!("--machine mesh:2x2 --strategy ff --trace {full} --warmup 0");
     let row = &counted(&bench(&run))[0];
     assert_eq!((&row["granted"], &row["refused"]), (&150.into(), &150.into()));
     assert_eq!(row["busy_submeshes"], 0.5);
@@ -92,8 +90,7 @@ fn every_refusal_makes_the_oldest_job_depart() {
     // The shape rule turns 3 nodes into a 2x2 box, so no two such jobs fit on the machine unless
     // they may be split into pieces.
     let sizes = log(&folder, &[1, 3, 9]);
-    let run = ["--machine", "mesh:2x2", "--strategy", "ff,naive", "--trace", &sizes];
-    let rows = counted(&bench(&run));
+    let rows = counted(&bench(&format!("--machine mesh:2x2 --strategy ff,naive --trace {sizes}")));
     assert_eq!(rows[0]["busy_submeshes"], 0.5);
     assert!(rows[1]["busy_submeshes"].as_f64() > Some(1.0));
     for row in &rows {
@@ -106,88 +103,85 @@ fn every_refusal_makes_the_oldest_job_depart() {
 
 #[test]
 fn a_fill_bounds_what_is_held() {
-    let run = ["--machine", "mesh:8x8", "--strategy", "naive,tff"];
-    let near = counted(&bench(&run));
-    let half = counted(&bench(&[&run[..], &["--fill", "0.5"]].concat()));
+    let run = "--machine mesh:8x8 --strategy naive,tff";
+    let near = counted(&bench(run));
+    let half = counted(&bench(&format!("{run} --fill 0.5")));
     for (near, half) in near.iter().zip(&half) {
         assert!(half["busy_submeshes"].as_f64() < near["busy_submeshes"].as_f64());
         assert!(half["granted"].as_u64() > near["granted"].as_u64());
     }
     // Nodes are freed before each request, so a strategy that needs only a sufficient number of
     // nodes never refuses.
-    let full = bench(&[&run[..], &["--fill", "1"]].concat());
+    let full = bench(&format!("{run} --fill 1"));
     let naive = &full["results"][0];
     assert_eq!((&naive["refused"], &naive["refused_median_ns"]), (&0.into(), &Value::Null));
 }
 
 #[test]
 fn every_strategy_can_be_measured() {
-    let all: Value = serde_json::from_str(&good(&["strategies", "--format", "json"])).unwrap();
+    let all = crate::json(&["strategies"], "");
     let names: Vec<&str> =
         all.as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
     let (plane, pod): (Vec<&str>, Vec<&str>) = names.iter().partition(|name| **name != "tpu");
-    let rows = bench(&["--machine", "mesh:8x8", "--attempts", "40", "-s", &plane.join(",")]);
+    let rows = bench(&format!("--machine mesh:8x8 --attempts 40 -s {}", plane.join(",")));
     assert_eq!(counted(&rows).len(), plane.len());
-    let machine = ["--machine", "torus:8x8x8", "--sides", "pods", "--attempts", "40"];
-    let rows = bench(&[&machine[..], &["-s", &pod.join(",")]].concat());
+    let machine = "--machine torus:8x8x8 --sides pods --attempts 40";
+    let rows = bench(&format!("{machine} -s {}", pod.join(",")));
     assert_eq!(counted(&rows).len(), 1);
 }
 
 #[test]
 fn csv_has_the_same_names_and_tables_have_three_rows_a_strategy() {
-    let run = ["--machine", "mesh:4x4", "--strategy", "ff,tff"];
-    let csv = quick("csv", &run);
-    let json = bench(&run);
+    let run = "--machine mesh:4x4 --strategy ff,tff";
+    let csv = quick("csv", run);
+    let json = bench(run);
     let keys: Vec<&String> = json["results"][0].as_object().unwrap().keys().collect();
     let header: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
     assert_eq!(header[0], "machine");
     assert!(header[1..].iter().eq(&keys));
     assert_eq!(csv.lines().count(), 3);
     assert!(csv.lines().all(|line| line.split(',').count() == header.len()));
-    let table = quick("table", &run);
+    let table = quick("table", run);
     assert_eq!(table.lines().filter(|line| line.contains("granted")).count(), 2, "{table}");
 }
 
 #[test]
 fn the_chart_names_every_strategy() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("times.svg");
-    let run = ["-m", "mesh:4x4", "-s", "ff,tff:plain", "--chart", path.to_str().unwrap()];
-    bench(&run);
-    let svg = std::fs::read_to_string(&path).unwrap();
+    let folder = Folder::new();
+    bench(&format!("-m mesh:4x4 -s ff,tff:plain --chart {}", folder.path("times.svg")));
+    let svg = folder.read("times.svg");
     for text in [">ff<", ">tff:plain<", ">granted<", ">refused<", "prefers-color-scheme:dark"] {
         assert!(svg.contains(text), "{text}");
     }
-    refused_for(&["bench", "--chart", folder.path().to_str().unwrap()], "directory");
+    refused_for(&["bench", "--chart", &folder.path("")], "directory");
 }
 
 #[test]
 fn what_cannot_be_measured_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let large = log(&folder, &[17]);
-    for (arguments, at_fault) in [
-        (&["--strategy", "ff,tlb"][..], "did you mean `tbl`?"),
-        (&["--strategy", "ff,ff"], "appears twice"),
-        (&["-m", "mesh:8x8x8", "--strategy", "ff,2db"], "--strategy ff,2db\n                ^^^"),
-        (&["--machine", "mesh:0x4"], "--machine"),
-        (&["--sides", "unifrom"], "did you mean `uniform`?"),
-        (&["--sides", "uniform:0"], "--sides uniform:0"),
-        (&["-m", "mesh:4x4", "--sides", "uniform-decreasing"], "--sides"),
-        (&["--sides", "pods", "--trace", &large], "--sides"),
-        (&["--trace", "nowhere.swf"], "nowhere.swf"),
-        (&["--trace", &large, "--filter", "user=3"], "job lines is left"),
-        (&["--trace", &large, "-m", "mesh:4x4"], "none of the requests"),
-        (&["--shape-rule", "exact"], "--shape-rule applies only to job logs"),
-        (&["--first", "3"], "--first applies only to job logs"),
-        (&["--fill", "0"], "--fill"),
-        (&["--fill", "-1"], "--fill"),
-        (&["--fill", "1.5"], "--fill"),
-        (&["--fill", "NaN"], "--fill"),
-        (&["--attempts", "0"], "--attempts"),
-        (&["--rounds", "0"], "--rounds"),
-        (&["--chart", "no/such/folder/x.svg"], "x.svg"),
+    let folder = Folder::new();
+    let trace = format!("--trace {}", log(&folder, &[17]));
+    for (options, at_fault) in [
+        ("--strategy ff,tlb", "did you mean `tbl`?"),
+        ("--strategy ff,ff", "appears twice"),
+        ("-m mesh:8x8x8 --strategy ff,2db", "--strategy ff,2db\n                ^^^"),
+        ("--machine mesh:0x4", "--machine"),
+        ("--sides unifrom", "did you mean `uniform`?"),
+        ("--sides uniform:0", "--sides uniform:0"),
+        ("-m mesh:4x4 --sides uniform-decreasing", "--sides"),
+        (&format!("--sides pods {trace}"), "--sides"),
+        ("--trace nowhere.swf", "nowhere.swf"),
+        (&format!("{trace} --filter user=3"), "job lines is left"),
+        (&format!("{trace} -m mesh:4x4"), "none of the requests"),
+        ("--shape-rule exact", "--shape-rule applies only to job logs"),
+        ("--first 3", "--first applies only to job logs"),
+        ("--fill 0", "--fill"),
+        ("--fill -1", "--fill"),
+        ("--fill 1.5", "--fill"),
+        ("--fill NaN", "--fill"),
+        ("--attempts 0", "--attempts"),
+        ("--rounds 0", "--rounds"),
+        ("--chart no/such/folder/x.svg", "x.svg"),
     ] {
-        let message = refused(&[&["bench"], arguments].concat());
-        assert!(message.contains(at_fault), "{arguments:?}: {message}");
+        refused_for(&words(&format!("bench {options}")), at_fault);
     }
 }

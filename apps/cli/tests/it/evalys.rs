@@ -4,14 +4,14 @@
 //! impossible, for example without Python or a network connection, the test prints the reason and
 //! checks nothing.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::good;
+use crate::tries::run_until;
+use crate::{Folder, words};
 
 const LOG: &str = "\
 11 1000 -1 60 4 -1 -1 -1 90 -1 1 7 -1 -1 -1 -1 -1 -1
@@ -50,31 +50,19 @@ fn evalys_reads_our_jobs() {
             return pavior_trials::skipped("jobs.csv in Evalys", &reason, "PAVIOR_REQUIRE_PYTHON");
         }
     };
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
-    std::fs::write(path("log.swf"), LOG).unwrap();
-    let (log, jobs) = (path("log.swf"), path("jobs.csv"));
-    let results = good(&[
-        "simulate",
-        "--trace",
-        &log,
-        "--machine",
-        "mesh:4x4",
-        "--strategy",
-        "mbs",
-        "--scheduler",
-        "scan-all",
-        "--jobs-csv",
-        &jobs,
-        "--no-timing",
-    ]);
-    let results: Value = serde_json::from_str(&results).unwrap();
+    let folder = Folder::new();
+    let (log, jobs) = (folder.write("log.swf", LOG), folder.path("jobs.csv"));
+    let run = format!(
+        "simulate --trace {log} --machine mesh:4x4 --strategy mbs --scheduler scan-all \
+         --jobs-csv {jobs} --no-timing"
+    );
+    let results = crate::json(&words(&run), "");
     let metric = |name: &str| results["results"][0]["metrics"][name]["mean"].as_f64().unwrap();
 
     let output = Command::new(python)
         .args(["-W", "ignore", "-c", SCRIPT, &jobs])
         .env("MPLBACKEND", "Agg")
-        .env("MPLCONFIGDIR", folder.path())
+        .env("MPLCONFIGDIR", folder.path(""))
         .output()
         .unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -111,13 +99,15 @@ fn environment(limit: Duration) -> Result<PathBuf, String> {
         return Err(format!("{reason} (remove {} to try again)", failed.display()));
     }
     let deadline = Instant::now() + limit;
-    finish(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder), deadline)?;
+    let mut make = Command::new("python3");
+    make.args(["-m", "venv", "--clear"]).arg(&folder);
+    finish(make, deadline)?;
     let mut install = Command::new(&python);
     install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
     install.args(["--only-binary=:all:", "--retries=0", "--timeout=15", "evalys==4.0.7"]);
-    let import = ["-c", "import evalys.jobset"];
-    let made = finish(&mut install, deadline)
-        .and_then(|()| finish(Command::new(&python).args(import), deadline));
+    let mut import = Command::new(&python);
+    import.args(["-c", "import evalys.jobset"]);
+    let made = finish(install, deadline).and_then(|()| finish(import, deadline));
     let (mark, text) = match &made {
         Ok(()) => (ready, ""),
         Err(reason) => (failed, reason.as_str()),
@@ -128,30 +118,13 @@ fn environment(limit: Duration) -> Result<PathBuf, String> {
 }
 
 /// Waits for a command to succeed, until a deadline.
-fn finish(command: &mut Command, deadline: Instant) -> Result<(), String> {
+fn finish(mut command: Command, deadline: Instant) -> Result<(), String> {
     let named = format!("{command:?}");
-    let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut child = quiet.spawn().map_err(|error| format!("{named}: {error}"))?;
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) if status.success() => return Ok(()),
-            Ok(Some(_)) => return Err(format!("{named}: {}", last_words(child))),
-            Ok(None) if Instant::now() < deadline => {
-                std::thread::sleep(Duration::from_millis(50));
-            }
-            Ok(None) => {
-                // The child may already have ended, in which case it cannot be killed.
-                let _ = child.kill().and_then(|()| child.wait().map(drop));
-                return Err(format!("{named}: not done in time"));
-            }
-            Err(error) => return Err(format!("{named}: {error}")),
-        }
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let outcome = run_until(command, deadline).map_err(|error| format!("{named}: {error}"))?;
+    if outcome.code == Some(0) {
+        return Ok(());
     }
-}
-
-/// Returns the last line that a command wrote to standard error.
-fn last_words(child: Child) -> String {
-    let mut text = String::new();
-    let _ = child.stderr.map(|mut stderr| stderr.read_to_string(&mut text));
-    text.trim_end().lines().last().unwrap_or("it failed").to_string()
+    let reason = outcome.message.trim_end().lines().last().unwrap_or("it failed");
+    Err(format!("{named}: {reason}"))
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{good, pavior, stderr, stdout};
+use crate::{Folder, good, refused_for, refused_input, words};
 
 const EXAMPLE_1: &str = r#"{"job":"b1","parts":[{"base":[1,2],"sides":[4,3]}]}
 {"job":"b2","parts":[{"base":[5,5],"sides":[2,2]}]}
@@ -12,16 +12,13 @@ const EXAMPLE_1: &str = r#"{"job":"b1","parts":[{"base":[1,2],"sides":[4,3]}]}
 "#;
 
 /// Runs `pavior explain` for a state read from standard input.
-fn explain(machine: &str, busy: &str, more: &[&str]) -> Value {
-    let arguments = [&["explain", "--machine", machine, "--busy", "-"], more].concat();
-    let output = pavior(&arguments, busy);
-    assert!(output.status.success(), "{more:?}: {}", stderr(&output));
-    serde_json::from_str(&stdout(&output)).unwrap()
+fn explain(machine: &str, busy: &str, more: &str) -> Value {
+    crate::json(&words(&format!("explain --machine {machine} --busy - {more}")), busy)
 }
 
 #[test]
 fn the_example_of_the_mfa_paper() {
-    let told = explain("mesh:8x8", EXAMPLE_1, &["--shape", "3x2"]);
+    let told = explain("mesh:8x8", EXAMPLE_1, "--shape 3x2");
     assert_eq!(told["request"], json!({"nodes":6,"shape":[3,2]}));
     let counts = ["free", "busy", "failed", "jobs", "perfect_index"].map(|key| told[key].as_u64());
     assert_eq!(counts, [41, 23, 0, 4, 10].map(Some));
@@ -50,7 +47,7 @@ fn why_a_request_is_refused() {
 {"job":"7","parts":[{"base":[0,3],"sides":[1,1]},{"base":[2,1],"sides":[1,1]}]}
 {"node":[1,2]}
 "#;
-    let told = explain("mesh:4x4", busy, &["--shape", "2x3", "--strategy", "tff,naive"]);
+    let told = explain("mesh:4x4", busy, "--shape 2x3 --strategy tff,naive");
     assert_eq!(told["strategies"][0]["reason"], "no-free-submesh");
     assert_eq!(told["strategies"][1]["granted"], true);
     assert_eq!(told["fits"], Value::Null);
@@ -71,19 +68,19 @@ fn why_a_request_is_refused() {
     assert_eq!(told["why"][1], "In the way on 2x3 at 2,1: job 7 (2 nodes).");
     // End times are printed as in the file. A job without an end time never ends.
     let ends = busy.replace("[2,1],\"sides\":[1,1]}]}", "[2,1],\"sides\":[1,1]}],\"end\":12.5}");
-    let told = explain("mesh:4x4", &ends, &["--shape", "2x3", "--strategy", "tff"]);
+    let told = explain("mesh:4x4", &ends, "--shape 2x3 --strategy tff");
     assert_eq!(told["blocked"]["until"], 12.5);
     assert!(
         told["why"][0].as_str().unwrap().ends_with("; 2x3 at 2,1 becomes free first, at 12.5.")
     );
-    let told = explain("mesh:4x4", busy, &["--shape", "4x4", "--strategy", "tff"]);
+    let told = explain("mesh:4x4", busy, "--shape 4x4 --strategy tff");
     assert_eq!(told["blocked"]["failed"], json!([[1, 2]]));
     let jobs = json!([{"job":7,"nodes":4},{"job":"7","nodes":2}]);
     assert_eq!(told["blocked"]["jobs"], jobs);
     // The machine has enough nodes, but too few of them are free.
-    let told = explain("mesh:4x4", busy, &["--nodes", "10", "--strategy", "naive,tff"]);
+    let told = explain("mesh:4x4", busy, "--nodes 10 --strategy naive,tff");
     assert_eq!(told["strategies"][0]["reason"], "too-few-free-nodes");
-    let told = explain("mesh:4x4", busy, &["--nodes", "17", "--strategy", "naive,tff"]);
+    let told = explain("mesh:4x4", busy, "--nodes 17 --strategy naive,tff");
     assert_eq!(told["request"], json!({"nodes":17,"shape":null}));
     let reasons = [0, 1].map(|index| told["strategies"][index]["reason"].clone());
     assert_eq!(reasons, [json!("larger-than-machine"), json!("larger-than-machine")]);
@@ -97,29 +94,24 @@ fn of_placements_those_count_that_run_at_a_time() {
     };
     let placed = line(1, 0, "5") + &line(2, 5, "9.5") + &line(3, 20, "null");
     for (time, jobs) in [("0", 1), ("4.9", 1), ("9.5", 0), ("19", 0), ("1e9", 1)] {
-        let told = explain("mesh:4x4", &placed, &["--nodes", "1", "--at", time]);
+        let told = explain("mesh:4x4", &placed, &format!("--nodes 1 --at {time}"));
         assert_eq!(told["jobs"], jobs, "{time}");
     }
-    let folder = tempfile::tempdir().unwrap();
-    let busy = folder.path().join("busy.jsonl");
-    std::fs::write(&busy, EXAMPLE_1).unwrap();
-    let run = ["explain", "-m", "mesh:8x8", "--nodes", "1", "--busy", busy.to_str().unwrap()];
-    let said = crate::refused(&[&run[..], &["--at", "1"]].concat());
+    let run = words("explain -m mesh:8x8 --nodes 1 --busy - --at 1");
+    let said = refused_input(&run, EXAMPLE_1);
     assert!(said.contains("--at needs the \"start\" of each job"), "{said}");
 }
 
 #[test]
 fn tables_are_80_columns_wide_and_csv_has_a_line_a_strategy() {
-    let folder = tempfile::tempdir().unwrap();
-    let busy = folder.path().join("busy.jsonl");
-    std::fs::write(&busy, EXAMPLE_1).unwrap();
-    let busy = busy.to_str().unwrap();
-    let run = ["explain", "--machine", "mesh:8x8", "--busy", busy, "--shape", "4x4", "--format"];
-    let table = good(&[&run[..], &["table"]].concat());
+    let folder = Folder::new();
+    let busy = folder.write("busy.jsonl", EXAMPLE_1);
+    let run = format!("explain --machine mesh:8x8 --busy {busy} --shape 4x4 --format");
+    let table = good(&words(&format!("{run} table")));
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
     assert!(table.contains("refused: no-free-submesh"), "{table}");
     assert!(table.contains("In the way on "), "{table}");
-    let csv = good(&[&run[..], &["csv", "--strategy", "naive,ff"]].concat());
+    let csv = good(&words(&format!("{run} csv --strategy naive,ff")));
     assert_eq!(
         csv,
         "strategy,granted,reason,nodes,index,parts,placement\n\
@@ -129,33 +121,27 @@ fn tables_are_80_columns_wide_and_csv_has_a_line_a_strategy() {
 
 #[test]
 fn drawings_are_written_whole() {
-    let folder = tempfile::tempdir().unwrap();
-    let svg = folder.path().join("state.svg");
-    let run = ["--shape", "3x2", "--strategy", "mfa,gabl,2db", "--svg", svg.to_str().unwrap()];
+    let folder = Folder::new();
+    let svg = folder.path("state.svg");
+    let run = format!("--shape 3x2 --strategy mfa,gabl,2db --svg {svg}");
     explain("mesh:8x8", EXAMPLE_1, &run);
-    let drawn = std::fs::read_to_string(&svg).unwrap();
+    let drawn = folder.read("state.svg");
     assert!(drawn.starts_with("<svg ") && drawn.ends_with("</svg>\n"));
     assert!(drawn.contains("refused: no-free-submesh") && drawn.contains(">b4</text>"));
     assert!(!drawn.contains("stroke-dasharray"), "the box is free: nothing is to be emptied");
-    explain("mesh:8x8", EXAMPLE_1, &["--shape", "8x8", "--strategy", "mfa", "--svg", run[5]]);
-    let drawn = std::fs::read_to_string(&svg).unwrap();
+    explain("mesh:8x8", EXAMPLE_1, &format!("--shape 8x8 --strategy mfa --svg {svg}"));
+    let drawn = folder.read("state.svg");
     assert!(drawn.contains("stroke-dasharray") && drawn.contains("cheapest to empty"));
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    assert_eq!(folder.names(), ["state.svg"]);
     // A folder is not a valid output file. This is reported before any input is read.
-    let run = ["explain", "--machine", "mesh:8x8", "--busy", "-", "--shape", "1x1", "--svg"];
-    let output = pavior(&[&run[..], &[folder.path().to_str().unwrap()]].concat(), "nonsense");
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("directory"), "{}", stderr(&output));
+    let run = format!("explain --machine mesh:8x8 --busy - --shape 1x1 --svg {}", folder.path(""));
+    let message = refused_input(&words(&run), "nonsense");
+    assert!(message.contains("directory"), "{message}");
 }
 
-/// Returns the error message for an impossible state. The command must end with status 2.
+/// Returns the message for an impossible state.
 fn refused(busy: &str) -> String {
-    let run = ["explain", "--machine", "mesh:4x4", "--busy", "-", "--shape", "1x1"];
-    let output = pavior(&run, busy);
-    let message = stderr(&output);
-    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(2), ""), "{busy}");
-    assert!(!message.contains("panicked"), "{message}");
-    message
+    refused_input(&words("explain --machine mesh:4x4 --busy - --shape 1x1"), busy)
 }
 
 #[test]
@@ -211,27 +197,24 @@ fn answers_and_placements_can_be_pasted() {
 {"job":8,"submit":0,"start":1,"end":9,"nodes":1,"parts":[{"base":[3,3],"sides":[1,1]}]}
 {"node":[3,0],"failed":true,"job":null}
 "#;
-    let told = explain("mesh:4x4", lines, &["--shape", "1x1", "--strategy", "ff"]);
+    let told = explain("mesh:4x4", lines, "--shape 1x1 --strategy ff");
     assert_eq!((&told["busy"], &told["failed"], &told["jobs"]), (&5.into(), &1.into(), &2.into()));
 }
 
 #[test]
 fn bad_requests() {
     for (request, reason) in [
-        (&["--shape", "3"][..], "1 sides, but the machine has 2 axes"),
-        (&["--shape", "3x0"], "`0` is not a valid side"),
-        (&["--shape", "3x+2"], "`+2` is not a valid side"),
-        (&["--shape", "1x1x1x1"], "4 sides"),
-        (&["--shape", "1x1", "--nodes", "3"], "cannot be used with"),
-        (&["--nodes", "0"], "0 is not in 1.."),
-        (&[], "--shape"),
-        (&["--shape", "1x1", "--strategy", "tpu"], "does not work on mesh:4x4"),
-        (&["--shape", "1x1", "--strategy", "mfq"], "did you mean"),
+        ("--shape 3", "1 sides, but the machine has 2 axes"),
+        ("--shape 3x0", "`0` is not a valid side"),
+        ("--shape 3x+2", "`+2` is not a valid side"),
+        ("--shape 1x1x1x1", "4 sides"),
+        ("--shape 1x1 --nodes 3", "cannot be used with"),
+        ("--nodes 0", "0 is not in 1.."),
+        ("", "--shape"),
+        ("--shape 1x1 --strategy tpu", "does not work on mesh:4x4"),
+        ("--shape 1x1 --strategy mfq", "did you mean"),
     ] {
-        let run = ["explain", "--machine", "mesh:4x4", "--busy", "-"];
-        let output = pavior(&[&run[..], request].concat(), "");
-        let message = stderr(&output);
-        assert_eq!(output.status.code(), Some(2), "{request:?}: {message}");
-        assert!(message.contains(reason), "{request:?}: {message}");
+        let run = format!("explain --machine mesh:4x4 --busy - {request}");
+        refused_for(&words(&run), reason);
     }
 }

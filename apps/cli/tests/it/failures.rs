@@ -3,33 +3,14 @@
 
 use serde_json::Value;
 
-use crate::{good, refused};
+use crate::{Folder, good, json, refused_for, words};
 
-/// A folder with a log and a list of failures, and the arguments that refer to these files.
-struct Case {
-    folder: tempfile::TempDir,
-}
-
-impl Case {
-    fn new(log: &str, failures: &str) -> Case {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("log.sim"), log).unwrap();
-        std::fs::write(folder.path().join("failures.jsonl"), failures).unwrap();
-        Case { folder }
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.folder.path().join(name).to_str().unwrap().to_string()
-    }
-
-    fn arguments(&self) -> Vec<String> {
-        let (log, failures) = (self.path("log.sim"), self.path("failures.jsonl"));
-        ["simulate", "--machine", "mesh:4", "--strategy", "ff", "--no-timing", "--trace", &log]
-            .into_iter()
-            .chain(["--failures", &failures])
-            .map(str::to_string)
-            .collect()
-    }
+/// Writes a log and a list of failures, and returns the command that uses them.
+fn simulation(folder: &Folder, failures: &str) -> String {
+    let log = folder.write("log.sim", "0 4 100\n");
+    let failures = folder.write("failures.jsonl", failures);
+    let run = "simulate --machine mesh:4 --strategy ff --no-timing";
+    format!("{run} --trace {log} --failures {failures}")
 }
 
 #[test]
@@ -37,20 +18,17 @@ fn an_interrupted_job_starts_from_scratch_or_from_its_checkpoint() {
     // The job needs all four nodes. Node 1 fails at 70 and is repaired at 80.
     let failures =
         "{\"op\":\"fail\",\"node\":[1],\"at\":70}\n{\"op\":\"repair\",\"node\":[1],\"at\":80}\n";
-    let case = Case::new("0 4 100\n", failures);
-    let end = |more: &[&str]| {
-        let placements = case.path("placements.jsonl");
-        let mut arguments = case.arguments();
-        arguments.extend(["--placements", &placements].map(str::to_string));
-        arguments.extend(more.iter().map(ToString::to_string));
-        good(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
-        let text = std::fs::read_to_string(&placements).unwrap();
-        let line: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    let folder = Folder::new();
+    let run = simulation(&folder, failures);
+    let end = |more: &str| {
+        let placements = folder.path("placements.jsonl");
+        good(&words(&format!("{run} --placements {placements} {more}")));
+        let line = &folder.json_lines("placements.jsonl")[0];
         [line["start"].as_u64().unwrap(), line["end"].as_u64().unwrap()]
     };
-    assert_eq!(end(&[]), [80, 180]);
-    assert_eq!(end(&["--checkpoint", "30"]), [80, 80 + 100 - 60]);
-    assert_eq!(end(&["--checkpoint", "71"]), [80, 180]);
+    assert_eq!(end(""), [80, 180]);
+    assert_eq!(end("--checkpoint 30"), [80, 80 + 100 - 60]);
+    assert_eq!(end("--checkpoint 71"), [80, 180]);
 }
 
 #[test]
@@ -63,47 +41,41 @@ fn lists_of_failures_that_cannot_be_read() {
         ("{\"op\":\"fail\",\"node\":[1]}\n", "failures.jsonl:1:"),
         ("{\"op\":\"fail\",\"node\":[1],\"at\":60}\nnonsense\n", "failures.jsonl:2:"),
     ] {
-        let case = Case::new("0 4 100\n", list);
-        let arguments = case.arguments();
-        let message = refused(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
-        assert!(message.contains(expected), "{list}: {message}");
+        let folder = Folder::new();
+        refused_for(&words(&simulation(&folder, list)), expected);
     }
 }
 
 #[test]
 fn options_of_failures_that_make_no_sense() {
-    let run = ["simulate", "--jobs", "20", "--replications", "1", "--strategy", "ff"];
+    let run = "simulate --jobs 20 --replications 1 --strategy ff";
     for (more, expected) in [
-        (&["--mttf", "100"][..], "--mttr"),
-        (&["--mttr", "1"], "--mttf"),
-        (&["--mttf", "0", "--mttr", "1"], "mean time to failure"),
-        (&["--mttf", "100", "--mttr", "-1"], "mean time to repair"),
-        (&["--mttf", "inf", "--mttr", "1"], "mean time to failure"),
-        (&["--mttf", "100", "--mttr", "nan"], "mean time to repair"),
-        (&["--mttf", "100", "--mttr", "1", "--failures", "list.jsonl"], "cannot be used with"),
-        (&["--failures", "nowhere.jsonl"], "nowhere.jsonl"),
-        (&["--checkpoint", "5"], "--checkpoint"),
-        (&["--mttf", "100", "--mttr", "1", "--checkpoint", "0"], "--checkpoint 0"),
-        (&["--mttf", "100", "--mttr", "1", "--checkpoint", "-3"], "--checkpoint -3"),
-        (&["--mttf", "100", "--mttr", "1", "--service", "messages:5"], "messages"),
-        (&["--fail-classes", "chip:9:1,rack:9:1"], "unknown class of failures `rack`"),
-        (&["--fail-classes", "chip:mttf=9"], "has no mttr"),
-        (&["--fail-classes", "cube:9:1"], "mesh:16x16 has no cube"),
-        (
-            &["--fail-classes", "chip:9:1", "--mttf", "9", "--mttr", "1"],
-            "cannot be used with --mttf",
-        ),
-        (&["--fail-classes", "chip:9:1", "--service", "messages:5"], "messages"),
-        (&["--spares", "1"], "--spares applies only to failures"),
-        (&["--fail-classes", "chip:9:1", "--spares", "1"], "mesh:16x16 is not made of cubes"),
-        (&["--slice", "16"], "mesh:16x16 is not made of cubes"),
-        (&["--slice", "17x17"], "it does not fit in any orientation on mesh:16x16"),
-        (&["--slice", "big"], "is not a valid slice"),
+        ("--mttf 100", "--mttr"),
+        ("--mttr 1", "--mttf"),
+        ("--mttf 0 --mttr 1", "mean time to failure"),
+        ("--mttf 100 --mttr -1", "mean time to repair"),
+        ("--mttf inf --mttr 1", "mean time to failure"),
+        ("--mttf 100 --mttr nan", "mean time to repair"),
+        ("--mttf 100 --mttr 1 --failures list.jsonl", "cannot be used with"),
+        ("--failures nowhere.jsonl", "nowhere.jsonl"),
+        ("--checkpoint 5", "--checkpoint"),
+        ("--mttf 100 --mttr 1 --checkpoint 0", "--checkpoint 0"),
+        ("--mttf 100 --mttr 1 --checkpoint -3", "--checkpoint -3"),
+        ("--mttf 100 --mttr 1 --service messages:5", "messages"),
+        ("--fail-classes chip:9:1,rack:9:1", "unknown class of failures `rack`"),
+        ("--fail-classes chip:mttf=9", "has no mttr"),
+        ("--fail-classes cube:9:1", "mesh:16x16 has no cube"),
+        ("--fail-classes chip:9:1 --mttf 9 --mttr 1", "cannot be used with --mttf"),
+        ("--fail-classes chip:9:1 --service messages:5", "messages"),
+        ("--spares 1", "--spares applies only to failures"),
+        ("--fail-classes chip:9:1 --spares 1", "mesh:16x16 is not made of cubes"),
+        ("--slice 16", "mesh:16x16 is not made of cubes"),
+        ("--slice 17x17", "it does not fit in any orientation on mesh:16x16"),
+        ("--slice big", "is not a valid slice"),
     ] {
-        let message = refused(&[&run[..], more].concat());
-        assert!(message.contains(expected), "{more:?}: {message}");
+        refused_for(&words(&format!("{run} {more}")), expected);
     }
-    good(&[&run[..], &["--mttf", "100", "--mttr", "1", "--checkpoint", "0.5"]].concat());
+    good(&words(&format!("{run} --mttf 100 --mttr 1 --checkpoint 0.5")));
 }
 
 #[test]
@@ -113,18 +85,16 @@ fn classes_of_failures_spares_and_slices_have_an_effect() {
                --metrics utilization,slice_availability,slice_free,jobs_hit \
                --slice 8x8x16 --fail-classes \
                chip:mttf=3000:mttr=2,cube:mttf=40:mttr=2,switch:400:1";
-    let run =
-        |more: &[&str]| good(&[&pod.split_whitespace().collect::<Vec<_>>()[..], more].concat());
-    let value = |text: &str, strategy: usize, metric: &str| -> f64 {
-        let all: serde_json::Value = serde_json::from_str(text).unwrap();
+    let run = |more: &str| json(&words(&format!("{pod} {more}")), "");
+    let value = |all: &Value, strategy: usize, metric: &str| -> f64 {
         all["results"][strategy]["metrics"][metric]["mean"].as_f64().unwrap()
     };
-    let plain = run(&[]);
+    let plain = run("");
     let of = |strategy| value(&plain, strategy, "slice_availability");
     assert!([of(0), of(1)].iter().all(|share| (0.1..1.0).contains(share)), "{plain}");
     assert!(value(&plain, 0, "slice_free") < of(0) && value(&plain, 0, "jobs_hit") > 0.0);
     // In this case, slices are unavailable only because of switches, never because of failed cubes.
-    let spare = value(&run(&["--spare-switches", "3"]), 0, "slice_availability");
+    let spare = value(&run("--spare-switches 3"), 0, "slice_availability");
     assert!(spare > of(0), "{spare}");
-    assert!(value(&run(&["--spares", "49"]), 0, "slice_availability") < 1e-9);
+    assert!(value(&run("--spares 49"), 0, "slice_availability") < 1e-9);
 }

@@ -1,9 +1,11 @@
 //! Tests files that commands write atomically.
 
 use std::io::Read;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
-use crate::{good, refused, refused_for};
+use serde_json::Value;
+
+use crate::{Folder, good, pavior, refused, refused_for, stderr, stdout, words};
 
 const LOG: &str = "\
 ; a small log that starts late
@@ -15,26 +17,15 @@ const LOG: &str = "\
 
 #[test]
 fn jobs_and_placements_have_the_log_s_own_times() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
-    std::fs::write(path("log.swf"), LOG).unwrap();
-    let (log, jobs, placements) = (path("log.swf"), path("jobs.csv"), path("p.jsonl"));
-    let arguments = [
-        "simulate",
-        "--trace",
-        &log,
-        "--machine",
-        "mesh:4x4",
-        "--strategy",
-        "tff",
-        "--jobs-csv",
-        &jobs,
-        "--placements",
-        &placements,
-        "--no-timing",
-    ];
-    let results = good(&arguments);
-    let placed = std::fs::read_to_string(&placements).unwrap();
+    let folder = Folder::new();
+    let log = folder.write("log.swf", LOG);
+    let [jobs, placements] = ["jobs.csv", "p.jsonl"].map(|name| folder.path(name));
+    let run = format!(
+        "simulate --trace {log} --machine mesh:4x4 --strategy tff --jobs-csv {jobs} --placements \
+         {placements} --no-timing"
+    );
+    let results = crate::json(&words(&run), "");
+    let placed = folder.read("p.jsonl");
     let unit = r#","unit":"s"}"#;
     assert!(placed.lines().all(|line| line.ends_with(unit)), "{placed}");
     assert_eq!(
@@ -45,7 +36,7 @@ fn jobs_and_placements_have_the_log_s_own_times() {
 {"job":13,"submit":1010,"start":1090,"end":1090,"nodes":3,"parts":[{"base":[0,0],"sides":[3,1]}]}
 "#
     );
-    let csv = std::fs::read_to_string(&jobs).unwrap();
+    let csv = folder.read("jobs.csv");
     let lines: Vec<&str> = csv.lines().collect();
     assert_eq!(lines.len(), 5);
     assert!(
@@ -56,7 +47,6 @@ fn jobs_and_placements_have_the_log_s_own_times() {
         lines[1]
     );
     assert!(lines[4].starts_with("14,pavior,14,1020,17,5,0,REJECTED,-1,"), "{}", lines[4]);
-    let results: serde_json::Value = serde_json::from_str(&results).unwrap();
     let metrics = &results["results"][0]["metrics"];
     assert_eq!(metrics["completed"]["mean"], 3.0);
     assert_eq!(metrics["rejected"]["mean"], 1.0);
@@ -64,45 +54,37 @@ fn jobs_and_placements_have_the_log_s_own_times() {
     assert_eq!(metrics["turnaround"]["mean"], (60.0 + 80.0 + 80.0) / 3.0);
     // 4 of 16 nodes are busy for 60 s, and all 16 for 30 s, from 1000 to 1090.
     assert_eq!(metrics["utilization"]["mean"], (4.0 * 60.0 + 16.0 * 30.0) / (16.0 * 90.0));
-    assert_eq!(results["results"][0]["load"], serde_json::Value::Null);
+    assert_eq!(results["results"][0]["load"], Value::Null);
 }
+
+/// A short simulation.
+const SHORT: &str = "simulate --jobs 20 --replications 1 --strategy";
 
 #[test]
 fn several_combinations_need_names_that_tell_them_apart() {
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
-    let run = ["simulate", "--jobs", "20", "--replications", "1", "--strategy", "ff:turn=all,bl"];
-    refused_for(&[&run[..], &["--jobs-csv", &at("jobs.csv")]].concat(), "must contain {strategy}");
-    good(&[&run[..], &["--jobs-csv", &at("{strategy}.csv")]].concat());
-    let mut names: Vec<String> = std::fs::read_dir(folder.path())
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    names.sort();
-    assert_eq!(names, ["bl.csv", "ff_turn=all.csv"]);
+    let folder = Folder::new();
+    let run = |name: &str| format!("{SHORT} ff:turn=all,bl --jobs-csv {}", folder.path(name));
+    refused_for(&words(&run("jobs.csv")), "must contain {strategy}");
+    good(&words(&run("{strategy}.csv")));
+    assert_eq!(folder.names(), ["bl.csv", "ff_turn=all.csv"]);
 }
 
 #[test]
 fn names_of_files_that_cannot_be_meant_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
-    let run = ["simulate", "--jobs", "20", "--replications", "1", "--strategy", "ff"];
-    refused_for(&[&run[..], &["--jobs-csv", &at("{foo}.csv")]].concat(), "braces");
-    let both = at("same.csv");
-    refused_for(
-        &[&run[..], &["--jobs-csv", &both, "--placements", &both]].concat(),
-        "--placements",
-    );
+    let folder = Folder::new();
+    let run = |name: &str| format!("{SHORT} ff --jobs-csv {}", folder.path(name));
+    refused_for(&words(&run("{foo}.csv")), "braces");
+    let both = format!("{} --placements {}", run("same.csv"), folder.path("same.csv"));
+    refused_for(&words(&both), "--placements");
 }
 
 #[test]
 fn what_cannot_be_written_is_said_before_anything_runs() {
-    let folder = tempfile::tempdir().unwrap();
-    let run = ["simulate", "--jobs", "20", "--replications", "1", "--strategy", "ff", "--jobs-csv"];
-    refused_for(&[&run[..], &[folder.path().to_str().unwrap()]].concat(), "directory");
-    let nowhere = folder.path().join("no/such/folder/jobs.csv");
-    refused(&[&run[..], &[nowhere.to_str().unwrap()]].concat());
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    let folder = Folder::new();
+    let run = |name: &str| format!("{SHORT} ff --jobs-csv {}", folder.path(name));
+    refused_for(&words(&run("")), "directory");
+    refused(&words(&run("no/such/folder/jobs.csv")));
+    assert!(folder.names().is_empty());
 }
 
 #[test]
@@ -112,12 +94,11 @@ fn a_full_disk_leaves_no_file_that_looks_whole() {
         let why = "there is no /dev/full";
         return pavior_trials::skipped("outputs on a full disk", why, "PAVIOR_REQUIRE_MOUNT");
     }
-    let run = ["simulate", "--jobs", "20", "--replications", "1", "--strategy", "ff"];
-    let output = crate::pavior(&[&run[..], &["--jobs-csv", "/dev/full"]].concat(), "");
+    let output = pavior(&words(&format!("{SHORT} ff --jobs-csv /dev/full")), "");
     assert_eq!(output.status.code(), Some(1));
-    assert!(crate::stderr(&output).contains("/dev/full"), "{}", crate::stderr(&output));
+    assert!(stderr(&output).contains("/dev/full"), "{}", stderr(&output));
     let output = Command::new(env!("CARGO_BIN_EXE_pavior"))
-        .args(run)
+        .args(words(&format!("{SHORT} ff")))
         .stdout(std::fs::OpenOptions::new().write(true).open(full).unwrap())
         .output()
         .unwrap();
@@ -143,46 +124,41 @@ fn a_closed_pipe_ends_quietly() {
 
 #[test]
 fn jobs_that_never_start_are_said_and_a_log_is_run_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
-    std::fs::write(at("log.swf"), LOG).unwrap();
-    std::fs::write(at("f.jsonl"), "{\"op\":\"fail\",\"node\":[0,0],\"at\":1005}\n").unwrap();
-    let run = ["simulate", "--trace", &at("log.swf"), "--machine", "mesh:4x4", "--strategy", "tff"];
-    let stuck = crate::pavior(&[&run[..], &["--failures", &at("f.jsonl")]].concat(), "");
+    let folder = Folder::new();
+    let log = folder.write("log.swf", LOG);
+    let list = folder.write("f.jsonl", "{\"op\":\"fail\",\"node\":[0,0],\"at\":1005}\n");
+    let run = format!("simulate --trace {log} --machine mesh:4x4 --strategy tff");
+    let run = |more: &str| pavior(&words(&format!("{run} {more}")), "");
+    let stuck = run(&format!("--failures {list}"));
     assert!(stuck.status.success());
     // Job 12 needs all 16 nodes, and job 13 waits behind it.
-    assert!(crate::stderr(&stuck).contains("2 jobs never started"), "{}", crate::stderr(&stuck));
+    assert!(stderr(&stuck).contains("2 jobs never started"), "{}", stderr(&stuck));
     // With a second result, this is an error, because the averages cover different jobs.
-    let failures = at("f.jsonl");
-    let both = ["--failures", &failures, "--scheduler", "fcfs,scan-all"];
-    let both = crate::pavior(&[&run[..], &both].concat(), "");
+    let both = run(&format!("--failures {list} --scheduler fcfs,scan-all"));
     assert_eq!(both.status.code(), Some(1));
-    assert!(crate::stdout(&both).contains("scan-all") && crate::stderr(&both).contains("compared"));
-    let once = crate::pavior(&[&run[..], &["--replications", "5"]].concat(), "");
-    assert!(crate::stderr(&once).contains("it runs once"), "{}", crate::stderr(&once));
-    let results: serde_json::Value = serde_json::from_str(&crate::stdout(&once)).unwrap();
-    assert_eq!(results["results"][0]["replications"], 1);
-    let drawn = good(&[&run[..], &["--replications", "3", "--shape-rule", "random"]].concat());
-    let results: serde_json::Value = serde_json::from_str(&drawn).unwrap();
-    assert_eq!(results["results"][0]["replications"], 3);
+    assert!(stdout(&both).contains("scan-all") && stderr(&both).contains("compared"));
+    let first = |output: &Output| -> Value {
+        let mut all: Value = serde_json::from_str(&stdout(output)).unwrap();
+        all["results"][0].take()
+    };
+    let once = run("--replications 5");
+    assert!(stderr(&once).contains("it runs once"), "{}", stderr(&once));
+    assert_eq!(first(&once)["replications"], 1);
+    assert_eq!(first(&run("--replications 3 --shape-rule random"))["replications"], 3);
     // There are no results if too few jobs start to complete the warm-up.
-    let warm = good(&[&run[..], &["--warmup", "3"]].concat());
-    let results: serde_json::Value = serde_json::from_str(&warm).unwrap();
-    assert_eq!(results["results"][0]["metrics"]["completed"]["mean"], 0.0);
-    assert_eq!(results["results"][0]["metrics"]["turnaround"], serde_json::Value::Null);
+    let warm = first(&run("--warmup 3"));
+    assert_eq!(warm["metrics"]["completed"]["mean"], 0.0);
+    assert_eq!(warm["metrics"]["turnaround"], Value::Null);
 }
 
 #[test]
 fn jobs_with_estimates_beyond_the_end_of_time_all_run() {
-    let folder = tempfile::tempdir().unwrap();
-    let log = folder.path().join("log.swf");
+    let folder = Folder::new();
     let line = |id| format!("{id} 0 -1 5 16 -1 -1 16 1000000000000 -1 1 1 1 1 1 -1 -1 -1\n");
-    std::fs::write(&log, (1..=60).map(line).collect::<String>()).unwrap();
-    let log = log.to_str().unwrap();
+    let log = folder.write("log.swf", (1..=60).map(line).collect::<String>());
     for scheduler in ["conservative", "conservative:count", "easy"] {
-        let run = ["simulate", "--trace", log, "--machine", "mesh:4x4", "--strategy", "tff"];
-        let output = good(&[&run[..], &["--scheduler", scheduler]].concat());
-        let results: serde_json::Value = serde_json::from_str(&output).unwrap();
+        let run = format!("simulate --trace {log} -m mesh:4x4 -s tff --scheduler {scheduler}");
+        let results = crate::json(&words(&run), "");
         let completed = &results["results"][0]["metrics"]["completed"]["mean"];
         assert_eq!(*completed, 60.0, "{scheduler}");
     }

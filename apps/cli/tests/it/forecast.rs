@@ -2,22 +2,18 @@
 
 use serde_json::{Value, json};
 
-use crate::pavior;
+use crate::{Folder, good_input, refused_input, words};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// A state in which half of the machine is free. The other half becomes free at 5400.
 const BUSY: &str = r#"{"job":"a","parts":[{"base":[0,0],"sides":[8,4]}],"start":-1800,"end":5400}"#;
 
-fn forecast(queue: &str, more: &[&str]) -> Value {
-    let folder = tempfile::tempdir().unwrap();
-    let busy = folder.path().join("busy.jsonl");
-    std::fs::write(&busy, BUSY).unwrap();
-    let busy = busy.to_string_lossy().into_owned();
-    let state = ["forecast", "--machine", "mesh:8x8", "--busy", &busy, "--queue", "-"];
-    let output = pavior(&[&state[..], more].concat(), queue);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
+fn forecast(queue: &str, more: &str) -> Value {
+    let busy = Folder::new();
+    let path = busy.write("busy.jsonl", BUSY);
+    let line = format!("forecast --machine mesh:8x8 --busy {path} --queue - {more}");
+    crate::json(&words(&line), queue)
 }
 
 fn plans(told: &Value) -> Vec<Option<f64>> {
@@ -34,7 +30,7 @@ const QUEUE: &str = r#"{"job":"c","shape":[8,8],"estimate":3600}
 /// the third job does not.
 #[test]
 fn without_a_past_the_plan_alone_is_told() {
-    let told = forecast(QUEUE, &[]);
+    let told = forecast(QUEUE, "");
     assert_eq!((&told["past"], &told["now"]), (&Value::Null, &json!(0.0)));
     assert_eq!(plans(&told), [Some(5400.0), Some(0.0), Some(9000.0), None]);
     let of = |job: usize, key: &str| told["jobs"][job][key].clone();
@@ -51,25 +47,26 @@ fn without_a_past_the_plan_alone_is_told() {
 
 #[test]
 fn options_change_the_machine_that_is_foretold() {
-    let fcfs = forecast(QUEUE, &["--scheduler", "fcfs"]);
+    let fcfs = forecast(QUEUE, "--scheduler fcfs");
     assert_eq!(plans(&fcfs)[1], Some(9000.0), "d stands behind c");
-    let later = forecast(QUEUE, &["--now", "1400"]);
+    let later = forecast(QUEUE, "--now 1400");
     assert_eq!(plans(&later), [Some(5400.0), Some(1400.0), Some(9000.0), None]);
     let turned = [r#"{"job":1,"shape":[4,8],"freedom":"box"}"#, r#"{"job":1,"shape":[4,8]}"#];
-    let starts = turned.map(|queue| plans(&forecast(queue, &[]))[0]);
+    let starts = turned.map(|queue| plans(&forecast(queue, ""))[0]);
     assert_eq!(starts, [Some(5400.0), Some(0.0)], "only a box that may turn fits now");
     // The first job never ends, so the job behind it has no start time.
     let endless = "{\"job\":1,\"shape\":[8,4]}\n{\"job\":2,\"shape\":[8,8],\"estimate\":60}";
-    assert_eq!(plans(&forecast(endless, &[])), [Some(0.0), None]);
+    assert_eq!(plans(&forecast(endless, "")), [Some(0.0), None]);
 }
 
 /// Checks forecasts with past runs, taken from the log of the `pavior advise` tests.
 #[test]
 fn a_past_makes_intervals_that_do_not_depend_on_threads() {
-    let past = format!("{ROOT}/docs/advise.in/jobs.sacct");
-    let of = |threads| forecast(QUEUE, &["--past", &past, "--threads", threads]);
-    let told = of("1");
-    assert_eq!(told, of("2"));
+    let of = |threads: u8| {
+        forecast(QUEUE, &format!("--past {ROOT}/docs/advise.in/jobs.sacct --threads {threads}"))
+    };
+    let told = of(1);
+    assert_eq!(told, of(2));
     assert!(told["past"]["run_times"].as_u64().unwrap() > 300, "{}", told["past"]);
     assert_eq!(told["past"]["calibrated"], true);
     let job = &told["jobs"][0];
@@ -82,12 +79,11 @@ fn a_past_makes_intervals_that_do_not_depend_on_threads() {
 
 #[test]
 fn tables_and_commas_have_the_same() {
-    let state = ["forecast", "--machine", "mesh:8x8", "--queue", "-", "--format"];
     let queue =
         "{\"job\":\"c\",\"nodes\":60,\"estimate\":7200}\n{\"job\":2,\"nodes\":9,\"estimate\":60}";
-    let print = |format| {
-        let output = pavior(&[&state[..], &[format]].concat(), queue);
-        String::from_utf8(output.stdout).unwrap()
+    let print = |format: &str| {
+        let line = format!("forecast --machine mesh:8x8 --queue - --format {format}");
+        good_input(&words(&line), queue)
     };
     assert_eq!(print("csv"), "job,nodes,earliest,median,latest,plan\nc,60,0,0,0,0\n2,9,,,,7200\n");
     let table = print("table");
@@ -99,17 +95,12 @@ fn tables_and_commas_have_the_same() {
 /// the job behind it does not start either, but for a different reason.
 #[test]
 fn a_job_that_cannot_start_has_no_time() {
-    let folder = tempfile::tempdir().unwrap();
-    let busy = folder.path().join("busy.jsonl");
-    std::fs::write(&busy, r#"{"node":[1,1]}"#).unwrap();
-    let busy = busy.to_string_lossy().into_owned();
+    let folder = Folder::new();
+    let busy = folder.write("busy.jsonl", r#"{"node":[1,1]}"#);
     let queue =
         "{\"job\":1,\"shape\":[3,3],\"estimate\":60}\n{\"job\":2,\"nodes\":1,\"estimate\":60}";
-    let state = ["forecast", "--machine", "mesh:4x4", "--busy", &busy, "--queue", "-"];
-    let print = |format| {
-        let more = ["--scheduler", "fcfs", "--format", format];
-        String::from_utf8(pavior(&[&state[..], &more].concat(), queue).stdout).unwrap()
-    };
+    let state = format!("forecast --machine mesh:4x4 --busy {busy} --queue - --scheduler fcfs");
+    let print = |format| good_input(&[&words(&state)[..], &["--format", format]].concat(), queue);
     let told: Value = serde_json::from_str(&print("json")).unwrap();
     assert_eq!(plans(&told), [None, None]);
     let of = |job: usize| [&told["jobs"][job]["obstacle"], &told["jobs"][job]["place"]];
@@ -126,27 +117,24 @@ fn a_job_that_cannot_start_has_no_time() {
 
 #[test]
 fn what_is_wrong_is_named() {
-    let state = ["forecast", "--machine", "mesh:8x8", "--queue", "-"];
+    let machine = "--machine mesh:8x8";
     for (queue, more, expected) in [
-        ("{\"job\":1}", &[][..], "give a shape or a number of nodes"),
-        ("{\"nodes\":1}", &[], "missing \"job\""),
-        ("{\"job\":1,\"shape\":[4]}", &[], "1 sides, but the machine has 2 axes"),
-        ("{\"job\":1,\"nodes\":0}", &[], "at least 1 node"),
-        ("{\"job\":1,\"nodes\":1,\"estimate\":-1}", &[], "a number of seconds"),
-        ("{\"job\":1,\"nodes\":1,\"user\":\"x\"}", &[], "a user number from the log"),
-        ("{\"job\":1,\"nodes\":1,\"freedom\":\"bxo\"}", &[], "box"),
-        ("{\"job\":1,\"nodes\":1}\n{\"job\":1,\"nodes\":1}", &[], "is already waiting (line 1"),
-        ("{\"job\":1,\"nodes\":1,\"parts\":[]}", &[], "unknown key \"parts\""),
-        ("", &["--first", "3"], "--first applies only to the log of --past"),
-        ("", &["--past", "/nowhere.swf"], "/nowhere.swf"),
-        ("", &["--out", "x"], "cannot be used with"),
-        ("", &["log.swf"], "cannot be used with"),
+        ("{\"job\":1}", machine, "give a shape or a number of nodes"),
+        ("{\"nodes\":1}", machine, "missing \"job\""),
+        ("{\"job\":1,\"shape\":[4]}", machine, "1 sides, but the machine has 2 axes"),
+        ("{\"job\":1,\"nodes\":0}", machine, "at least 1 node"),
+        ("{\"job\":1,\"nodes\":1,\"estimate\":-1}", machine, "a number of seconds"),
+        ("{\"job\":1,\"nodes\":1,\"user\":\"x\"}", machine, "a user number from the log"),
+        ("{\"job\":1,\"nodes\":1,\"freedom\":\"bxo\"}", machine, "box"),
+        ("{\"job\":1,\"nodes\":1}\n{\"job\":1,\"nodes\":1}", machine, "already waiting (line 1"),
+        ("{\"job\":1,\"nodes\":1,\"parts\":[]}", machine, "unknown key \"parts\""),
+        ("", "--machine mesh:8x8 --first 3", "--first applies only to the log of --past"),
+        ("", "--machine mesh:8x8 --past /nowhere.swf", "/nowhere.swf"),
+        ("", "--machine mesh:8x8 --out x", "cannot be used with"),
+        ("", "--machine mesh:8x8 log.swf", "cannot be used with"),
+        ("", "", "--queue needs --machine"),
     ] {
-        let output = pavior(&[&state[..], more].concat(), queue);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{queue}: {said}");
-        assert!(said.contains(expected), "{queue} {more:?}: {said}");
+        let said = refused_input(&words(&format!("forecast --queue - {more}")), queue);
+        assert!(said.contains(expected), "{queue} {more}: {said}");
     }
-    let output = pavior(&["forecast", "--queue", "-"], "");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("--queue needs --machine"));
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{good, refused_for};
+use crate::{Folder, good, refused_for};
 
 const LOG: &str = "\
 ; MaxNodes: 12
@@ -16,11 +16,9 @@ const LOG: &str = "\
 
 #[test]
 fn everything_is_told_and_drawn() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a & <b>.swf");
-    std::fs::write(&path, LOG).unwrap();
-    let path = path.to_str().unwrap();
-    let inspect = |more: &[&str]| good(&[&["trace", "inspect", path, "--lenient"], more].concat());
+    let folder = Folder::new();
+    let path = folder.write("a & <b>.swf", LOG);
+    let inspect = |more: &[&str]| good(&[&["trace", "inspect", &path, "--lenient"], more].concat());
     let text = inspect(&["--format", "table"]);
     for line in [
         "format                 Standard Workload Format",
@@ -47,11 +45,10 @@ fn everything_is_told_and_drawn() {
     let page = inspect(&["--html"]);
     assert!(page.contains("&lt;script&gt;") && !page.contains("<script>") && !page.contains("<b>"));
     assert_eq!(page.matches("<svg").count(), 5, "sizes, runs, load, jobs, hours, and no weekdays");
-    let to = folder.path().join("page.html");
-    inspect(&["--html", to.to_str().unwrap()]);
-    assert_eq!(std::fs::read_to_string(&to).unwrap(), page);
+    inspect(&["--html", &folder.path("page.html")]);
+    assert_eq!(folder.read("page.html"), page);
     refused_for(
-        &["trace", "inspect", path, "--lenient", "--html", "x.swf"],
+        &["trace", "inspect", &path, "--lenient", "--html", "x.swf"],
         "the name must end in .html",
     );
 }

@@ -2,24 +2,20 @@
 //! and tables are the same.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use pavior::experiments::{JournalEntry, Policy, Sample};
 use pavior_studies::Paper;
 
-use crate::good;
+use crate::{Folder, good, words};
 
-const ALL: [&str; 5] = ["reproduce", "all", "--quick", "--resume", "--out"];
+const ALL: &str = "reproduce all --quick --resume --out";
 
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
-
-fn start(arguments: &[&str]) -> Child {
+fn start(line: &str) -> Child {
     Command::new(env!("CARGO_BIN_EXE_pavior"))
-        .args(arguments)
+        .args(words(line))
         .args(["--threads", "1"])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -45,7 +41,7 @@ fn kill_when(mut run: Child, file: &Path, bytes: u64) -> bool {
 /// Stores made-up replications with equal numbers, in place of a paper's long runs.
 fn keep_made_up(paper: &str, directory: &Path) {
     let journal = directory.join("journal");
-    let run = start(&["reproduce", paper, "--quick", "--out", text(directory)]);
+    let run = start(&format!("reproduce {paper} --quick --out {}", directory.display()));
     assert!(kill_when(run, &journal, 0), "it was over before its journal was seen");
     let paper = Paper::built_in().iter().find(|one| one.name == paper).unwrap();
     let experiment = paper.specification(true).unwrap();
@@ -107,14 +103,14 @@ fn all_papers_killed_and_resumed_say_the_same() {
     if pavior_trials::left_out("runs of all papers that are killed") {
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let [whole, killed] = ["whole", "killed"].map(|name| folder.path().join(name));
+    let folder = Folder::new();
+    let [whole, killed] = ["whole", "killed"].map(|name| PathBuf::from(folder.path(name)));
     for out in [&whole, &killed] {
         for paper in ["gabl", "nas"] {
             keep_made_up(paper, &out.join(paper));
         }
     }
-    good(&[&ALL[..], &[text(&whole)]].concat());
+    good(&words(&format!("{ALL} {}", whole.display())));
     // The kills happen during a paper's runs, while its files are written, between papers, and
     // before the last page.
     let moments = [
@@ -129,12 +125,12 @@ fn all_papers_killed_and_resumed_say_the_same() {
     ];
     let mut kills = 0;
     for (file, bytes) in moments {
-        let run = start(&[&ALL[..], &[text(&killed)]].concat());
+        let run = start(&format!("{ALL} {}", killed.display()));
         kills += i32::from(kill_when(run, &killed.join(file), bytes));
     }
     eprintln!("killed {kills} times");
     assert!(kills > 0, "it was never killed in time");
-    let printed = good(&[&ALL[..], &[text(&killed), "--format", "csv"]].concat());
+    let printed = good(&words(&format!("{ALL} {} --format csv", killed.display())));
     let read = |path: &Path| std::fs::read_to_string(path.join("statements.csv")).unwrap();
     assert_eq!(printed, read(&killed));
     // The report on all papers contains each paper's own report.

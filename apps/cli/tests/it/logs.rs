@@ -1,11 +1,9 @@
 //! Tests logs in the forms that users have: with unusual names, from standard input, and with sizes
 //! in processors.
 
-use std::io::Write as _;
-
 use serde_json::Value;
 
-use crate::{good, pavior, refused, stdout};
+use crate::{Folder, good, gzipped, json, pavior, refused, refused_for, stderr, words};
 
 const CORES: &str = "\
 ; MaxNodes: 16
@@ -20,94 +18,77 @@ JobID,Partition,Submit,Elapsed,NNodes,State
 2,cpu,2026-01-05T08:00:00,01:00:00,2,TIMEOUT
 ";
 
-fn inspected(arguments: &[&str], input: &str) -> Value {
-    let all = [&["trace", "inspect"], arguments, &["--format", "json"]].concat();
-    let output = pavior(&all, input);
-    assert!(output.status.success(), "{all:?} {}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_str(&stdout(&output)).unwrap()
+fn inspected(line: &str, input: &str) -> Value {
+    json(&words(&format!("trace inspect {line}")), input)
 }
 
 #[test]
 fn content_says_the_format_of_files_and_of_standard_input() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let folder = Folder::new();
     for (name, text) in [("log.txt", CORES), ("log", SACCT), ("log.swf", SACCT)] {
-        std::fs::write(path(name), text).unwrap();
-        assert_eq!(inspected(&[&path(name)], "")["kept"], 2, "{name}");
-        assert_eq!(inspected(&["-"], text)["kept"], 2);
-        let packed = std::fs::File::create(path(name)).unwrap();
-        let mut packed = flate2::write::GzEncoder::new(packed, flate2::Compression::fast());
-        packed.write_all(text.as_bytes()).unwrap();
-        packed.finish().unwrap();
-        assert_eq!(inspected(&[&path(name)], "")["kept"], 2, "{name}, packed");
+        let path = folder.write(name, text);
+        assert_eq!(inspected(&path, "")["kept"], 2, "{name}");
+        assert_eq!(inspected("-", text)["kept"], 2);
+        folder.write(name, gzipped(text.as_bytes()));
+        assert_eq!(inspected(&path, "")["kept"], 2, "{name}, packed");
     }
-    std::fs::write(path("x"), "hello\n").unwrap();
-    let said = refused(&["trace", "inspect", &path("x")]);
-    assert!(said.contains("specify --log-format: swf, sim, batsim, sacct"), "{said}");
-    let said = refused(&["trace", "inspect", &path("x"), "--log-format", "swf"]);
-    assert!(said.contains("`hello` is not a number in field 1"), "{said}");
-    let said = refused(&["trace", "inspect", &path("x"), "--log-format", "swff"]);
-    assert!(said.contains("swf"), "{said}");
-    std::fs::write(path("log.swf.zst"), b"\x28\xb5\x2f\xfd\x00").unwrap();
-    let said = refused(&["trace", "inspect", &path("log.swf.zst")]);
-    assert!(said.contains("zstd -dc FILE | pavior"), "{said}");
+    let unknown = folder.write("x", "hello\n");
+    let packed = folder.write("log.swf.zst", b"\x28\xb5\x2f\xfd\x00");
+    for (line, reason) in [
+        (unknown.clone(), "specify --log-format: swf, sim, batsim, sacct"),
+        (format!("{unknown} --log-format swf"), "`hello` is not a number in field 1"),
+        (format!("{unknown} --log-format swff"), "swf"),
+        (packed, "zstd -dc FILE | pavior"),
+    ] {
+        refused_for(&words(&format!("trace inspect {line}")), reason);
+    }
 }
 
 #[test]
 fn processors_are_divided_on_the_machine_of_the_header() {
-    let folder = tempfile::tempdir().unwrap();
-    let log = folder.path().join("log.swf").to_str().unwrap().to_string();
-    std::fs::write(&log, CORES).unwrap();
-    let run = |machine: &str, more: &[&str]| {
-        let run = ["simulate", "--trace", &log, "-m", machine, "-s", "tff", "--no-timing"];
-        let placed = folder.path().join("placed").to_str().unwrap().to_string();
-        let out = ["--format", "json", "--placements", &placed];
-        let output = pavior(&[&run[..], &out, more].concat(), "");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let nodes: Vec<u64> = std::fs::read_to_string(&placed)
-            .unwrap()
-            .lines()
-            .map(|line| serde_json::from_str::<Value>(line).unwrap()["nodes"].as_u64().unwrap())
-            .collect();
-        (nodes, String::from_utf8_lossy(&output.stderr).into_owned())
+    let folder = Folder::new();
+    let log = folder.write("log.swf", CORES);
+    let run = |machine: &str, more: &str| {
+        let placed = folder.path("placed");
+        let run = format!("simulate --trace {log} -m {machine} -s tff --no-timing {more}");
+        let output = pavior(&words(&format!("{run} --placements {placed}")), "");
+        assert!(output.status.success(), "{}", stderr(&output));
+        let jobs = folder.json_lines("placed").into_iter();
+        (jobs.map(|job| job["nodes"].as_u64().unwrap()).collect::<Vec<_>>(), stderr(&output))
     };
-    let (nodes, said) = run("torus:4x4", &[]);
+    let (nodes, said) = run("torus:4x4", "");
     assert_eq!(nodes, [1, 16]);
     assert!(said.contains("--processors-per-node 1 treats them as nodes"), "{said}");
-    let (nodes, said) = run("torus:8x8", &[]);
+    let (nodes, said) = run("torus:8x8", "");
     assert_eq!(nodes, [4, 64]);
     assert!(said.contains("--processors-per-node 4 divides them"), "{said}");
-    let (nodes, said) = run("torus:8x8", &["--processors-per-node", "8"]);
+    let (nodes, said) = run("torus:8x8", "--processors-per-node 8");
     assert_eq!(nodes, [1, 8]);
     assert!(!said.contains("processors"), "{said}");
-    let (nodes, said) = run("torus:4x4", &["--processors-per-node", "1"]);
+    let (nodes, said) = run("torus:4x4", "--processors-per-node 1");
     assert_eq!(nodes, [4], "the other job is larger than the machine");
     assert!(!said.contains("sizes"), "{said}");
-    let sizes =
-        |arguments: &[&str]| inspected(&[&[&*log], arguments].concat(), "")["sizes"]["max"].clone();
-    assert_eq!((sizes(&["-m", "torus:4x4"]), sizes(&[])), (16.0.into(), 64.0.into()));
-    assert_eq!(sizes(&["--nodes-from", "12"]), 7.0);
+    let sizes = |more: &str| inspected(&format!("{log} {more}"), "")["sizes"]["max"].clone();
+    assert_eq!((sizes("-m torus:4x4"), sizes("")), (16.0.into(), 64.0.into()));
+    assert_eq!(sizes("--nodes-from 12"), 7.0);
 }
 
 #[test]
 fn names_may_be_in_filters_and_rules() {
-    let folder = tempfile::tempdir().unwrap();
-    let log = folder.path().join("log.sacct").to_str().unwrap().to_string();
-    std::fs::write(&log, SACCT).unwrap();
-    let kept = |filter: &[&str]| inspected(&[&[&*log], filter].concat(), "")["kept"].clone();
-    assert_eq!(
-        (kept(&["--filter", "partition=gpu"]), kept(&["--status", "TIMEOUT"])),
-        (1.into(), 1.into())
-    );
+    let folder = Folder::new();
+    let log = folder.write("log.sacct", SACCT);
+    for filter in ["--filter partition=gpu", "--status TIMEOUT"] {
+        assert_eq!(inspected(&format!("{log} {filter}"), "")["kept"], 1, "{filter}");
+    }
     let said = refused(&["trace", "inspect", &log, "--filter", "partition=g"]);
     assert!(said.contains("`g` is not a partition of the log: gpu, cpu"), "{said}");
-    let names = &inspected(&[&log], "")["names"];
+    let names = &inspected(&log, "")["names"];
     assert_eq!((&names[0]["name"], &names[0]["jobs"]), (&"gpu".into(), &1.into()));
     assert!(good(&["trace", "inspect", &log, "--format", "table"]).contains("jobs by partition"));
-    let run = ["simulate", "--trace", &log, "-m", "mesh:4x4", "-s", "tff", "--no-timing"];
-    good(&[&run[..], &["--freedom", "any:partition=gpu,box"]].concat());
-    let said = refused(&[&run[..], &["--freedom", "any:partition=g"]].concat());
-    assert!(said.contains("`g` is not a partition of the log"), "{said}");
+    let run = format!("simulate --trace {log} -m mesh:4x4 -s tff --no-timing --freedom");
+    good(&words(&format!("{run} any:partition=gpu,box")));
+    let wrong = format!("{run} any:partition=g");
+    refused_for(&words(&wrong), "`g` is not a partition of the log");
 }
 
 /// Reads every small log in the folder of cases next to the repository, if that folder exists.
@@ -134,11 +115,10 @@ fn cases_beside_the_repository_are_read() {
             eprintln!("{} is not there", log.display());
             continue;
         }
-        let out = tempfile::tempdir().unwrap().path().with_extension("swf");
-        let paths = [log.to_str().unwrap(), out.to_str().unwrap()];
+        let out = Folder::new();
+        let paths = [log.to_str().unwrap(), &out.path("out.swf")];
         good(&[&["trace", "convert"], &paths[..], arguments].concat());
-        let text = std::fs::read_to_string(&out).unwrap();
-        std::fs::remove_file(&out).unwrap();
+        let text = out.read("out.swf");
         let jobs = text.lines().filter(|line| !line.starts_with(';'));
         let found: Vec<u32> =
             jobs.map(|line| line.split(' ').nth(7).unwrap().parse().unwrap()).collect();
@@ -148,16 +128,15 @@ fn cases_beside_the_repository_are_read() {
 
 #[test]
 fn jobs_that_share_routers_are_counted() {
-    let folder = tempfile::tempdir().unwrap();
-    let log = folder.path().join("log").to_str().unwrap().to_string();
+    let folder = Folder::new();
     let jobs = "03/18/2017 00:01:15;E;1.h;ctime=100 start=160 end=220 exec_host=n0/0-31
 03/18/2017 00:01:16;E;2.h;ctime=100 start=170 end=230 exec_host=n1/3+n1/2\n";
-    std::fs::write(&log, jobs).unwrap();
-    let machine = ["--machine", "mesh:2x1", "--strategy", "ff", "--scheduler", "fcfs"];
-    for command in [["simulate", "--trace", &log].as_slice(), &["advise", &log]] {
-        let output = pavior(&[command, &machine, &["--placed", "n[0-3]"]].concat(), "");
-        let said = String::from_utf8_lossy(&output.stderr);
+    let log = folder.write("log", jobs);
+    let machine = "--machine mesh:2x1 --strategy ff --scheduler fcfs --placed n[0-3]";
+    for command in [format!("simulate --trace {log}"), format!("advise {log}")] {
+        let output = pavior(&words(&format!("{command} {machine}")), "");
+        let said = stderr(&output);
         let counts = "2 of 2 jobs run on their nodes from the log, 1 starting on a router of";
-        assert!(output.status.success() && said.contains(counts), "{command:?} {said}");
+        assert!(output.status.success() && said.contains(counts), "{command} {said}");
     }
 }

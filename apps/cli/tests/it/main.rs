@@ -45,6 +45,61 @@ mod yardstick;
 
 use std::process::{Command, Output, Stdio};
 
+use serde_json::Value;
+
+/// Splits a command line into arguments, which contain no white space.
+fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
+/// A temporary folder with the files of a test.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Folder {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    /// Returns the path of a file.
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).to_str().unwrap().to_string()
+    }
+
+    /// Writes a file and returns its path.
+    fn write(&self, name: &str, contents: impl AsRef<[u8]>) -> String {
+        std::fs::write(self.path(name), contents).unwrap();
+        self.path(name)
+    }
+
+    /// Returns the text of a file.
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// Returns the JSON in each line of a file.
+    fn json_lines(&self, name: &str) -> Vec<Value> {
+        self.read(name).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// Returns the sorted names of all files.
+    fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.0.path()).unwrap();
+        let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name();
+        let mut names: Vec<String> =
+            entries.map(|entry| name(entry).into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+/// Compresses the contents of a file.
+fn gzipped(contents: &[u8]) -> Vec<u8> {
+    use std::io::Write;
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(contents).unwrap();
+    encoder.finish().unwrap()
+}
+
 /// Runs `pavior` with arguments and with text on standard input.
 fn pavior(arguments: &[&str], input: &str) -> Output {
     use std::io::Write;
@@ -70,15 +125,30 @@ fn stderr(output: &Output) -> String {
 
 /// Runs `pavior`, which must succeed. Returns its standard output.
 fn good(arguments: &[&str]) -> String {
-    let output = pavior(arguments, "");
+    good_input(arguments, "")
+}
+
+/// Runs `pavior` like [`good`], with text on standard input.
+fn good_input(arguments: &[&str], input: &str) -> String {
+    let output = pavior(arguments, input);
     assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
     stdout(&output)
+}
+
+/// Runs `pavior` like [`good_input`], and returns the JSON that it prints.
+fn json(arguments: &[&str], input: &str) -> Value {
+    serde_json::from_str(&good_input(arguments, input)).unwrap()
 }
 
 /// Runs `pavior`, which must end with status 2, print no results, and not panic. Returns its error
 /// message.
 fn refused(arguments: &[&str]) -> String {
-    let output = pavior(arguments, "");
+    refused_input(arguments, "")
+}
+
+/// Runs `pavior` like [`refused`], with text on standard input.
+fn refused_input(arguments: &[&str], input: &str) -> String {
+    let output = pavior(arguments, input);
     let message = stderr(&output);
     assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
     assert_eq!(stdout(&output), "", "{arguments:?}");

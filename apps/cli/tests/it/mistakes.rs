@@ -1,9 +1,7 @@
 //! Tests wrong usage and wrong input: the message is clear and shows the position, the status is 2,
 //! and nothing panics.
 
-use std::path::PathBuf;
-
-use crate::{refused, refused_for};
+use crate::{Folder, good, gzipped, refused, refused_for, words};
 
 #[test]
 fn names_that_do_not_exist_get_suggestions() {
@@ -35,50 +33,38 @@ fn machines_that_cannot_be() {
 
 #[test]
 fn numbers_out_of_range() {
-    for arguments in [
-        &["simulate", "--load", "-1"][..],
-        &["simulate", "--load", "0"],
-        &["simulate", "--load", "nan"],
-        &["simulate", "--load", "1,x"],
-        &["simulate", "--load", "1,1"],
-        &["simulate", "--jobs", "0"],
-        &["simulate", "--warmup", "1000"],
-        &["simulate", "--replications", "0"],
-        &["simulate", "--threads", "0"],
-        &["simulate", "--precision", "0"],
-        &["simulate", "--precision", "0.05", "--confidence", "1"],
-        &["simulate", "--precision", "0.05", "--replications", "3"],
-        &["simulate", "--slowdown-bound", "-1"],
-        &["simulate", "--service", "exponential:-1"],
-        &["simulate", "--strategy", "ff,ff"],
-        &["simulate", "--strategy", "ff,,tff"],
-        &["simulate", "--sides", "uniform-decreasing", "--machine", "mesh:4x4"],
-        &["simulate", "--first", "3"],
+    for options in [
+        "--load -1",
+        "--load 0",
+        "--load nan",
+        "--load 1,x",
+        "--load 1,1",
+        "--jobs 0",
+        "--warmup 1000",
+        "--replications 0",
+        "--threads 0",
+        "--precision 0",
+        "--precision 0.05 --confidence 1",
+        "--precision 0.05 --replications 3",
+        "--slowdown-bound -1",
+        "--service exponential:-1",
+        "--strategy ff,ff",
+        "--strategy ff,,tff",
+        "--sides uniform-decreasing --machine mesh:4x4",
+        "--first 3",
     ] {
-        refused(arguments);
+        refused(&words(&format!("simulate {options}")));
     }
-}
-
-/// Writes bytes to a file in a temporary folder.
-fn file(folder: &tempfile::TempDir, name: &str, bytes: &[u8]) -> PathBuf {
-    let path = folder.path().join(name);
-    std::fs::write(&path, bytes).unwrap();
-    path
 }
 
 #[test]
 fn logs_that_cannot_be_read() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new();
     let line = "1 0 -1 60 4 -1 -1 -1 90 -1 1 7 -1 -1 -1 -1 -1 -1\n";
     let letters = line.replace(" 60 ", " abc ");
-    let zipped = {
-        use std::io::Write;
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-        encoder.write_all(line.repeat(500).as_bytes()).unwrap();
-        encoder.finish().unwrap()
-    };
-    let whole = file(&folder, "whole.swf.gz", &zipped);
-    crate::good(&["simulate", "--trace", whole.to_str().unwrap(), "--strategy", "ff"]);
+    let zipped = gzipped(line.repeat(500).as_bytes());
+    let whole = folder.write("whole.swf.gz", &zipped);
+    good(&["simulate", "--trace", &whole, "--strategy", "ff"]);
     let cases: [(&str, &[u8], &str); 7] = [
         ("empty.swf", b"", "no job lines"),
         ("comments.swf", b"; Computer: none\n", "no job lines"),
@@ -89,25 +75,20 @@ fn logs_that_cannot_be_read() {
         ("log.txt", b"hello\n", "neither the text nor the name determines the format"),
     ];
     for (name, bytes, expected) in cases {
-        let path = file(&folder, name, bytes);
-        refused_for(&["simulate", "--trace", path.to_str().unwrap(), "--strategy", "ff"], expected);
+        let path = folder.write(name, bytes);
+        refused_for(&["simulate", "--trace", &path, "--strategy", "ff"], expected);
     }
-    refused_for(&["simulate", "--trace", folder.path().to_str().unwrap()], "directory");
+    refused_for(&["simulate", "--trace", &folder.path("")], "directory");
     refused(&["simulate", "--trace", "nowhere.swf"]);
 }
 
 #[test]
 fn options_that_do_not_go_together() {
-    let folder = tempfile::tempdir().unwrap();
-    let line = b"1 0 -1 60 4 -1 -1 -1 90 -1 1 7 -1 -1 -1 -1 -1 -1\n";
-    let path = file(&folder, "one.swf", line);
-    let path = path.to_str().unwrap();
-    refused_for(
-        &["simulate", "--trace", path, "--jobs", "10"],
-        "--jobs applies only to synthetic workloads",
-    );
-    refused(&["simulate", "--trace", path, "--load", "1"]);
-    refused(&["simulate", "--trace", path, "--filter", "partition=9"]);
-    refused(&["simulate", "--trace", path, "--filter", "party=9"]);
-    refused(&["simulate", "--trace", path, "--arrival-scale", "0"]);
+    let folder = Folder::new();
+    let line = "1 0 -1 60 4 -1 -1 -1 90 -1 1 7 -1 -1 -1 -1 -1 -1\n";
+    let run = format!("simulate --trace {}", folder.write("one.swf", line));
+    refused_for(&words(&format!("{run} --jobs 10")), "--jobs applies only to synthetic workloads");
+    for more in ["--load 1", "--filter partition=9", "--filter party=9", "--arrival-scale 0"] {
+        refused(&words(&format!("{run} {more}")));
+    }
 }

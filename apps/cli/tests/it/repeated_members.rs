@@ -1,14 +1,7 @@
 //! Tests repeated members in JSON: every parser of untrusted JSON rejects a repeated member, and
 //! names it.
 
-use crate::{pavior, stderr, stdout};
-
-/// Returns the message of a command that rejects its input.
-fn refused(arguments: &[&str], input: &str) -> String {
-    let output = pavior(arguments, input);
-    assert_eq!(output.status.code(), Some(2), "{arguments:?} {input}: {}", stdout(&output));
-    stderr(&output)
-}
+use crate::{Folder, good_input, refused, refused_input, words};
 
 #[test]
 fn lines_of_the_live_allocator() {
@@ -20,9 +13,8 @@ fn lines_of_the_live_allocator() {
         (r#"{"op":"fail","node":[0,0],"node":[1,1]}"#, "node"),
         (r#"{"op":"drain","nodes":[[0,0]],"nodes":[]}"#, "nodes"),
     ] {
-        let arguments = ["allocate", "--machine", "mesh:4x4", "--strategy", "ff"];
-        let output = pavior(&arguments, &format!("{line}\n{{\"op\":\"show\"}}\n"));
-        let answers = stdout(&output);
+        let arguments = words("allocate --machine mesh:4x4 --strategy ff");
+        let answers = good_input(&arguments, &format!("{line}\n{{\"op\":\"show\"}}\n"));
         let told = format!("{{\"error\":\"the member `{name}` appears twice (column ");
         assert!(answers.starts_with(&told), "{line}: {answers}");
         assert!(answers.contains("\"free\":16,\"busy\":0,\"failed\":0"), "{line}: {answers}");
@@ -33,45 +25,37 @@ fn lines_of_the_live_allocator() {
 fn lines_of_who_holds_what_and_of_weights() {
     let held = r#"{"job":1,"parts":[{"base":[0,0],"sides":[4,2],"base":[1,1]}]}"#;
     for command in ["explain", "unblock"] {
-        let shape = [command, "--machine", "mesh:4x4", "--busy", "-", "--shape", "2x2"];
-        let told = refused(&shape, held);
+        let shape = format!("{command} --machine mesh:4x4 --busy - --shape 2x2");
+        let told = refused_input(&words(&shape), held);
         assert!(told.contains("`base` appears twice"), "{command}: {told}");
     }
-    let folder = tempfile::TempDir::new().unwrap();
-    let weights = folder.path().join("weights.jsonl").display().to_string();
-    std::fs::write(&weights, "{\"job\":1,\"weight\":1,\"weight\":9}\n").unwrap();
-    let arguments = ["unblock", "--machine", "mesh:4x4", "--busy", "-", "--shape", "2x2"];
-    let arguments = [&arguments[..], &["--weights", &weights]].concat();
-    let told = refused(&arguments, r#"{"job":1,"parts":[{"base":[0,0],"sides":[4,2]}]}"#);
+    let folder = Folder::new();
+    let weights = folder.write("weights.jsonl", "{\"job\":1,\"weight\":1,\"weight\":9}\n");
+    let run = format!("unblock --machine mesh:4x4 --busy - --shape 2x2 --weights {weights}");
+    let held = r#"{"job":1,"parts":[{"base":[0,0],"sides":[4,2]}]}"#;
+    let told = refused_input(&words(&run), held);
     assert!(told.contains("\"weight\" appears twice"), "{told}");
 }
 
 #[test]
 fn messages_failures_placements_and_workloads() {
     let message = r#"{"at":0,"from":[0,0],"to":[1,1],"to":[2,2]}"#;
-    let told = refused(&["network", "--machine", "mesh:4x4"], message);
+    let told = refused_input(&["network", "--machine", "mesh:4x4"], message);
     assert!(told.contains("`to` appears twice"), "{told}");
 
-    let folder = tempfile::TempDir::new().unwrap();
-    let path = |name: &str| folder.path().join(name).display().to_string();
-    let simulate = |log: &str, more: &[&str]| {
-        let common = ["simulate", "--machine", "mesh:4x4", "--strategy", "ff", "--trace", log];
-        refused(&[&common[..], more].concat(), "")
-    };
-    let (log, failures) = (path("log.sim"), path("failures.jsonl"));
-    std::fs::write(&log, "0 4 100\n").unwrap();
+    let folder = Folder::new();
+    let simulate = "simulate --machine mesh:4x4 --strategy ff --trace";
+    let log = folder.write("log.sim", "0 4 100\n");
     let line = r#"{"op":"fail","node":[0,0],"at":60,"at":6}"#;
-    std::fs::write(&failures, format!("{line}\n")).unwrap();
-    let told = simulate(&log, &["--failures", &failures]);
+    let failures = folder.write("failures.jsonl", format!("{line}\n"));
+    let told = refused(&words(&format!("{simulate} {log} --failures {failures}")));
     assert!(told.contains("`at` appears twice"), "{told}");
 
-    let placements = path("placements.jsonl");
     let line = r#"{"job":1,"start":0,"end":9,"end":5,"parts":[{"base":[0,0],"sides":[1,1]}]}"#;
-    std::fs::write(&placements, format!("{line}\n")).unwrap();
-    let told = refused(&["plot", &placements, "--machine", "mesh:4x4"], "");
+    let placements = folder.write("placements.jsonl", format!("{line}\n"));
+    let told = refused(&["plot", &placements, "--machine", "mesh:4x4"]);
     assert!(told.contains("`end` appears twice"), "{told}");
 
-    let workload = path("workload.json");
     let job = r#"{"id":"1","subtime":0,"res":4,"profile":"d"}"#;
     let profiles = r#"{"d":{"type":"delay","delay":60}}"#;
     let text = format!("{{\"nb_res\":16,\"jobs\":[{job}],\n\"profiles\":{profiles}}}");
@@ -87,8 +71,8 @@ fn messages_failures_placements_and_workloads() {
         ("60}", "60},\"d\":{\"type\":\"delay\",\"delay\":6}", "d", ":2:"),
         ("60}", "60,\"delay\":6}", "delay", ":2:"),
     ] {
-        std::fs::write(&workload, text.replacen(from, to, 1)).unwrap();
-        let told = simulate(&workload, &[]);
+        let workload = folder.write("workload.json", text.replacen(from, to, 1));
+        let told = refused(&words(&format!("{simulate} {workload}")));
         let place = format!("workload.json{place}");
         assert!(told.contains(&format!("`{name}` appears twice")), "{told}");
         assert!(told.contains(&place), "{told}");

@@ -7,11 +7,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::good;
 use crate::real_logs::log;
 use crate::serve::Service;
+use crate::{Folder, good, words};
 
 /// Future events. At equal times, departures (0) come before arrivals (1), and each kind is in job
 /// order.
@@ -19,13 +18,11 @@ type Agenda = BTreeSet<(u64, u8, usize)>;
 
 /// Compares the placements of a service with those of the simulator, job by job.
 fn replay(trace: &str, machine: &str, scheduler: &str) {
-    let folder = TempDir::new().unwrap();
-    let out = folder.path().join("placements.jsonl").display().to_string();
-    let run = ["simulate", "--trace", trace, "--machine", machine, "--scheduler", scheduler];
-    good(&[&run[..], &["--strategy", "tff", "--no-timing", "--placements", &out]].concat());
-    let text = std::fs::read_to_string(&out).unwrap();
-    let mut jobs: Vec<Value> =
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let folder = Folder::new();
+    let out = folder.path("placements.jsonl");
+    let run = format!("simulate --trace {trace} --machine {machine} --scheduler {scheduler}");
+    good(&words(&format!("{run} --strategy tff --no-timing --placements {out}")));
+    let mut jobs = folder.json_lines("placements.jsonl");
     let number = |job: &Value, key: &str| job[key].as_f64().unwrap() as u64;
     jobs.sort_by_key(|job| (number(job, "submit"), number(job, "job")));
 
@@ -85,10 +82,9 @@ fn end(lease: &Value) -> Value {
 
 #[test]
 fn a_synthetic_log_is_placed_as_it_is_simulated() {
-    let folder = TempDir::new().unwrap();
-    let trace = folder.path().join("log.swf").display().to_string();
-    let model = ["trace", "generate", "lublin", "--nodes", "256", "--jobs", "300"];
-    good(&[&model[..], &["--out", &trace]].concat());
+    let folder = Folder::new();
+    let trace = folder.path("log.swf");
+    good(&words(&format!("trace generate lublin --nodes 256 --jobs 300 --out {trace}")));
     for scheduler in ["fcfs", "scan-all"] {
         replay(&trace, "mesh:16x16", scheduler);
     }
@@ -97,9 +93,8 @@ fn a_synthetic_log_is_placed_as_it_is_simulated() {
 #[test]
 fn a_day_of_a_real_log_is_placed_as_it_is_simulated() {
     let Some(log) = log("SDSC-Par-1996-3.1-cln.swf.gz") else { return };
-    let folder = TempDir::new().unwrap();
-    let path = |name: &str| folder.path().join(name).display().to_string();
-    good(&["trace", "convert", &log, &path("all.swf")]);
+    let folder = Folder::new();
+    good(&["trace", "convert", &log, &folder.path("all.swf")]);
     // Day 117 has 691 jobs, many of which wait.
     let day = |line: &&str| {
         line.starts_with(';')
@@ -107,8 +102,7 @@ fn a_day_of_a_real_log_is_placed_as_it_is_simulated() {
                 second.parse::<u64>().is_ok_and(|second| second / 86_400 == 117)
             })
     };
-    let text = std::fs::read_to_string(path("all.swf")).unwrap();
+    let text = folder.read("all.swf");
     let text: String = text.lines().filter(day).flat_map(|line| [line, "\n"]).collect();
-    std::fs::write(path("day.swf"), text).unwrap();
-    replay(&path("day.swf"), "mesh:16x22", "fcfs");
+    replay(&folder.write("day.swf", text), "mesh:16x22", "fcfs");
 }

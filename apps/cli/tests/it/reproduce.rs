@@ -1,22 +1,19 @@
 //! Tests `pavior reproduce`: the figures and statements of papers.
 
-use crate::{good, refused, refused_for};
+use crate::{Folder, good, refused, refused_for, words};
 
 #[test]
 fn the_tbl_paper_quickly() {
     if pavior_trials::left_out("the short run of the paper `tbl`") {
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let out = folder.path().join("tbl");
-    let at = out.to_str().unwrap();
-    std::fs::create_dir(&out).unwrap();
-    let printed = good(&["reproduce", "tbl", "--quick", "--out", at, "--format", "csv"]);
-    let written = std::fs::read_to_string(out.join("statements.csv")).unwrap();
-    assert_eq!(printed, written);
-    assert!(written.starts_with("id,paper,ours,ci95,ratio,verdict,stated,note\n"));
-    let mut reader = csv::Reader::from_reader(written.as_bytes());
-    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let folder = Folder::new();
+    let at = folder.path("tbl");
+    std::fs::create_dir(&at).unwrap();
+    let printed = good(&words(&format!("reproduce tbl --quick --out {at} --format csv")));
+    assert_eq!(printed, folder.read("tbl/statements.csv"));
+    assert!(printed.starts_with("id,paper,ours,ci95,ratio,verdict,stated,note\n"));
+    let rows = rows(&printed);
     let row = |id: &str| rows.iter().find(|row| &row[0] == id).unwrap_or_else(|| panic!("{id}"));
     for id in ["T2@3.8", "T2@4.2", "T2@4.6", "T4@uniform-4.6-tbl", "T5@uniform-growth"] {
         assert!(["holds", "tolerance", "differs"].contains(&&row(id)[5]), "{id}");
@@ -30,29 +27,27 @@ fn the_tbl_paper_quickly() {
     assert_eq!((&row("T2@4.6")[1], &row("T2@4.6")[5]), ("0.56", "holds"));
     assert_eq!(&row("T5@larger-8x8x8")[5], "holds");
     for figure in 7..=14 {
-        assert!(out.join(format!("fig{figure:02}.svg")).exists());
-        assert!(out.join(format!("fig{figure:02}.vl.json")).exists());
+        folder.read(&format!("tbl/fig{figure:02}.svg"));
+        folder.read(&format!("tbl/fig{figure:02}.vl.json"));
     }
-    let report = std::fs::read_to_string(out.join("report.html")).unwrap();
+    let report = folder.read("tbl/report.html");
     for part in ["pavior reproduce tbl --quick", "seed 1", "T2@3.8", "Fig. 14", "replications"] {
         assert!(report.contains(part), "{part}");
     }
     assert!(!report.contains("http://") || !report.contains("src="), "nothing is fetched");
-    refused(&["reproduce", "tbl", "--quick", "--out", at]);
+    refused(&["reproduce", "tbl", "--quick", "--out", &at]);
     refused(&["reproduce", "no-such-paper"]);
-    let other = folder.path().join("other");
-    let logs = ["reproduce", "tbl", "--quick", "--logs", at, "--out", other.to_str().unwrap()];
-    assert!(refused(&logs).contains("--logs: the experiment of tbl does not read a job log"));
-    assert!(!other.exists());
+    let logs = format!("reproduce tbl --quick --logs {at} --out {}", folder.path("other"));
+    refused_for(&words(&logs), "--logs: the experiment of tbl does not read a job log");
+    assert_eq!(folder.names(), ["tbl"]);
 }
 
 #[test]
 fn the_mfa_paper_quickly() {
-    let folder = tempfile::tempdir().unwrap();
-    let out = folder.path().join("mfa");
-    let at = out.to_str().unwrap();
-    let printed = good(&["reproduce", "mfa", "--quick", "--out", at, "--format", "csv"]);
-    let read = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
+    let folder = Folder::new();
+    let at = folder.path("mfa");
+    let printed = good(&words(&format!("reproduce mfa --quick --out {at} --format csv")));
+    let read = |name: &str| folder.read(&format!("mfa/{name}"));
     assert_eq!(printed, read("statements.csv"));
     let rows = rows(&printed);
     let differ: Vec<&str> =
@@ -64,9 +59,9 @@ fn the_mfa_paper_quickly() {
     let figures = ["fig06", "fig07", "fig07-measured", "fig08", "fig09"];
     let drawn = figures.map(|name| read(&format!("{name}.svg")));
     for name in figures {
-        std::fs::remove_file(out.join(format!("{name}.svg"))).unwrap();
+        std::fs::remove_file(folder.path(&format!("mfa/{name}.svg"))).unwrap();
     }
-    good(&["plot", at]);
+    good(&["plot", &at]);
     assert!(figures.map(|name| read(&format!("{name}.svg"))) == drawn, "the figures differ");
     assert!(drawn[3].contains("2DB"), "what refuses keeps its place");
     let report = read("report.html");
@@ -75,8 +70,8 @@ fn the_mfa_paper_quickly() {
     }
     let results = read("results.csv");
     assert!(results.contains(",optimality_index,10,0,count"), "{results}");
-    let message = refused(&["reproduce", "mfa", "--resume", "--out", at]);
-    assert!(message.contains("contains a quick reproduction; add --quick"), "{message}");
+    let whole = ["reproduce", "mfa", "--resume", "--out", &at];
+    refused_for(&whole, "contains a quick reproduction; add --quick");
 }
 
 fn rows(csv: &str) -> Vec<csv::StringRecord> {
@@ -88,11 +83,10 @@ fn the_gabl_paper_quickly() {
     if pavior_trials::left_out("the short run of the paper `gabl`") {
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let out = folder.path().join("gabl");
-    let at = out.to_str().unwrap();
-    let printed = good(&["reproduce", "gabl", "--quick", "--out", at, "--format", "csv"]);
-    let read = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
+    let folder = Folder::new();
+    let at = folder.path("gabl");
+    let printed = good(&words(&format!("reproduce gabl --quick --out {at} --format csv")));
+    let read = |name: &str| folder.read(&format!("gabl/{name}"));
     assert_eq!(printed, read("statements.csv"));
     let rows = rows(&printed);
     let row = |id: &str| rows.iter().find(|row| &row[0] == id).unwrap_or_else(|| panic!("{id}"));
@@ -140,46 +134,39 @@ fn the_gabl_paper_quickly() {
         ["fig03", "fig04", "fig05", "fig06", "fig06-ssd", "fig07", "fig07-uniform", "fig08"];
     let drawn = figures.map(|figure| read(&format!("{figure}.svg")));
     for figure in figures {
-        std::fs::remove_file(out.join(format!("{figure}.svg"))).unwrap();
+        std::fs::remove_file(folder.path(&format!("gabl/{figure}.svg"))).unwrap();
     }
-    std::fs::remove_file(out.join("replications.csv")).unwrap();
-    good(&["plot", at]);
+    std::fs::remove_file(folder.path("gabl/replications.csv")).unwrap();
+    good(&["plot", &at]);
     assert_eq!(drawn, figures.map(|figure| read(&format!("{figure}.svg"))));
 }
 
 /// The interpretations used in a smaller run.
-const READINGS: [&str; 8] = [
-    "default",
-    "sorted",
-    "ranks-by-part",
-    "gabl-unturned",
-    "pipelined",
-    "from-zero",
-    "rounded-up",
-    "buffer-8",
-];
+const READINGS: &str =
+    "default sorted ranks-by-part gabl-unturned pipelined from-zero rounded-up buffer-8";
 
 /// Writes the folder of the GABL paper with some of its interpretations and the last of its
 /// choices. Returns the path.
-fn few_readings(folder: &std::path::Path) -> String {
+fn few_readings(folder: &Folder) -> String {
     let paper = concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers/gabl");
-    let few = folder.join("gabl");
+    let few = folder.path("gabl");
     std::fs::create_dir(&few).unwrap();
     for file in std::fs::read_dir(paper).unwrap().map(Result::unwrap) {
-        std::fs::copy(file.path(), few.join(file.file_name())).unwrap();
+        let name = file.file_name().into_string().unwrap();
+        std::fs::copy(file.path(), folder.path(&format!("gabl/{name}"))).unwrap();
     }
-    let file = few.join("readings.toml");
-    let text = std::fs::read_to_string(&file).unwrap();
+    let text = folder.read("gabl/readings.toml");
     let (readings, choices) = text.split_once("[[choice]]").unwrap();
     let mut parts = readings.split("[[reading]]");
     let mut kept = parts.next().unwrap().to_string();
-    let names = READINGS.map(|name| format!("name = \"{name}\"\n"));
+    let names: Vec<String> =
+        words(READINGS).iter().map(|name| format!("name = \"{name}\"\n")).collect();
     for part in parts.filter(|part| names.iter().any(|name| part.contains(name))) {
         kept += &format!("[[reading]]{part}");
     }
     kept += &format!("[[choice]]{}", choices.split("[[choice]]").last().unwrap());
-    std::fs::write(&file, kept).unwrap();
-    few.to_str().unwrap().to_string()
+    folder.write("gabl/readings.toml", kept);
+    few
 }
 
 #[test]
@@ -187,14 +174,13 @@ fn other_readings_of_a_paper() {
     if pavior_trials::left_out("the alternatives of a paper") {
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let out = folder.path().join("readings");
-    let at = out.to_str().unwrap();
-    let few = few_readings(folder.path());
+    let folder = Folder::new();
+    let few = few_readings(&folder);
     let paper = pavior_trials::size("", few.as_str(), "gabl");
-    let quickly = ["reproduce", paper, "--alternatives", "--quick", "--out", at, "--format"];
-    let printed = good(&[&quickly[..], &["csv"]].concat());
-    let read = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
+    let at = folder.path("readings");
+    let quickly = format!("reproduce {paper} --alternatives --quick --out {at}");
+    let printed = good(&words(&format!("{quickly} --format csv")));
+    let read = |name: &str| folder.read(&format!("readings/{name}"));
     assert_eq!(printed, read("alternatives.csv"));
     let rows = rows(&printed);
     // Each interpretation has one ratio per goal. The closest interpretation comes first, and its
@@ -208,7 +194,7 @@ fn other_readings_of_a_paper() {
     let squares: f64 =
         usual.iter().map(|row| (number(&row[6]) / number(&row[5])).ln().powi(2)).sum();
     assert!((distance(usual[0]) - (squares / goals as f64).sqrt()).abs() < 1e-9);
-    for reading in READINGS {
+    for reading in words(READINGS) {
         assert_eq!(rows.iter().filter(|row| &row[0] == reading).count(), goals, "{reading}");
     }
     assert!(read("statements.csv").contains("G2@paging:buffer-8,0.28,"));
@@ -230,52 +216,33 @@ fn other_readings_of_a_paper() {
     assert!(report.contains("G1@ff is the turnaround of GABL over that of FF"));
     assert!(!report.contains("timings.csv"), "nothing is measured here");
     assert!(read("alternatives.md").contains("| default | "));
-    let printed = good(&[
-        "reproduce",
-        paper,
-        "--alternatives",
-        "--quick",
-        "--resume",
-        "--out",
-        at,
-        "--format",
-        "table",
-    ]);
+    let printed = good(&words(&format!("{quickly} --resume --format table")));
     assert!(printed.contains(&format!("Closest over all {goals} ratios: ")), "{printed}");
     refused_for(&["reproduce", "tbl", "--alternatives"], "`tbl` declares no alternative readings");
 }
 
 #[test]
 fn all_papers_want_a_directory_of_their_own() {
-    let folder = tempfile::tempdir().unwrap();
-    let at = folder.path().to_str().unwrap();
-    std::fs::write(folder.path().join("notes.txt"), "mine").unwrap();
-    refused_for(&["reproduce", "all", "--quick", "--out", at], "is not empty");
-    std::fs::remove_file(folder.path().join("notes.txt")).unwrap();
-    let experiment = folder.path().join("experiment");
-    let inside = experiment.to_str().unwrap();
-    let file = folder.path().join("small.toml");
-    std::fs::write(&file, "machine = 'mesh:4x4'\nstrategy = 'ff'\njobs = 9\nreplications = 2\n")
-        .unwrap();
-    good(&["experiment", file.to_str().unwrap(), "--out", inside]);
-    refused_for(
-        &["reproduce", "all", "--quick", "--resume", "--out", inside],
-        "contains an experiment",
-    );
+    let folder = Folder::new();
+    let small = "machine = 'mesh:4x4'\nstrategy = 'ff'\njobs = 9\nreplications = 2\n";
+    let file = folder.write("small.toml", small);
+    let all = "reproduce all --quick --out";
+    refused_for(&words(&format!("{all} {}", folder.path(""))), "is not empty");
+    let inside = folder.path("experiment");
+    good(&["experiment", &file, "--out", &inside]);
+    refused_for(&words(&format!("{all} {inside} --resume")), "contains an experiment");
 }
 
 #[test]
 fn the_study_of_forecasts_wants_logs_and_a_directory_of_its_own() {
-    let folder = tempfile::tempdir().unwrap();
-    let (logs, out) = (folder.path().join("logs"), folder.path().join("out"));
+    let folder = Folder::new();
+    let [logs, out, full] = ["logs", "out", ""].map(|name| folder.path(name));
     std::fs::create_dir(&logs).unwrap();
-    let at = |path: &std::path::Path| path.to_str().unwrap().to_string();
-    let (logs, out, full) = (at(&logs), at(&out), at(folder.path()));
-    let begun = ["reproduce", "forecasts", "--quick", "--logs", &logs, "--out"];
-    refused_for(&[&begun[..], &[&out]].concat(), "SDSC-SP2-1998-4.2-cln.swf.gz");
-    assert!(!folder.path().join("out/forecasts.csv").exists());
-    refused_for(&[&begun[..], &[&full]].concat(), "is not empty");
+    let begun = format!("reproduce forecasts --quick --logs {logs} --out");
+    refused_for(&words(&format!("{begun} {out}")), "SDSC-SP2-1998-4.2-cln.swf.gz");
+    assert!(!std::fs::exists(folder.path("out/forecasts.csv")).unwrap());
+    refused_for(&words(&format!("{begun} {full}")), "is not empty");
     for option in ["--alternatives", "--resume"] {
-        refused_for(&[&begun[..], &[&out, option]].concat(), option);
+        refused_for(&words(&format!("{begun} {out} {option}")), option);
     }
 }

@@ -1,30 +1,23 @@
 //! Tests advance reservations on the command line.
 
-use crate::{good, refused};
+use crate::{Folder, json, refused, words};
 
 /// Simulates two jobs on a row of four nodes. The first uses all nodes for 100; the second arrives
-/// 5 later and uses one node for 10. Returns the results as JSON.
-fn simulate(reservations: &str, more: &[&str]) -> Result<serde_json::Value, String> {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
-    let (log, list) = (path("log.sim"), path("ahead.jsonl"));
-    std::fs::write(&log, "0 4 100\n5 1 10\n").unwrap();
-    std::fs::write(&list, reservations).unwrap();
-    let fixed = ["simulate", "--machine", "mesh:4", "--strategy", "ff", "--no-timing"];
-    let named = ["--trace", &log, "--reservations", &list, "--format", "json"];
-    let arguments = [&fixed[..], &named, more].concat();
-    if more.is_empty() || more[0] == "--scheduler" {
-        Ok(serde_json::from_str(&good(&arguments)).unwrap())
-    } else {
-        Err(refused(&arguments))
-    }
+/// and arrives 5 later. `run` runs the command.
+fn simulate<T>(reservations: &str, more: &str, run: fn(&[&str]) -> T) -> T {
+    let folder = Folder::new();
+    let log = folder.write("log.sim", "0 4 100\n5 1 10\n");
+    let list = folder.write("ahead.jsonl", reservations);
+    let fixed = "simulate --machine mesh:4 --strategy ff --no-timing --format json";
+    run(&words(&format!("{fixed} --trace {log} --reservations {list} {more}")))
 }
 
 #[test]
 fn jobs_wait_for_a_reservation_that_they_would_run_into() {
     let list = "{\"nodes\":[[0]],\"from\":60,\"to\":200}\n";
     let waiting = |scheduler: &str| {
-        let results = simulate(list, &["--scheduler", scheduler]).unwrap();
+        let results =
+            simulate(list, &format!("--scheduler {scheduler}"), |arguments| json(arguments, ""));
         results["results"][0]["metrics"]["waiting"]["mean"].to_string()
     };
     // The first job waits for 200. The second starts immediately, or only after the first.
@@ -36,17 +29,15 @@ fn jobs_wait_for_a_reservation_that_they_would_run_into() {
 #[test]
 fn what_is_wrong_with_a_list_is_said_with_its_place() {
     let told = |list: &str| {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("ahead.jsonl");
-        std::fs::write(&path, list).unwrap();
-        let path = path.to_str().unwrap();
-        refused(&["simulate", "--machine", "mesh:4", "--reservations", path, "--jobs", "9"])
+        let folder = Folder::new();
+        let path = folder.write("ahead.jsonl", list);
+        refused(&words(&format!("simulate --machine mesh:4 --reservations {path} --jobs 9")))
     };
     let line = "{\"nodes\":[[0]],\"from\":6,\"to\":7}\n";
     let late = told(&format!("{line}{}", line.replace('7', "6")));
     assert!(late.contains("ahead.jsonl:2:") && late.contains("must be later"), "{late}");
     let outside = told(&line.replace("[0]", "[4]"));
     assert!(outside.contains("is not on mesh:4"), "{outside}");
-    let moving = simulate(line, &["--migration", "1"]).unwrap_err();
+    let moving = simulate(line, "--migration 1", refused);
     assert!(moving.contains("advance reservations cannot be combined"), "{moving}");
 }

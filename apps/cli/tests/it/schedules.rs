@@ -1,40 +1,22 @@
 //! Tests schedulers on the command line. They read `.sim` logs, and write placements and schedules.
 
-use std::path::Path;
-
 use serde_json::{Value, json};
 
-use crate::{good, refused_for};
+use crate::{Folder, good, refused_for, words};
 
 /// Runs a log. Returns the job, the start and the first node of the first part for each job that
 /// started.
 fn starts(log: &str, machine: &str, strategy: &str, scheduler: &str) -> Vec<[u64; 3]> {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
-    std::fs::write(path("log.sim"), log).unwrap();
-    good(&[
-        "simulate",
-        "--trace",
-        &path("log.sim"),
-        "--machine",
-        machine,
-        "--strategy",
-        strategy,
-        "--scheduler",
-        scheduler,
-        "--no-timing",
-        "--placements",
-        &path("placements.jsonl"),
-    ]);
-    let text = std::fs::read_to_string(path("placements.jsonl")).unwrap();
-    let mut starts: Vec<[u64; 3]> = text
-        .lines()
-        .map(|line| {
-            let line: Value = serde_json::from_str(line).unwrap();
-            let whole = |value: &Value| value.as_u64().unwrap();
-            [whole(&line["job"]), whole(&line["start"]), whole(&line["parts"][0]["base"][0])]
-        })
-        .collect();
+    let folder = Folder::new();
+    let (log, placed) = (folder.write("log.sim", log), folder.path("placements.jsonl"));
+    let run = format!("simulate --trace {log} --machine {machine} --strategy {strategy}");
+    good(&words(&format!("{run} --scheduler {scheduler} --no-timing --placements {placed}")));
+    let start = |line: &Value| {
+        [&line["job"], &line["start"], &line["parts"][0]["base"][0]]
+            .map(|value| value.as_u64().unwrap())
+    };
+    let mut starts: Vec<[u64; 3]> =
+        folder.json_lines("placements.jsonl").iter().map(start).collect();
     starts.sort_unstable();
     starts
 }
@@ -68,24 +50,13 @@ fn the_geometric_trap() {
 
 #[test]
 fn broken_promises_are_counted() {
-    let folder = tempfile::tempdir().unwrap();
-    let log = folder.path().join("log.sim");
-    std::fs::write(&log, TRAP).unwrap();
-    let results = good(&[
-        "simulate",
-        "--trace",
-        log.to_str().unwrap(),
-        "--machine",
-        "mesh:6",
-        "--strategy",
-        "ff",
-        "--scheduler",
-        "easy:count,easy,conservative",
-        "--metrics",
-        "broken_guarantees",
-        "--no-timing",
-    ]);
-    let results: Value = serde_json::from_str(&results).unwrap();
+    let folder = Folder::new();
+    let run = format!(
+        "simulate --trace {} --machine mesh:6 --strategy ff --scheduler \
+         easy:count,easy,conservative --metrics broken_guarantees --no-timing",
+        folder.write("log.sim", TRAP)
+    );
+    let results = crate::json(&words(&run), "");
     let broken: Vec<&Value> = results["results"]
         .as_array()
         .unwrap()
@@ -118,19 +89,19 @@ const LOG: &str = "\
 13 1025 -1 7.5 3 -1 -1 -1 -1 -1 1 7 -1 -1 -1 -1 -1 -1
 ";
 
-fn simulate(log: &Path, more: &[&str]) -> String {
-    let log = log.to_str().unwrap();
-    let run = ["simulate", "--trace", log, "--machine", "mesh:4x4", "--no-timing"];
-    good(&[&run[..], more].concat())
+/// Replays a log with one strategy and writes a file. Returns the metrics.
+fn simulate(log: &str, option: &str, file: &str) -> Value {
+    let run = format!("simulate --trace {log} --machine mesh:4x4 --no-timing --strategy tff");
+    let mut results = crate::json(&words(&format!("{run} {option} {file}")), "");
+    results["results"][0]["metrics"].take()
 }
 
 #[test]
 fn a_schedule_has_batsim_s_keys() {
-    let folder = tempfile::tempdir().unwrap();
-    let (log, schedule) = (folder.path().join("log.swf"), folder.path().join("schedule.json"));
-    std::fs::write(&log, LOG).unwrap();
-    simulate(&log, &["--strategy", "tff", "--schedule", schedule.to_str().unwrap()]);
-    let schedule: Value = serde_json::from_slice(&std::fs::read(schedule).unwrap()).unwrap();
+    let folder = Folder::new();
+    let (log, schedule) = (folder.write("log.swf", LOG), folder.path("schedule.json"));
+    simulate(&log, "--schedule", &schedule);
+    let schedule: Value = serde_json::from_str(&folder.read("schedule.json")).unwrap();
     // The turnarounds are 60, 80 and 72.5 s.
     assert_eq!(
         schedule,
@@ -155,11 +126,10 @@ fn a_schedule_has_batsim_s_keys() {
 
 #[test]
 fn a_schedule_is_a_log_that_can_be_replayed() {
-    let folder = tempfile::tempdir().unwrap();
-    let (log, out) = (folder.path().join("log.swf"), folder.path().join("out.swf"));
-    std::fs::write(&log, LOG).unwrap();
-    let first = simulate(&log, &["--strategy", "tff", "--swf", out.to_str().unwrap()]);
-    let text = std::fs::read_to_string(&out).unwrap();
+    let folder = Folder::new();
+    let (log, out) = (folder.write("log.swf", LOG), folder.path("out.swf"));
+    let first = simulate(&log, "--swf", &out);
+    let text = folder.read("out.swf");
     let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with(';')).collect();
     assert_eq!(
         lines,
@@ -171,13 +141,9 @@ fn a_schedule_is_a_log_that_can_be_replayed() {
         ]
     );
     assert!(text.contains("; MaxProcs: 16\n"), "{text}");
-    let again = simulate(&out, &["--strategy", "tff"]);
-    let mean = |results: &str, metric: &str| {
-        let results: Value = serde_json::from_str(results).unwrap();
-        results["results"][0]["metrics"][metric]["mean"].clone()
-    };
+    let again = simulate(&out, "--swf", &folder.path("again.swf"));
     for metric in ["waiting", "slowdown", "utilization", "makespan", "completed"] {
-        assert_eq!(mean(&first, metric), mean(&again, metric), "{metric}");
+        assert_eq!(first[metric]["mean"], again[metric]["mean"], "{metric}");
     }
 }
 

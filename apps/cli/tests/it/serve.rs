@@ -6,9 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::{pavior, stderr};
+use crate::{Folder, pavior, refused, refused_for, stderr};
 
 /// A service that runs in its own folder, and a connection to its socket.
 pub(crate) struct Service {
@@ -16,17 +15,17 @@ pub(crate) struct Service {
     stream: BufReader<UnixStream>,
     address: String,
     used: Instant,
-    folder: TempDir,
+    folder: Folder,
 }
 
 impl Service {
     /// Starts a service with additional arguments.
     pub(crate) fn start(arguments: &[&str]) -> Service {
-        let folder = TempDir::new().unwrap();
+        let folder = Folder::new();
         let mut process = Command::new(env!("CARGO_BIN_EXE_pavior"))
             .arg("serve")
             .args(arguments)
-            .current_dir(folder.path())
+            .current_dir(folder.path(""))
             .env("PAVIOR_LOG", "error")
             .stdout(Stdio::piped())
             .spawn()
@@ -80,9 +79,9 @@ impl Service {
     }
 }
 
-fn connect(folder: &TempDir, address: &str) -> BufReader<UnixStream> {
+fn connect(folder: &Folder, address: &str) -> BufReader<UnixStream> {
     let path = address.strip_prefix("unix:").expect("a Unix socket is the default");
-    BufReader::new(UnixStream::connect(folder.path().join(path)).unwrap())
+    BufReader::new(UnixStream::connect(folder.path(path)).unwrap())
 }
 
 impl Drop for Service {
@@ -134,8 +133,8 @@ fn the_queue_is_planned_so_far_and_promises_hold() {
 
 #[test]
 fn wrong_options_are_named() {
-    let folder = TempDir::new().unwrap();
-    let data = folder.path().join("data").display().to_string();
+    let folder = Folder::new();
+    let data = folder.path("data");
     for (options, reason) in [
         (vec!["--listen", "0.0.0.0:0"], "requires TLS"),
         (vec!["--listen", "nowhere"], "is not a valid address"),
@@ -148,29 +147,22 @@ fn wrong_options_are_named() {
         (vec!["--tls-cert", "x.pem"], "--tls-key"),
         (vec!["--quota", "-3"], "'--quota <QUOTA>'"),
     ] {
-        let output = pavior(&[&["serve", "--data", &data][..], &options].concat(), "");
-        assert_eq!(output.status.code(), Some(2), "{options:?}: {}", stderr(&output));
-        assert!(stderr(&output).contains(reason), "{options:?}: {}", stderr(&output));
+        refused_for(&[&["serve", "--data", &data][..], &options].concat(), reason);
     }
 }
 
 #[test]
 fn secrets_that_others_can_read_are_refused_with_what_to_do() {
     use std::os::unix::fs::PermissionsExt;
-    let folder = TempDir::new().unwrap();
-    let path = |name: &str| folder.path().join(name).display().to_string();
-    let (data, secret) = (path("data"), path("secret"));
-    std::fs::write(&secret, "hush tenant=a\n").unwrap();
-    std::fs::write(path("server.pem"), "").unwrap();
+    let folder = Folder::new();
+    let (data, secret) = (folder.path("data"), folder.write("secret", "hush tenant=a\n"));
+    let certificate = folder.write("server.pem", "");
     std::fs::set_permissions(&secret, PermissionsExt::from_mode(0o644)).unwrap();
-    let certificate = path("server.pem");
     for options in [
         vec!["--token-file", &secret],
         vec!["--listen", "127.0.0.1:0", "--tls-cert", &certificate, "--tls-key", &secret],
     ] {
-        let output = pavior(&[&["serve", "--data", &data][..], &options].concat(), "");
-        let told = stderr(&output);
-        assert_eq!(output.status.code(), Some(2), "{options:?}: {told}");
+        let told = refused(&[&["serve", "--data", &data][..], &options].concat());
         assert!(told.contains(&format!("chmod 600 {secret}")), "{options:?}: {told}");
         assert!(!told.contains("hush"), "{told}");
     }
@@ -178,13 +170,10 @@ fn secrets_that_others_can_read_are_refused_with_what_to_do() {
 
 #[test]
 fn a_file_in_the_place_of_the_socket_stays() {
-    let folder = TempDir::new().unwrap();
-    let file = folder.path().join("keep.txt");
-    std::fs::write(&file, "precious").unwrap();
-    let data = folder.path().join("data").display().to_string();
-    let listen = format!("unix:{}", file.display());
-    let output = pavior(&["serve", "--data", &data, "--listen", &listen], "");
+    let folder = Folder::new();
+    let listen = format!("unix:{}", folder.write("keep.txt", "precious"));
+    let output = pavior(&["serve", "--data", &folder.path("data"), "--listen", &listen], "");
     assert!(!output.status.success());
     assert!(stderr(&output).contains("keep.txt: it already exists"), "{}", stderr(&output));
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), "precious");
+    assert_eq!(folder.read("keep.txt"), "precious");
 }

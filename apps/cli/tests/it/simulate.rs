@@ -3,31 +3,19 @@
 
 use serde_json::Value;
 
-use crate::{good, refused};
+use crate::{good, refused, words};
 
-fn json(arguments: &[&str]) -> Value {
-    serde_json::from_str(&good(arguments)).unwrap()
+/// Returns the results of a simulation, given its options.
+fn simulate(line: &str) -> Value {
+    crate::json(&[&["simulate"], &words(line)[..]].concat(), "")
 }
 
 #[test]
 fn the_same_bytes_whatever_the_number_of_threads() {
     let run = |threads: &str| {
-        good(&[
-            "simulate",
-            "--machine",
-            "torus:6x6",
-            "--load",
-            "1,3",
-            "--replications",
-            "7",
-            "--jobs",
-            "200",
-            "--no-timing",
-            "--scheduler",
-            "fcfs,ssd",
-            "--threads",
-            threads,
-        ])
+        let line = "simulate --machine torus:6x6 --load 1,3 --replications 7 --jobs 200 \
+                    --no-timing --scheduler fcfs,ssd --threads";
+        good(&[&words(line)[..], &[threads]].concat())
     };
     let one = run("1");
     assert_eq!(one, run("2"));
@@ -38,10 +26,10 @@ fn the_same_bytes_whatever_the_number_of_threads() {
 #[test]
 fn the_first_deadlock_is_reported_whatever_the_number_of_threads() {
     let run = |threads: &str| {
-        let words = "simulate --machine torus:5x5 --strategy tff,random,naive,mc --pattern \
-                     all-to-all --service iterations:2 --sending pipelined --lanes 1 --jobs 30 \
-                     --load 0.0005,0.005 --threads";
-        refused(&words.split_whitespace().chain([threads]).collect::<Vec<_>>())
+        let line = "simulate --machine torus:5x5 --strategy tff,random,naive,mc --pattern \
+                    all-to-all --service iterations:2 --sending pipelined --lanes 1 --jobs 30 \
+                    --load 0.0005,0.005 --threads";
+        refused(&[&words(line)[..], &[threads]].concat())
     };
     let one = run("1");
     assert!(one.contains("deadlock at cycle"), "{one}");
@@ -52,7 +40,7 @@ fn the_first_deadlock_is_reported_whatever_the_number_of_threads() {
 
 #[test]
 fn results_have_the_keys_of_the_contract() {
-    let results = json(&["simulate", "--jobs", "50", "--replications", "2", "--strategy", "ff"]);
+    let results = simulate("--jobs 50 --replications 2 --strategy ff");
     assert_eq!(results["schema"], 1);
     assert_eq!(results["seed"], 1);
     let row = &results["results"][0];
@@ -69,20 +57,10 @@ fn results_have_the_keys_of_the_contract() {
 
 #[test]
 fn csv_has_a_line_a_metric() {
-    let text = good(&[
-        "simulate",
-        "--jobs",
-        "50",
-        "--replications",
-        "1",
-        "--strategy",
-        "ff",
-        "--format",
-        "csv",
-        "--metrics",
-        "turnaround,+largest_free",
-        "--no-timing",
-    ]);
+    let text = good(&words(
+        "simulate --jobs 50 --replications 1 --strategy ff --format csv --metrics \
+         turnaround,+largest_free --no-timing",
+    ));
     assert!(text.starts_with(
         "machine,strategy,scheduler,load,replications,overloaded,metric,mean,ci95,unit\n"
     ));
@@ -93,20 +71,10 @@ fn csv_has_a_line_a_metric() {
 #[test]
 fn equal_strategies_have_equal_results() {
     // The plain search of First Fit is the specification of the fast search.
-    let results = json(&[
-        "simulate",
-        "--machine",
-        "grid:8wx5x4",
-        "--load",
-        "3",
-        "--jobs",
-        "300",
-        "--replications",
-        "2",
-        "--no-timing",
-        "--strategy",
-        "tff,tff:plain,ff:turn=all",
-    ]);
+    let results = simulate(
+        "--machine grid:8wx5x4 --load 3 --jobs 300 --replications 2 --no-timing --strategy \
+         tff,tff:plain,ff:turn=all",
+    );
     let metrics = |row: usize| &results["results"][row]["metrics"];
     assert_eq!(metrics(0), metrics(1));
     assert_eq!(metrics(0), metrics(2));
@@ -114,18 +82,8 @@ fn equal_strategies_have_equal_results() {
 
 #[test]
 fn precision_stops_replications() {
-    let results = json(&[
-        "simulate",
-        "--machine",
-        "mesh:8x8",
-        "--load",
-        "0.5",
-        "--strategy",
-        "ff",
-        "--precision",
-        "0.1",
-        "--no-timing",
-    ]);
+    let results =
+        simulate("--machine mesh:8x8 --load 0.5 --strategy ff --precision 0.1 --no-timing");
     let row = &results["results"][0];
     let replications = row["replications"].as_u64().unwrap();
     assert!(replications >= 5 && replications % 5 == 0, "{replications}");
@@ -138,18 +96,8 @@ fn the_tbl_experiment_comes_out_as_an_independent_program_found() {
     // Reference, for 8x8x8, uniform sides, load 4.6, and 160 runs of 1000 jobs: the turnaround of
     // TBL is 0.55 times that of FF; the utilization is 0.49 with turning and 0.366 without; m =
     // 2.79. The margins here are wider because there are fewer runs.
-    let results = json(&[
-        "simulate",
-        "--machine",
-        "mesh:8x8x8",
-        "--load",
-        "4.6",
-        "--strategy",
-        "ff,tbl",
-        "--replications",
-        "40",
-        "--no-timing",
-    ]);
+    let results =
+        simulate("--machine mesh:8x8x8 --load 4.6 --strategy ff,tbl --replications 40 --no-timing");
     let mean = |row: usize, metric: &str| {
         results["results"][row]["metrics"][metric]["mean"].as_f64().unwrap()
     };
@@ -161,8 +109,7 @@ fn the_tbl_experiment_comes_out_as_an_independent_program_found() {
 
 #[test]
 fn a_metric_that_is_added_stands_first_in_the_table() {
-    let run = ["simulate", "--jobs", "20", "--format", "table", "--metrics", "+largest_free"];
-    let table = good(&run);
+    let table = good(&words("simulate --jobs 20 --format table --metrics +largest_free"));
     let header = table.lines().find(|line| line.starts_with("strategy")).unwrap();
     let columns: Vec<&str> = header.split_whitespace().collect();
     assert_eq!(columns[..3], ["strategy", "largest_free", "turnaround"], "{table}");

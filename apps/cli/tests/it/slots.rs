@@ -2,45 +2,42 @@
 
 use serde_json::{Value, json};
 
-use crate::{pavior, stderr, stdout};
+use crate::{pavior, refused_for, stdout, words};
 
 const BUSY: &str = r#"{"job":7,"parts":[{"base":[2,0],"sides":[2,2]}]}
 {"job":"a","parts":[{"base":[5,0],"sides":[1,1]}]}
 "#;
 
-fn ask(more: &[&str], busy: &str) -> Value {
-    let output = pavior(&[&["slots"], more].concat(), busy);
-    assert!(output.status.success(), "{more:?}: {}", stderr(&output));
-    serde_json::from_str(&stdout(&output)).unwrap()
+fn ask(line: &str, busy: &str) -> Value {
+    crate::json(&[&["slots"], &words(line)[..]].concat(), busy)
 }
 
 #[test]
 fn boxes_side_by_side_with_a_bound() {
-    let busy = ["--machine", "mesh:6x2", "--busy", "-"];
-    let with = |more: &[&str]| ask(&[&busy, more].concat(), BUSY);
-    let found = with(&["--shape", "2x2"]);
+    let with = |line: &str| ask(&format!("--machine mesh:6x2 --busy - {line}"), BUSY);
+    let found = with("--shape 2x2");
     let boxes = json!([{"base": [0, 0], "sides": [2, 2]}]);
     let now = json!({"slots": 1, "bound": 1, "proven": true, "boxes": boxes, "next": null});
     assert_eq!(found, now);
-    assert_eq!(with(&["--shape", "1x2"])["slots"], 3);
-    assert_eq!(with(&["--shape", "1x2", "--turn", "none"])["slots"], 3);
-    assert_eq!(with(&["--shape", "2x1", "--turn", "none"])["slots"], 3);
-    assert_eq!(with(&["--nodes", "4", "--freedom", "any-box"])["slots"], 1);
-    assert_eq!(with(&["--shape", "7x1"])["slots"], 0);
-    let never = ["slots", "--machine", "mesh:6x2", "--shape", "7x1", "--format", "table"];
+    assert_eq!(with("--shape 1x2")["slots"], 3);
+    assert_eq!(with("--shape 1x2 --turn none")["slots"], 3);
+    assert_eq!(with("--shape 2x1 --turn none")["slots"], 3);
+    assert_eq!(with("--nodes 4 --freedom any-box")["slots"], 1);
+    assert_eq!(with("--shape 7x1")["slots"], 0);
+    let never = words("slots --machine mesh:6x2 --shape 7x1 --format table");
     assert_eq!(
         stdout(&pavior(&never, "")),
         "no box of 7x1 fits mesh:6x2, even with all nodes free\n"
     );
-    let empty = ask(&["--machine", "torus:16x16x16", "--shape", "4x4x4"], "");
+    let empty = ask("--machine torus:16x16x16 --shape 4x4x4", "");
     assert_eq!((&empty["slots"], &empty["proven"]), (&json!(64), &json!(true)));
 }
 
 #[test]
 fn boxes_after_moves_and_when_there_are_more() {
     let ends = BUSY.replace("}]}\n", "}],\"end\":12.5}\n");
-    let busy = ["--machine", "mesh:6x2", "--busy", "-", "--shape", "3x1"];
-    let found = ask(&[&busy[..], &["--moves", "1"]].concat(), &ends);
+    let busy = "--machine mesh:6x2 --busy - --shape 3x1";
+    let found = ask(&format!("{busy} --moves 1"), &ends);
     assert_eq!((&found["slots"], &found["proven"]), (&json!(0), &json!(true)));
     let after = &found["after"];
     assert_eq!(
@@ -51,10 +48,9 @@ fn boxes_after_moves_and_when_there_are_more() {
     assert_eq!(after["boxes"].as_array().unwrap().len(), 2);
     // Both jobs end at 12.5, and then all twelve nodes are free.
     assert_eq!(found["next"], json!({"at": 12.5, "slots": 4, "proven": true}));
-    assert_eq!(ask(&busy, BUSY)["next"], json!(null));
-    let table =
-        pavior(&[&["slots"], &busy[..], &["--moves", "1", "--format", "table"]].concat(), &ends);
-    let text = stdout(&table);
+    assert_eq!(ask(busy, BUSY)["next"], json!(null));
+    let table = format!("slots {busy} --moves 1 --format table");
+    let text = stdout(&pavior(&words(&table), &ends));
     let lines: Vec<&str> = text.lines().take(3).collect();
     let after = "After the moves: 2 boxes of size 3x1 fit together.";
     let next = "At 12.5: 4 boxes of size 3x1 fit together.";
@@ -64,17 +60,12 @@ fn boxes_after_moves_and_when_there_are_more() {
 #[test]
 fn what_is_no_box_is_refused() {
     for (more, word) in [
-        (["--nodes", "4", "--freedom", "connected"], "boxes"),
-        (["--shape", "0x1", "--turn", "all"], "side"),
-        (["--shape", "1x1", "--budget", "0x"], "--budget"),
-        (["--nodes", "4", "--moves", "-1"], "-1"),
+        ("--nodes 4 --freedom connected", "boxes"),
+        ("--shape 0x1 --turn all", "side"),
+        ("--shape 1x1 --budget 0x", "--budget"),
+        ("--nodes 4 --moves -1", "-1"),
+        ("--nodes 4 --moves 1 --freedom box", "--freedom"),
     ] {
-        let arguments = [&["slots", "--machine", "mesh:6x2"], &more[..]].concat();
-        let output = pavior(&arguments, "");
-        assert_eq!(output.status.code(), Some(2), "{more:?}");
-        assert!(stderr(&output).contains(word), "{more:?}: {}", stderr(&output));
+        refused_for(&words(&format!("slots --machine mesh:6x2 {more}")), word);
     }
-    let both =
-        ["slots", "--machine", "mesh:6x2", "--nodes", "4", "--moves", "1", "--freedom", "box"];
-    assert!(stderr(&pavior(&both, "")).contains("--freedom"));
 }

@@ -9,163 +9,85 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::words;
+
 /// Values that are invalid for all or almost all options.
-const VALUES: &[&str] = &[
-    "",
-    "0",
-    "-1",
-    "nan",
-    "inf",
-    "1e400",
-    "1e-400",
-    "4294967296",
-    "18446744073709551616",
-    "1000000000000",
-    "\u{1b}[2J\u{7}",
-    "\u{202e}x",
-    "\u{fffe}",
-    "é",
-    ",",
-    ":",
-    "=",
-    "x:y=z",
-    "ff,ff",
-    "/dev/null",
-    "/dev/zero",
-    "/nowhere/x",
-    "mesh:65536x1",
-    "mesh:65535x65535",
-    "torus:0x4",
-    "uniform:0",
-    "bursts:0",
-    "exponential:1e300",
-    "messages:18446744073709551615",
-];
+const VALUES: &str = "\
+    0 -1 nan inf 1e400 1e-400 4294967296 18446744073709551616 1000000000000 \u{1b}[2J\u{7} \
+    \u{202e}x \u{fffe} é , : = x:y=z ff,ff /dev/null /dev/zero /nowhere/x mesh:65536x1 \
+    mesh:65535x65535 torus:0x4 uniform:0 bursts:0 exponential:1e300 \
+    messages:18446744073709551615";
+
+fn values() -> Vec<&'static str> {
+    [&[""], &words(VALUES)[..]].concat()
+}
 
 /// Commands that run quickly, with their options.
-const COMMANDS: &[(&str, &[&str], &[&str])] = &[
+const COMMANDS: &[(&str, &str)] = &[
     (
-        "simulate",
-        &["simulate", "--machine", "mesh:4x4", "-s", "ff", "--jobs", "20", "--replications", "2"],
-        &[
-            "--machine",
-            "--strategy",
-            "--scheduler",
-            "--load",
-            "--sides",
-            "--service",
-            "--arrivals",
-            "--replications",
-            "--precision",
-            "--confidence",
-            "--seed",
-            "--warmup",
-            "--metrics",
-            "--mttf",
-            "--mttr",
-            "--failures",
-            "--fail-classes",
-            "--spares",
-            "--spare-switches",
-            "--slice",
-            "--trace",
-            "--shape-rule",
-            "--threads",
-            "--max-time",
-            "--max-waiting",
-            "--max-interruptions",
-            "--migration",
-            "--movable",
-            "--slowdown-bound",
-            "--format",
-            "--pattern",
-            "--flits",
-            "--buffer",
-            "--jobs-csv",
-            "--placements",
-        ],
+        "simulate --machine mesh:4x4 -s ff --jobs 20 --replications 2",
+        "--machine --strategy --scheduler --load --sides --service --arrivals --replications \
+         --precision --confidence --seed --warmup --metrics --mttf --mttr --failures \
+         --fail-classes --spares --spare-switches --slice --trace --shape-rule --threads \
+         --max-time --max-waiting --max-interruptions --migration --movable --slowdown-bound \
+         --format --pattern --flits --buffer --jobs-csv --placements",
+    ),
+    ("allocate --machine mesh:4x4 --strategy ff", "--machine --strategy --seed"),
+    (
+        "explain --machine mesh:4x4 --busy /dev/null --shape 2x2",
+        "--machine --strategy --busy --shape --svg --format",
     ),
     (
-        "allocate",
-        &["allocate", "--machine", "mesh:4x4", "--strategy", "ff"],
-        &["--machine", "--strategy", "--seed"],
+        "unblock --machine mesh:4x4 --busy /dev/null --shape 2x2",
+        "--machine --busy --shape --nodes --max-jobs --weights --format",
     ),
     (
-        "explain",
-        &["explain", "--machine", "mesh:4x4", "--busy", "/dev/null", "--shape", "2x2"],
-        &["--machine", "--strategy", "--busy", "--shape", "--svg", "--format"],
+        "network --machine mesh:4x4",
+        "--machine --flits --routing-delay --buffer --engine --release --lanes",
     ),
     (
-        "unblock",
-        &["unblock", "--machine", "mesh:4x4", "--busy", "/dev/null", "--shape", "2x2"],
-        &["--machine", "--busy", "--shape", "--nodes", "--max-jobs", "--weights", "--format"],
+        "trace generate lublin --nodes 16 --jobs 5",
+        "--nodes --machine --jobs --seed --out --service --load",
     ),
+    ("plot /dev/null", "--at --from --to --x --y --log --filter"),
+    ("slurm", "--config"),
     (
-        "network",
-        &["network", "--machine", "mesh:4x4"],
-        &[
-            "--machine",
-            "--flits",
-            "--routing-delay",
-            "--buffer",
-            "--engine",
-            "--release",
-            "--lanes",
-        ],
+        "bench --machine mesh:4x4 -s ff --attempts 50 --rounds 1",
+        "--machine --strategy --attempts --rounds --warmup --fill --sides",
     ),
-    (
-        "trace",
-        &["trace", "generate", "lublin", "--nodes", "16", "--jobs", "5"],
-        &["--nodes", "--machine", "--jobs", "--seed", "--out", "--service", "--load"],
-    ),
-    (
-        "plot",
-        &["plot", "/dev/null"],
-        &["--at", "--from", "--to", "--x", "--y", "--log", "--filter"],
-    ),
-    ("slurm", &["slurm"], &["--config"]),
-    (
-        "bench",
-        &["bench", "--machine", "mesh:4x4", "-s", "ff", "--attempts", "50", "--rounds", "1"],
-        &["--machine", "--strategy", "--attempts", "--rounds", "--warmup", "--fill", "--sides"],
-    ),
-    ("sweep", &["sweep", "wanted", "/nowhere"], &["--most"]),
-    (
-        "experiment",
-        &["experiment", "/dev/null", "--out", "/nowhere/out"],
-        &["--out", "--shard", "--threads", "--format"],
-    ),
+    ("sweep wanted /nowhere", "--most"),
+    ("experiment /dev/null --out /nowhere/out", "--out --shard --threads --format"),
 ];
 
 /// Each command once, to be run with outputs that fail.
-const FAULTS: &[&[&str]] = &[
-    &["help"],
-    &["--version"],
-    &["strategies"],
-    &["schedulers"],
-    &["patterns"],
-    &["metrics"],
-    &["simulate", "--machine", "mesh:4x4", "-s", "ff", "--jobs", "20"],
-    &["simulate", "--strategy", "none"],
-    &["allocate", "--machine", "mesh:4x4", "--strategy", "ff"],
-    &["allocate", "--machine", "none", "--strategy", "ff"],
-    &["explain", "--machine", "mesh:4x4", "--busy", "/dev/null", "--shape", "2x2"],
-    &["unblock", "--machine", "mesh:4x4", "--busy", "/dev/null", "--shape", "2x2"],
-    &["unblock", "--machine", "mesh:4x4", "--busy", "/nowhere", "--shape", "2x2"],
-    &["network", "--machine", "none"],
-    &["trace", "generate", "lublin", "--nodes", "16", "--jobs", "5"],
-    &["trace", "inspect", "/nowhere"],
-    &["plot", "/nowhere"],
-    &["merge", "/nowhere", "--out", "/nowhere/out"],
-    &["experiment", "/nowhere"],
-    &["reproduce", "/nowhere"],
-    &["slurm", "check"],
-    &["kube", "queue"],
-    &["kube", "why", "train"],
-    &["kube", "manifests"],
-    &["slurm", "--config", "/nowhere"],
-    &["bench", "--machine", "none"],
-    &["--nothing"],
+const FAULTS: &[&str] = &[
+    "help",
+    "--version",
+    "strategies",
+    "schedulers",
+    "patterns",
+    "metrics",
+    "simulate --machine mesh:4x4 -s ff --jobs 20",
+    "simulate --strategy none",
+    "allocate --machine mesh:4x4 --strategy ff",
+    "allocate --machine none --strategy ff",
+    "explain --machine mesh:4x4 --busy /dev/null --shape 2x2",
+    "unblock --machine mesh:4x4 --busy /dev/null --shape 2x2",
+    "unblock --machine mesh:4x4 --busy /nowhere --shape 2x2",
+    "network --machine none",
+    "trace generate lublin --nodes 16 --jobs 5",
+    "trace inspect /nowhere",
+    "plot /nowhere",
+    "merge /nowhere --out /nowhere/out",
+    "experiment /nowhere",
+    "reproduce /nowhere",
+    "slurm check",
+    "kube queue",
+    "kube why train",
+    "kube manifests",
+    "slurm --config /nowhere",
+    "bench --machine none",
+    "--nothing",
 ];
 
 /// The outcome of an attempt.
@@ -174,7 +96,12 @@ pub(crate) struct Outcome {
     pub(crate) message: String,
 }
 
-pub(crate) fn run(mut command: Command) -> Result<Outcome, String> {
+pub(crate) fn run(command: Command) -> Result<Outcome, String> {
+    run_until(command, Instant::now() + Duration::from_mins(10))
+}
+
+/// Runs a command, which is killed at a deadline.
+pub(crate) fn run_until(mut command: Command, deadline: Instant) -> Result<Outcome, String> {
     let mut child = command.spawn().map_err(|error| error.to_string())?;
     let mut errors = child.stderr.take();
     let reader = std::thread::spawn(move || {
@@ -184,12 +111,11 @@ pub(crate) fn run(mut command: Command) -> Result<Outcome, String> {
         }
         String::from_utf8_lossy(&bytes).into_owned()
     });
-    let began = Instant::now();
     let status = loop {
         if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
             break status;
         }
-        if began.elapsed() > Duration::from_mins(10) {
+        if Instant::now() > deadline {
             let _ = child.kill();
             let _ = child.wait();
             return Err("it does not end".into());
@@ -228,22 +154,16 @@ fn hostile_values_of_options_are_answered() {
     let folder = tempfile::tempdir().unwrap();
     let mut number = 0;
     let mut faults = Vec::new();
-    for (area, base, options) in COMMANDS {
+    for (base, options) in COMMANDS {
         let (mut tried, mut failed) = (0, 0);
-        for option in *options {
-            for value in VALUES {
+        for option in words(options) {
+            for value in values() {
                 number += 1;
                 if number % step() != 0 {
                     continue;
                 }
                 tried += 1;
-                // If an option is given twice, the last value takes effect or the second one is
-                // rejected.
-                let mut arguments = base.to_vec();
-                match arguments.iter().position(|given| given == option) {
-                    Some(at) => arguments[at + 1] = value,
-                    None => arguments.extend([option, value]),
-                }
+                let arguments = with_option(base, option, value);
                 let outcome = run(command(folder.path(), &arguments));
                 let bad = outcome.map_or_else(Some, |outcome| fault(&outcome));
                 if let Some(bad) = bad {
@@ -252,9 +172,20 @@ fn hostile_values_of_options_are_answered() {
                 }
             }
         }
-        println!("{area}: {tried} tried, {failed} failed");
+        println!("{}: {tried} tried, {failed} failed", words(base)[0]);
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// Returns the arguments of a command in which an option is added or gets another value. If the
+/// command has a short form of the option, the last value takes effect or is rejected.
+pub(crate) fn with_option<'a>(command: &'a str, option: &'a str, value: &'a str) -> Vec<&'a str> {
+    let mut arguments = words(command);
+    match arguments.iter().position(|given| *given == option) {
+        Some(at) => arguments[at + 1] = value,
+        None => arguments.extend([option, value]),
+    }
+    arguments
 }
 
 #[test]
@@ -270,10 +201,11 @@ fn faults_of_outputs_are_no_panics() {
                 "closed both" => Some("exec \"$@\" >&- 2>&-"),
                 _ => None,
             };
-            let mut command = command(folder.path(), arguments);
+            let mut command = command(folder.path(), &words(arguments));
             if let Some(shell) = shell {
                 command = Command::new("sh");
-                command.args(["-c", shell, "sh", env!("CARGO_BIN_EXE_pavior")]).args(*arguments);
+                command.args(["-c", shell, "sh", env!("CARGO_BIN_EXE_pavior")]);
+                command.args(words(arguments));
                 command.current_dir(folder.path());
                 command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
             }
@@ -334,7 +266,7 @@ fn changed_folders_of_papers_are_answered() {
             std::fs::write(folder.path().join("quick.toml"), QUICK).unwrap();
         }
         for index in 0..lines.len() {
-            let hostile = VALUES[(number / 3) % VALUES.len()];
+            let hostile = values()[(number / 3) % values().len()];
             let quoted = serde_json::to_string(hostile).unwrap();
             for value in [None, Some(hostile), Some(quoted.as_str())] {
                 number += 1;

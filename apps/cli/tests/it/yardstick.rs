@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-use crate::{good, pavior, refused_for, stderr, stdout};
+use crate::{Folder, good, pavior, refused_for, stderr, stdout, words};
 
 const SCENARIOS: [&str; 3] = ["mesh-light", "mesh-heavy", "mesh-overloaded"];
 
@@ -27,12 +27,11 @@ fn lacks_python(what: &str) -> bool {
 }
 
 /// Runs the quick yardstick with two strategies. Returns the folder and the rows of the board.
-fn quick(folder: &Path) -> (PathBuf, Vec<Value>) {
-    let out = folder.join("yardstick");
-    let path = out.to_string_lossy().into_owned();
-    let printed = good(&["yardstick", "--quick", "--strategy", "ff,mbs", "--out", &path]);
-    let rows: Vec<Value> = serde_json::from_str(&printed).unwrap();
-    (out, rows)
+fn quick(folder: &Folder) -> (PathBuf, Vec<Value>) {
+    let out = folder.path("yardstick");
+    let run = format!("yardstick --quick --strategy ff,mbs --out {out}");
+    let rows = serde_json::from_str(&good(&words(&run))).unwrap();
+    (out.into(), rows)
 }
 
 fn checked(folder: &Path) -> Output {
@@ -57,8 +56,8 @@ fn every_certificate_is_accepted_and_false_ones_are_refused() {
     if lacks_python("certificates of the yardstick") {
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let (out, rows) = quick(folder.path());
+    let folder = Folder::new();
+    let (out, rows) = quick(&folder);
     for scenario in SCENARIOS {
         let output = checked(&out.join(scenario));
         assert!(output.status.success(), "{scenario}: {}", stdout(&output));
@@ -101,9 +100,9 @@ fn runs_of_three_scenarios_are_made_again_from_placements_alone() {
     if lacks_python("runs of the yardstick, made again from placements") {
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let (out, rows) = quick(folder.path());
-    let placed = folder.path().join("placed.jsonl").to_string_lossy().into_owned();
+    let folder = Folder::new();
+    let (out, rows) = quick(&folder);
+    let placed = folder.path("placed.jsonl");
     for (scenario, strategy, scheduler) in [
         ("mesh-light", "ff", "fcfs"),
         ("mesh-heavy", "mbs", "easy"),
@@ -111,19 +110,8 @@ fn runs_of_three_scenarios_are_made_again_from_placements_alone() {
     ] {
         let jobs = out.join(scenario).join("jobs.json").to_string_lossy().into_owned();
         let machine = "mesh:16x16";
-        good(&[
-            "simulate",
-            "--trace",
-            &jobs,
-            "--machine",
-            machine,
-            "--strategy",
-            strategy,
-            "--scheduler",
-            scheduler,
-            "--placements",
-            &placed,
-        ]);
+        let run = format!("simulate --trace {jobs} --machine {machine} --placements {placed}");
+        good(&words(&format!("{run} --strategy {strategy} --scheduler {scheduler}")));
         let output = script("placements.py", &[&placed, machine, &jobs]);
         assert!(output.status.success(), "{}", stdout(&output));
         let said = stdout(&output);
@@ -140,7 +128,7 @@ fn runs_of_three_scenarios_are_made_again_from_placements_alone() {
         let row = rows.iter().find(is_it).unwrap();
         assert_eq!(row["jobs"], 60.0);
         assert!((row["turnaround_h"].as_f64().unwrap() - hours).abs() < 1e-4, "{row}: {hours}");
-        for (fault, said) in forged(Path::new(&placed)) {
+        for (fault, said) in forged(&folder) {
             let output = script("placements.py", &[&fault, machine, &jobs]);
             assert!(stdout(&output).contains(said), "{said}: {}", stdout(&output));
         }
@@ -149,16 +137,13 @@ fn runs_of_three_scenarios_are_made_again_from_placements_alone() {
 
 /// Writes placements of false entries next to the file of a correct entry, and returns the expected
 /// messages.
-fn forged(placed: &Path) -> [(String, &'static str); 4] {
-    let text = std::fs::read_to_string(placed).unwrap();
-    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+fn forged(folder: &Folder) -> [(String, &'static str); 4] {
+    let lines = folder.json_lines("placed.jsonl");
     let change = |name: &str, change: &dyn Fn(&mut Vec<Value>)| {
         let mut lines = lines.clone();
         change(&mut lines);
-        let path = placed.with_file_name(name);
         let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
-        std::fs::write(&path, lines.join("\n")).unwrap();
-        path.to_string_lossy().into_owned()
+        folder.write(name, lines.join("\n"))
     };
     let left_out = change("left-out.jsonl", &|lines| drop(lines.pop()));
     let short = change("short.jsonl", &|lines| {
@@ -188,16 +173,16 @@ fn forged(placed: &Path) -> [(String, &'static str); 4] {
 
 #[test]
 fn statements_about_what_was_not_run_are_not_judged() {
-    let folder = tempfile::tempdir().unwrap();
-    let out = folder.path().join("yardstick").to_string_lossy().into_owned();
+    let folder = Folder::new();
+    let out = folder.path("yardstick");
     let output = pavior(&["yardstick", "--quick", "--strategy", "ff", "--out", &out], "");
     assert!(output.status.success());
     let said = stderr(&output);
     assert!(said.contains("note: statements about runs that were left out are not judged: Y1, "));
     assert!(!said.contains("statements hold"), "{said}");
-    let table = std::fs::read_to_string(Path::new(&out).join("statements.csv")).unwrap();
+    let table = folder.read("yardstick/statements.csv");
     assert_eq!(table, "id,verdict,ours,half_width,stated,what\n");
-    let parts = std::fs::read_to_string(Path::new(&out).join("parts.csv")).unwrap();
+    let parts = folder.read("yardstick/parts.csv");
     let costs: Vec<&str> = parts.lines().nth(1).unwrap().split(',').collect();
     // With 60 jobs, the costs have no intervals.
     assert!(costs[7].parse::<f64>().is_ok() && costs[9].parse::<f64>().is_ok(), "{parts}");
@@ -206,11 +191,11 @@ fn statements_about_what_was_not_run_are_not_judged() {
 
 #[test]
 fn mistakes_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let out = folder.path().join("out").to_string_lossy().into_owned();
-    refused_for(&["yardstick", "--out", &out, "--strategy", "tlb"], "did you mean `tbl`");
-    refused_for(&["yardstick", "--out", &out, "--quick", "--threads", "0"], "at least one thread");
-    std::fs::create_dir(&out).unwrap();
-    std::fs::write(Path::new(&out).join("notes.txt"), "mine").unwrap();
-    refused_for(&["yardstick", "--out", &out], "is not empty");
+    let folder = Folder::new();
+    let run = format!("yardstick --out {}", folder.path("out"));
+    refused_for(&words(&format!("{run} --strategy tlb")), "did you mean `tbl`");
+    refused_for(&words(&format!("{run} --quick --threads 0")), "at least one thread");
+    std::fs::create_dir(folder.path("out")).unwrap();
+    folder.write("out/notes.txt", "mine");
+    refused_for(&words(&run), "is not empty");
 }

@@ -76,7 +76,7 @@ impl Episodes {
         }
         let call = Call::of(py, Some(machine), [Some(strategy), Some(scheduler)], parameters)?;
         let of_log = call.trace.is_some();
-        let asked = Asked::new(py, call)?;
+        let asked = Asked::new(call)?;
         let (grid, unit) = (asked.point.settings().machine, asked.point.unit());
         let jobs = jobs.map(|jobs| usize::try_from(jobs).unwrap_or(usize::MAX));
         let jobs = jobs.unwrap_or(if of_log { usize::MAX } else { 1_000 });
@@ -138,7 +138,7 @@ impl Episode {
         py: Python<'_>,
         step: impl FnOnce(&mut Kind) -> Result<T, pavior::simulation::RunError>,
     ) -> PyResult<T> {
-        let busy = |_| other(py, "only one thread at a time can step an episode".into());
+        let busy = |_| other("only one thread at a time can step an episode");
         let mut kind = self.kind.try_lock().map_err(busy)?;
         step(&mut kind).map_err(|error| stopped(py, &error, ""))
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use pavior::answers::{SearchLimits, Shape, Snapshot};
 use pavior::strategies::{Registry, Selection};
-use pavior::{AllocateError, BuildError, Cuboid, JobId, Placement, Refusal};
+use pavior::{AllocateError, BuildError, JobId, Placement, Refusal};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMappingProxy, PyTuple, PyType};
@@ -73,7 +73,7 @@ impl Machine {
             Ok(placement) => placement,
             Err(AllocateError::Refused(refusal)) => return Ok(Err(refusal)),
             Err(AllocateError::Failed(error)) => return Err(failed(py, &error)),
-            Err(error @ AllocateError::RepeatedJob(_)) => return Err(other(py, error.to_string())),
+            Err(error @ AllocateError::RepeatedJob(_)) => return Err(other(error.to_string())),
         };
         self.keep(py, &mut inner, name, number, placement).map(Ok)
     }
@@ -110,16 +110,16 @@ impl Machine {
     ) -> PyResult<Machine> {
         let grid = arguments::machine(machine)?;
         let selection = match strategy {
-            None => read(py, "tff")?,
+            None => read("tff")?,
             Some(given) => strategies::selection(given, &mut Registry::new(), None)?,
         };
         let name = selection.to_string();
         let built = pavior::Machine::with_seed(grid, &selection, seed);
         let built = built.map_err(|error| match error {
             BuildError::Failed(error) => failed(py, &error),
-            error => bad_name(py, &name, error.to_string(), 0..name.len()),
+            error => bad_name(&name, error.to_string(), 0..name.len()),
         })?;
-        let rule = read(py, shape_rule)?;
+        let rule = read(shape_rule)?;
         Ok(Machine::of(Shared::new(built, Jobs::default(), rule, seed)))
     }
 
@@ -139,7 +139,7 @@ impl Machine {
         freedom: Option<&str>,
     ) -> PyResult<Allocation> {
         let asked = Asked::of(&self.shared.grid, shape, nodes, freedom)?;
-        self.grant(py, &asked, job)?.map_err(|refusal| refused(py, refusal))
+        self.grant(py, &asked, job)?.map_err(refused)
     }
 
     /// Does the same as `allocate`, but returns the reason for a refusal instead of raising an
@@ -175,14 +175,13 @@ impl Machine {
             PyTypeError::new_err(format!("allocate_at takes a Box or several, not {given}"))
         };
         let placement = strategies::placement(boxes, &grid, wrong)?.ok_or_else(wrong)?;
-        let parts: Vec<Cuboid> = placement.parts().to_vec();
         let mut inner = self.shared.lock(py)?;
         let mut name = new_name(&mut inner, job)?;
         while inner.jobs.has(&inner.machine, &name) {
             name = inner.jobs.next_name();
         }
         let number = inner.jobs.number_for(&name);
-        let placement = state::hold(&mut inner.machine, number, parts).map_err(value)?;
+        let placement = inner.machine.allocate_at(number, placement).cloned().map_err(value)?;
         self.keep(py, &mut inner, name, number, placement)
     }
 
@@ -235,10 +234,10 @@ impl Machine {
         let mut selections: Vec<Selection> = Vec::new();
         match strategies.map(|given| (given, given.extract::<String>())) {
             None => {}
-            Some((_, Ok(name))) => selections.push(read(py, &name)?),
+            Some((_, Ok(name))) => selections.push(read(&name)?),
             Some((several, Err(_))) => {
                 for name in several.try_iter()? {
-                    selections.push(read(py, &name?.extract::<String>()?)?);
+                    selections.push(read(&name?.extract::<String>()?)?);
                 }
             }
         }
@@ -412,8 +411,8 @@ impl Machine {
     /// Creates a machine from the result of `to_json`. A strategy with random choices restarts its
     /// random stream.
     #[classmethod]
-    fn from_json(class: &Bound<'_, PyType>, text: &str) -> PyResult<Machine> {
-        state::from_json(class.py(), text).map(Machine::of)
+    fn from_json(_class: &Bound<'_, PyType>, text: &str) -> PyResult<Machine> {
+        state::from_json(text).map(Machine::of)
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {

@@ -1,29 +1,13 @@
-//! A machine's state as text, and operations shared by several calls.
+//! A machine's state as text.
 
 use pavior::strategies::Selection;
 use pavior::{Cuboid, Grid, JobId, Placement};
-use pyo3::prelude::*;
+use pyo3::PyResult;
 use serde::{Deserialize, Serialize};
 
 use crate::errors::{read, value};
 use crate::jobs::{JobName, Jobs};
 use crate::shared::{Inner, Shared};
-
-/// Grants boxes to a job.
-///
-/// # Errors
-/// Returns a message if the boxes are not free. In that case, nothing has changed.
-pub(crate) fn hold(
-    machine: &mut pavior::Machine,
-    job: JobId,
-    parts: Vec<Cuboid>,
-) -> Result<Placement, String> {
-    let placement = match parts[..] {
-        [whole] => Placement::Whole(whole),
-        _ => Placement::Parts(parts),
-    };
-    machine.allocate_at(job, placement).cloned().map_err(|error| error.to_string())
-}
 
 /// The state of a machine in JSON. Points and sides have one number per axis of the machine.
 #[derive(Serialize, Deserialize)]
@@ -81,11 +65,11 @@ pub(crate) fn to_json(shared: &Shared, inner: &Inner) -> PyResult<String> {
 }
 
 /// Parses a state.
-pub(crate) fn from_json(py: Python<'_>, text: &str) -> PyResult<Shared> {
+pub(crate) fn from_json(text: &str) -> PyResult<Shared> {
     let state = pavior::json::read(text.as_bytes()).map_err(value)?;
     let state: State = serde_json::from_value(state).map_err(value)?;
-    let grid: Grid = read(py, &state.machine)?;
-    let selection: Selection = read(py, &state.strategy)?;
+    let grid: Grid = read(&state.machine)?;
+    let selection: Selection = read(&state.strategy)?;
     let built = pavior::Machine::with_seed(grid, &selection, state.seed);
     let mut built = built.map_err(value)?;
     let mut jobs = Jobs::default();
@@ -97,8 +81,13 @@ pub(crate) fn from_json(py: Python<'_>, text: &str) -> PyResult<Shared> {
         let part = |part: &Part| {
             Ok(Cuboid::new(numbers(&grid, &part.base, 0)?, numbers(&grid, &part.sides, 1)?))
         };
-        let parts = parts.iter().map(part).collect::<PyResult<_>>()?;
-        hold(&mut built, number, parts).map_err(|error| value(format!("job {name}: {error}")))?;
+        let parts = parts.iter().map(part).collect::<PyResult<Vec<Cuboid>>>()?;
+        let placement = match parts[..] {
+            [whole] => Placement::Whole(whole),
+            _ => Placement::Parts(parts),
+        };
+        let held = built.allocate_at(number, placement);
+        held.map_err(|error| value(format!("job {name}: {error}")))?;
         jobs.add(&name, number);
     }
     for node in &state.failed {
@@ -108,7 +97,7 @@ pub(crate) fn from_json(py: Python<'_>, text: &str) -> PyResult<Shared> {
         }
         built.fail(grid.id(point)).map_err(value)?;
     }
-    Ok(Shared::new(built, jobs, read(py, &state.shape_rule)?, state.seed))
+    Ok(Shared::new(built, jobs, read(&state.shape_rule)?, state.seed))
 }
 
 /// Reads one number per axis.

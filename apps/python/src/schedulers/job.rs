@@ -1,16 +1,15 @@
 //! A job as schedulers and priority functions see it.
 
-use std::sync::Arc;
-
-use arrow_array::{ArrayRef, Float64Array, UInt16Array, UInt32Array, UInt64Array};
+use arrow_array::ArrayRef;
+use arrow_array::types::{Float64Type, UInt16Type, UInt32Type, UInt64Type};
+use pavior::Time;
 use pavior::scheduling::RunningJob;
 use pavior::workload::TimeUnit;
-use pavior::{Sides, Time};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::geometry;
-use crate::table::Table;
+use crate::table::{Table, column};
 
 /// A job, with its request and its estimated run time.
 #[pyclass(frozen, module = "pavior")]
@@ -108,33 +107,24 @@ pub(super) fn table(
     unit: TimeUnit,
 ) -> PyResult<Table> {
     let side = |axis: usize| -> ArrayRef {
-        let sides = jobs.iter().map(|job| job.request.shape);
-        let side = sides.map(|shape| shape.map(|sides: Sides| sides[axis]));
-        Arc::new(side.collect::<UInt16Array>())
+        column::<UInt16Type>(jobs.iter().map(|job| Some(job.request.shape?[axis])))
     };
-    let units = |of: fn(&pavior::workload::Job) -> Time| -> ArrayRef {
-        Arc::new(Float64Array::from_iter_values(jobs.iter().map(|job| unit.units(of(job)))))
+    let units = |times: &mut dyn Iterator<Item = Time>| -> ArrayRef {
+        column::<Float64Type>(times.map(|time| unit.units(time)))
     };
-    let whole = |of: fn(&pavior::workload::Job) -> u64| -> ArrayRef {
-        Arc::new(UInt64Array::from_iter_values(jobs.iter().map(|job| of(job))))
-    };
-    let nodes = jobs.iter().map(|job| job.request.nodes);
     let mut columns: Vec<(&str, ArrayRef)> = vec![
-        ("id", whole(|job| job.id.0)),
-        ("job", whole(|job| job.number)),
-        ("submit", units(|job| job.arrival)),
-        ("nodes", Arc::new(UInt32Array::from_iter_values(nodes))),
-        ("estimate", units(|job| job.estimate)),
+        ("id", column::<UInt64Type>(jobs.iter().map(|job| job.id.0))),
+        ("job", column::<UInt64Type>(jobs.iter().map(|job| job.number))),
+        ("submit", units(&mut jobs.iter().map(|job| job.arrival))),
+        ("nodes", column::<UInt32Type>(jobs.iter().map(|job| job.request.nodes))),
+        ("estimate", units(&mut jobs.iter().map(|job| job.estimate))),
         ("x", side(0)),
         ("y", side(1)),
         ("z", side(2)),
     ];
     if let Some(times) = times {
-        let of = |times: &mut dyn Iterator<Item = Time>| -> ArrayRef {
-            Arc::new(Float64Array::from_iter_values(times.map(|time| unit.units(time))))
-        };
-        columns.push(("start", of(&mut times.iter().map(|&(start, _)| start))));
-        columns.push(("estimated_end", of(&mut times.iter().map(|&(_, end)| end))));
+        columns.push(("start", units(&mut times.iter().map(|&(start, _)| start))));
+        columns.push(("estimated_end", units(&mut times.iter().map(|&(_, end)| end))));
     }
     Table::new(columns, unit.name)
 }

@@ -15,6 +15,7 @@ use pyo3::types::{PyBool, PyInt, PyTuple};
 
 use super::job::Job;
 use super::turn::{MachineView as PyView, Question, Queue, Running, TURN};
+use crate::arguments::shown;
 use crate::errors::{broken, value};
 use crate::strategies::{lasting, placement};
 
@@ -55,9 +56,8 @@ impl InPython {
 /// Reads an answer of `next`, which is None, an index of the queue, or an index and boxes.
 fn start(answer: &Bound<'_, PyAny>, grid: &Grid) -> PyResult<Option<Start>> {
     let wrong = || {
-        let said = answer.repr().map_or_else(|_| "something".into(), |repr| repr.to_string());
         let message = "`next` must return None, an index of the queue, or an index and boxes";
-        broken(answer.py(), format!("{message}, not {said}"))
+        broken(format!("{message}, not {}", shown(answer)))
     };
     if answer.is_none() {
         return Ok(None);

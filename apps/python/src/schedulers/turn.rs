@@ -63,10 +63,10 @@ impl Turn for Question<'_, '_> {
 scoped_thread_local!(pub(super) static mut TURN: for<'t> &'t mut dyn Turn);
 
 /// Accesses the question that this thread is asking.
-fn turn<T>(py: Python<'_>, look: impl FnOnce(&mut dyn Turn) -> PyResult<T>) -> PyResult<T> {
+fn turn<T>(look: impl FnOnce(&mut dyn Turn) -> PyResult<T>) -> PyResult<T> {
     if !TURN.is_set() {
         let message = "the queue, the running jobs and the view can be used only within `next`";
-        return Err(broken(py, message.into()));
+        return Err(broken(message));
     }
     TURN.with(look)
 }
@@ -96,12 +96,12 @@ pub(crate) struct Queue {
 
 #[pymethods]
 impl Queue {
-    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        turn(py, |turn| Ok(turn.queue().len()))
+    fn __len__(&self) -> PyResult<usize> {
+        turn(|turn| Ok(turn.queue().len()))
     }
 
-    fn __getitem__(&self, py: Python<'_>, index: isize) -> PyResult<Job> {
-        turn(py, |turn| {
+    fn __getitem__(&self, index: isize) -> PyResult<Job> {
+        turn(|turn| {
             let index = place(index, turn.queue().len())?;
             let job = turn.queue().get(index).cloned();
             let axes = turn.machine().grid().axes();
@@ -114,14 +114,14 @@ impl Queue {
         QueueIterator { unit: self.unit, next: AtomicU64::new(0) }
     }
 
-    fn __repr__(&self, py: Python<'_>) -> String {
-        told("Queue", self.__len__(py))
+    fn __repr__(&self) -> String {
+        told("Queue", self.__len__())
     }
 
     /// Returns a table of the jobs with the columns `id`, `job`, `submit`, `nodes`, `estimate`,
     /// `x`, `y` and `z`.
-    fn table(&self, py: Python<'_>) -> PyResult<Table> {
-        turn(py, |turn| table(&turn.queue().iter().collect::<Vec<_>>(), None, self.unit))
+    fn table(&self) -> PyResult<Table> {
+        turn(|turn| table(&turn.queue().iter().collect::<Vec<_>>(), None, self.unit))
     }
 }
 
@@ -138,9 +138,9 @@ impl QueueIterator {
         slf
     }
 
-    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Job>> {
+    fn __next__(&self) -> PyResult<Option<Job>> {
         let index = self.next.fetch_add(1, Ordering::Relaxed);
-        turn(py, |turn| {
+        turn(|turn| {
             let job =
                 usize::try_from(index).ok().and_then(|index| turn.queue().get(index)).cloned();
             let axes = turn.machine().grid().axes();
@@ -163,12 +163,12 @@ impl Running {
 
 #[pymethods]
 impl Running {
-    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        turn(py, |turn| Ok(turn.running().len()))
+    fn __len__(&self) -> PyResult<usize> {
+        turn(|turn| Ok(turn.running().len()))
     }
 
-    fn __getitem__(&self, py: Python<'_>, index: isize) -> PyResult<Job> {
-        turn(py, |turn| {
+    fn __getitem__(&self, index: isize) -> PyResult<Job> {
+        turn(|turn| {
             let axes = turn.machine().grid().axes();
             let index = place(index, turn.running().len())?;
             let running = turn.running().by_estimated_end().nth(index);
@@ -179,21 +179,21 @@ impl Running {
     }
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let jobs: Vec<Job> = turn(py, |turn| {
+        let jobs: Vec<Job> = turn(|turn| {
             let axes = turn.machine().grid().axes();
             Ok(turn.running().by_estimated_end().map(|running| self.job(running, axes)).collect())
         })?;
         Ok(PyTuple::new(py, jobs)?.try_iter()?.into_any())
     }
 
-    fn __repr__(&self, py: Python<'_>) -> String {
-        told("Running", self.__len__(py))
+    fn __repr__(&self) -> String {
+        told("Running", self.__len__())
     }
 
     /// Returns a table of the jobs, with the columns of the queue's table plus `start` and
     /// `estimated_end`.
-    fn table(&self, py: Python<'_>) -> PyResult<Table> {
-        turn(py, |turn| {
+    fn table(&self) -> PyResult<Table> {
+        turn(|turn| {
             let running: Vec<&RunningJob> = turn.running().by_estimated_end().collect();
             let times: Vec<(Time, Time)> =
                 running.iter().map(|running| (running.start, running.estimated_end())).collect();
@@ -211,7 +211,7 @@ pub(crate) struct MachineView {}
 impl MachineView {
     /// Asks about the job at an index of the queue.
     fn ask(py: Python<'_>, index: isize) -> PyResult<Result<(), Refusal>> {
-        turn(py, |turn| {
+        turn(|turn| {
             let length = turn.queue().len();
             let answer = turn.ask(place(index, length)?);
             if let Some(error) = turn.machine().error() {
@@ -236,26 +236,26 @@ impl MachineView {
 
     /// The name of the machine, such as `torus:8x8x8`.
     #[getter]
-    fn machine(&self, py: Python<'_>) -> PyResult<String> {
-        turn(py, |turn| Ok(turn.machine().grid().to_string()))
+    fn machine(&self) -> PyResult<String> {
+        turn(|turn| Ok(turn.machine().grid().to_string()))
     }
 
     /// The sides of the machine.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let grid = turn(py, |turn| Ok(*turn.machine().grid()))?;
+        let grid = turn(|turn| Ok(*turn.machine().grid()))?;
         geometry::tuple(py, grid.sides(), grid.axes())
     }
 
     /// The number of nodes that are free and healthy.
     #[getter]
-    fn free(&self, py: Python<'_>) -> PyResult<u32> {
-        turn(py, |turn| Ok(turn.machine().free().count()))
+    fn free(&self) -> PyResult<u32> {
+        turn(|turn| Ok(turn.machine().free().count()))
     }
 
     /// Returns the boxes of a running job, given its `id`. Returns None if the job holds none.
     fn boxes<'py>(&self, py: Python<'py>, id: u64) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let held = turn(py, |turn| {
+        let held = turn(|turn| {
             let placement = turn.machine().placement(JobId(id)).cloned();
             Ok(placement.map(|placement| (*turn.machine().grid(), placement)))
         })?;
@@ -264,12 +264,12 @@ impl MachineView {
 
     /// Returns a new array `[z, y, x]` that is True at free nodes. This requires numpy.
     fn occupancy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        turn(py, |turn| free_nodes(py, turn.machine().free()))
+        turn(|turn| free_nodes(py, turn.machine().free()))
     }
 
     /// Returns a copy of the machine for trying out a plan. Its jobs are named by their `id`.
     fn fork(&self, py: Python<'_>) -> PyResult<PyMachine> {
-        let machine = turn(py, |turn| Ok(turn.machine().clone()))?;
+        let machine = turn(|turn| Ok(turn.machine().clone()))?;
         if let Some(error) = machine.error() {
             return Err(failed(py, &error));
         }

@@ -126,7 +126,7 @@ pub(crate) fn judge(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Judgement> {
     let grid = match machine {
-        None => crate::errors::read(py, "mesh:3x3")?,
+        None => crate::errors::read("mesh:3x3")?,
         Some(machine) => self::machine(machine)?,
     };
     let (mut registry, raised) = (Registry::new(), Raised::default());

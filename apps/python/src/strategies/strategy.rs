@@ -37,7 +37,7 @@ impl InPython {
         let answer = self.object.bind(py).call_method1("find", (view, shape, request.nodes))?;
         let wrong = || {
             let words = "`find` must return None, a Box or a sequence of Box";
-            broken(py, format!("{words}, not {}", shown(&answer)))
+            broken(format!("{words}, not {}", shown(&answer)))
         };
         placement(&answer, &self.grid, wrong)
     }
@@ -131,7 +131,7 @@ pub(crate) fn selection(
     raised: Option<Raised>,
 ) -> PyResult<Selection> {
     if let Ok(name) = given.cast::<PyString>() {
-        return read(given.py(), name.to_str()?);
+        return read(name.to_str()?);
     }
     let strategy = given.py().import("pavior._strategy")?.getattr("Strategy")?;
     match given.cast::<PyType>() {

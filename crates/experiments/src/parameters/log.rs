@@ -10,6 +10,16 @@ use super::{
 
 const LOG: Parameter = Parameter { heading: Heading::Log, applies: Applies::Log, ..COMMON };
 
+/// The names of the parameters for reading a log, separated by spaces.
+const READING: &str = "first filter status lenient dependencies processors-per-node nodes-from \
+                       pieces log-format";
+
+/// Returns the parameter for reading a log that has this name.
+pub fn of_reading(key: &str) -> Option<&'static Parameter> {
+    let is_one = |name| READING.split(' ').any(|one| one == name);
+    super::ALL.iter().find(|parameter| is_one(parameter.name) && parameter.is_called(key))
+}
+
 /// A job log to replay.
 pub const TRACE: Parameter = Parameter {
     name: "trace",

@@ -29,7 +29,7 @@ use crate::{Catalogue, Given};
 
 pub use controls::{CONTROLS, Control, ControlKind, SKIP_UNSUPPORTED};
 pub use keywords::{declaration, experiment, help};
-pub use log::TRACE;
+pub use log::{TRACE, of_reading};
 pub use messages::COMMUNICATION;
 pub use page::page;
 pub use runs::{MACHINE, SCHEDULER, STRATEGY};

@@ -4,6 +4,7 @@ use pavior::answers::forecasts::{
     Effort, Experience, Forecaster, HORIZON, Kind, Obstacle, QueueForecast, Start,
 };
 use pavior::answers::json::Place;
+use pavior::experiments::parameters::of_reading;
 use pavior::experiments::{Environment, FIRST_INSTANT, Given, learn_log};
 use pavior::scheduling::{Dispatcher, Selection};
 use pavior::workload::{Job, Service, Shaper, TimeUnit};
@@ -11,11 +12,11 @@ use pavior::{Grid, JobId, Machine, Request, Stream, Time};
 use serde_json::{Value, json};
 
 use super::settings;
-use crate::args::{self, ForecastArgs, OfReading, StateArgs};
+use crate::args::{ForecastArgs, StateArgs};
 use crate::busy::{self, Busy, JobName};
 use crate::commands::unblock::WIDE;
 use crate::failure::Failure;
-use crate::output::{self, Format, Table};
+use crate::output::{Format, Reply, Table};
 use crate::progress::Bar;
 use crate::queue::{self, Rules, Waiting};
 use crate::{input, logs};
@@ -32,13 +33,11 @@ pub(super) fn run(args: &ForecastArgs, effort: Effort) -> Result<(), Failure> {
     let grid = input::machine(machine)?;
     let given = args.parameters.given()?;
     let seed = given.seed.unwrap_or(1);
-    let busy = match busy {
-        Some(path) => busy::read(path, grid)?,
-        None => Busy::none(grid),
-    };
+    let busy = busy::read(busy.as_deref(), grid)?;
     let mut rules = rules(&given, args, grid)?;
     let waiting = queue::read(queue, &busy, &mut rules)?;
-    let scheduler: Selection = named(args, "scheduler")?;
+    let named = |name: &'static str| args.parameters.value(name).unwrap_or_default();
+    let scheduler: Selection = input::name("--scheduler", named("scheduler"))?;
     let effort = Effort { seed, ..effort };
     let (mut forecaster, origin) = match past {
         None => (Forecaster::new(scheduler.clone(), effort), FIRST_INSTANT),
@@ -52,39 +51,27 @@ pub(super) fn run(args: &ForecastArgs, effort: Effort) -> Result<(), Failure> {
             learned?
         }
     };
-    let strategy = named(args, "strategy")?;
-    let machine = Machine::with_stream(grid, &strategy, Stream::new(seed, 0, "allocation"));
-    let machine = machine.map_err(|error| Failure::usage(error.to_string()))?;
-    let built = scheduler.build(());
-    let built = built.map_err(|error| Failure::usage(error.to_string()))?;
-    let clock = Clock { now: *now, origin };
-    let mut site = Site { busy: &busy, clock, forecaster: &mut forecaster, knows: past.is_some() };
+    let strategy = input::name("--strategy", named("strategy"))?;
+    let machine = Machine::with_stream(grid, &strategy, Stream::new(seed, 0, "allocation"))
+        .map_err(Failure::usage)?;
+    let built = scheduler.build(()).map_err(Failure::usage)?;
+    let (forecaster, knows) = (&mut forecaster, past.is_some());
+    let mut site = Site { busy: &busy, now: *now, origin, forecaster, knows };
     let mut dispatcher = Dispatcher::new(machine, built);
     site.hold(&mut dispatcher)?;
     let (ids, forecast) = site.answer(dispatcher, &waiting)?;
     let title = format!("{grid}, strategy {strategy}, scheduler {scheduler}");
     let past = past.is_some().then_some(forecast.experience);
     let story = Story { title, grid, now: *now, waiting, ids, forecast, past };
-    story.tell(Format::or_default(args.format))
-}
-
-/// Returns the selection typed for an option, or the option's default.
-fn named<T>(args: &ForecastArgs, name: &str) -> Result<T, Failure>
-where
-    T: std::str::FromStr<Err = pavior::BadName>,
-{
-    let default = args::OF_LOGS.iter().find(|(other, _)| *other == name).map(|(_, value)| *value);
-    let typed = args.parameters.typed(name).or(default).unwrap_or_default();
-    input::name(&format!("--{name}"), typed)
+    story.reply().print(Format::or_default(args.format), WIDE)
 }
 
 /// Returns the rules for reading requests. Fails if an option for reading logs is given without a
 /// log.
 fn rules(given: &Given, args: &ForecastArgs, grid: Grid) -> Result<Rules, Failure> {
-    if args.state.past.is_none()
-        && let Some(name) =
-            OfReading::NAMES.iter().find(|name| args.parameters.typed(name).is_some())
-    {
+    let settings = args.parameters.settings().into_iter();
+    let of_log = settings.map(|setting| setting.key).find(|key| of_reading(key).is_some());
+    if let Some(name) = of_log.filter(|_| args.state.past.is_none()) {
         return Err(Failure::usage(format!("--{name} applies only to the log of --past")));
     }
     let seed = given.seed.unwrap_or(1);
@@ -94,24 +81,13 @@ fn rules(given: &Given, args: &ForecastArgs, grid: Grid) -> Result<Rules, Failur
     Ok(Rules { grid, shaper, freedom: given.freedom.clone(), draw })
 }
 
-/// The current time, on the state's clock and on the forecaster's clock.
-#[derive(Clone, Copy)]
-struct Clock {
-    now: f64,
-    origin: Time,
-}
-
-impl Clock {
-    /// Converts a past time on the state's clock to a time on the forecaster's clock.
-    fn before(self, at: f64) -> Time {
-        TimeUnit::SECOND.time((self.now - at).clamp(0.0, 1e10))
-    }
-}
-
 /// The state of a machine and a forecaster for it.
 struct Site<'a> {
     busy: &'a Busy,
-    clock: Clock,
+    /// The current time on the state's clock.
+    now: f64,
+    /// The current time on the forecaster's clock.
+    origin: Time,
     forecaster: &'a mut Forecaster,
     /// True if a log of past runs was given.
     knows: bool,
@@ -121,22 +97,20 @@ impl Site<'_> {
     /// Assigns nodes to the running jobs. A job without a start time counts as just started.
     fn hold(&mut self, dispatcher: &mut Dispatcher) -> Result<(), Failure> {
         let (starts, ends) = (self.busy.starts()?, self.busy.ends()?);
-        let (users, now) = (self.busy.users()?, self.clock.now);
+        let (users, now) = (self.busy.users()?, self.now);
+        let length = |seconds: f64| TimeUnit::SECOND.time(seconds.clamp(0.0, 1e10));
         for (id, placement) in self.busy.state.held() {
             let place = id.0 as usize;
             let from = starts[place].unwrap_or(now).min(now);
-            let ran = self.clock.before(from);
-            let said = ends.of(*id).map(|end| TimeUnit::SECOND.time((end - from).clamp(0.0, 1e10)));
+            let said = ends.of(*id).map(|end| length(end - from));
             let job = (*id, Request::nodes(placement.nodes()), said, users[place]);
             let (job, kind) = self.job(job);
             self.forecaster.found(job.id, kind);
-            let start = self.clock.origin.since(ran);
-            let held = dispatcher.hold(job, start, placement.clone());
-            held.map_err(|error| Failure::usage(error.to_string()))?;
+            let start = self.origin.since(length(now - from));
+            dispatcher.hold(job, start, placement.clone()).map_err(Failure::usage)?;
         }
         for node in self.busy.state.failed() {
-            let failed = dispatcher.fail(node);
-            failed.map_err(|error| Failure::usage(error.to_string()))?;
+            dispatcher.fail(node).map_err(Failure::usage)?;
         }
         Ok(())
     }
@@ -157,12 +131,12 @@ impl Site<'_> {
             ids.push(fits.then_some(job.id));
             if fits {
                 self.forecaster.found(job.id, kind);
-                dispatcher.submit(job).map_err(|error| Failure::usage(error.to_string()))?;
+                dispatcher.submit(job).map_err(Failure::usage)?;
             }
         }
         let jobs: Vec<JobId> = ids.iter().copied().flatten().collect();
-        let forecast = self.forecaster.forecast_queue(&mut dispatcher, self.clock.origin, &jobs);
-        Ok((ids, forecast.map_err(|error| Failure::usage(error.to_string()))?))
+        let forecast = self.forecaster.forecast_queue(&mut dispatcher, self.origin, &jobs);
+        Ok((ids, forecast.map_err(Failure::usage)?))
     }
 
     /// Creates a job, with the properties used to find similar jobs. Without an estimate, its run
@@ -173,7 +147,7 @@ impl Site<'_> {
     ) -> (Job, Kind) {
         let estimate = said.or((!self.knows).then_some(ENDLESS));
         let kind = Kind { user, nodes: request.nodes, estimate };
-        let (number, arrival) = (id.0, self.clock.origin);
+        let (number, arrival) = (id.0, self.origin);
         let usual = || self.forecaster.past().usual(&kind).unwrap_or(ENDLESS);
         let estimate = estimate.unwrap_or_else(usual);
         let service = Service::Run(estimate);
@@ -195,20 +169,19 @@ struct Story {
 }
 
 impl Story {
-    fn tell(&self, format: Format) -> Result<(), Failure> {
-        match format {
-            Format::Json => output::json(&self.json()),
-            Format::Csv => {
-                let cell = |time: Option<f64>| time.map_or_else(String::new, |at| at.to_string());
-                let rows = self.rows().map(|(one, _, times)| {
-                    let mut row = vec![JobName::of(&one.name).raw(), one.request.nodes.to_string()];
-                    row.extend(times.map(|wait| cell(wait.map(|wait| self.now + wait))));
-                    row
-                });
-                let header = ["job", "nodes", "earliest", "median", "latest", "plan"];
-                output::csv(&header, &rows.collect::<Vec<_>>())
-            }
-            Format::Table => self.table(),
+    fn reply(&self) -> Reply<'static> {
+        let cell = |time: Option<f64>| time.map_or_else(String::new, |at| at.to_string());
+        let rows = self.rows().map(|(one, _, times)| {
+            let mut row = vec![JobName::of(&one.name).raw(), one.request.nodes.to_string()];
+            row.extend(times.map(|wait| cell(wait.map(|wait| self.now + wait))));
+            row
+        });
+        let header = &["job", "nodes", "earliest", "median", "latest", "plan"];
+        Reply {
+            json: self.json(),
+            csv: (header, rows.collect()),
+            sentences: vec![self.sentence()],
+            tables: vec![self.table()],
         }
     }
 
@@ -255,8 +228,7 @@ impl Story {
         })
     }
 
-    fn table(&self) -> Result<(), Failure> {
-        output::text(&self.sentence(), WIDE)?;
+    fn table(&self) -> Table {
         let shown = |wait: Option<f64>| {
             wait.map_or_else(|| "-".to_string(), |wait| format!("{:.1}", wait / 3600.0))
         };
@@ -274,7 +246,7 @@ impl Story {
             let name = JobName::of(&one.name).to_string();
             table.row([name, one.request.nodes.to_string()].into_iter().chain(times).collect());
         }
-        table.print(WIDE).map(drop)
+        table
     }
 
     fn sentence(&self) -> String {

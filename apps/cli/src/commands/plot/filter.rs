@@ -31,16 +31,22 @@ pub(super) fn read(typed: &str, table: &Table) -> Result<Conditions, Failure> {
     Ok(all)
 }
 
+/// Returns the parameter with a name.
+pub(super) fn parameter(name: &str) -> Result<&'static Parameter, BadName> {
+    let found = parameters::ALL.iter().find(|parameter| parameter.is_called(name));
+    found.ok_or_else(|| {
+        let known: Vec<&str> = parameters::ALL.iter().map(|parameter| parameter.name).collect();
+        unknown_name("parameter", name, &known)
+    })
+}
+
 fn condition(text: &str, table: &Table) -> Result<(usize, Vec<String>), BadName> {
     let Some((key, values)) = text.split_once('=') else {
         let reason = format!("`{text}` is not a valid condition; use one such as sides=uniform");
         return Err(BadName { reason, span: 0..text.len() });
     };
-    let Some(index) = parameters::ALL.iter().position(|parameter| parameter.is_called(key)) else {
-        let known: Vec<&str> = parameters::ALL.iter().map(|parameter| parameter.name).collect();
-        return Err(unknown_name("parameter", key, &known));
-    };
-    let parameter = &parameters::ALL[index];
+    let parameter = parameter(key)?;
+    let index = parameter.index();
     let column = parameter.column();
     if !table.columns.contains(&column) {
         let reason = format!("these results have no column `{column}`");

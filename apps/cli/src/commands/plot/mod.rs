@@ -120,11 +120,7 @@ fn of_results(path: &Path, reader: impl Read, args: &PlotArgs) -> Result<(), Fai
     let varying: Vec<&Parameter> = parameters::ALL.iter().filter(varies).collect();
     let usual = if varying.iter().any(|one| one.name == "load") { "load" } else { "strategy" };
     let x = args.chart.x.as_deref().unwrap_or(usual);
-    let Some(x) = parameters::ALL.iter().find(|parameter| parameter.is_called(x)) else {
-        let known: Vec<&str> = parameters::ALL.iter().map(|parameter| parameter.name).collect();
-        let bad = pavior::names::unknown_name("parameter", x, &known);
-        return Err(Failure::option("--x", x, 0, &bad));
-    };
+    let x = filter::parameter(x).map_err(|bad| Failure::option("--x", x, 0, &bad))?;
     let y = args.chart.y.as_deref().unwrap_or("turnaround");
     if !table.rows.iter().any(|row| row.metric == y) {
         let mut known: Vec<&str> = table.rows.iter().map(|row| row.metric.as_str()).collect();
@@ -246,31 +242,28 @@ fn of_placements(path: &Path, args: &PlotArgs) -> Result<(), Failure> {
         return Err(Failure::usage("placements do not include their machine: add --machine"));
     };
     let grid: Grid = input::machine(machine)?;
-    let (placed, named) = placements::read(BufReader::new(files::open(path)?), &grid)
+    let all = placements::read(BufReader::new(files::open(path)?), &grid)
         .map_err(|error| wrong(path, error))?;
-    let unit = options.unit.clone().or(named).unwrap_or_default();
+    let unit = options.unit.as_ref().or(all.unit.as_ref()).cloned().unwrap_or_default();
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let title = |usual: &str| args.title.clone().unwrap_or_else(|| format!("{usual}: {name}"));
     if !(options.seconds > 0.0 && options.seconds <= 3600.0) {
         return Err(Failure::usage("--seconds must be above 0 and at most 3600"));
     }
     if options.html {
-        return write_text(args, &page::of(path, &grid, &placed)?);
+        let page = page::of(&grid, all).map_err(|error| wrong(path, error))?;
+        return write_text(args, &page);
     }
+    let placed = &all.placed;
     let nodes = title("Running jobs and their nodes");
     let svg = if let Some(at) = options.at {
-        pavior::draw::instant(&nodes, &grid, &placed, at, &unit)
+        pavior::draw::instant(&nodes, &grid, placed, at, &unit)
     } else if options.animate {
-        pavior::draw::animation(&nodes, &grid, &placed, options.seconds, &unit)
+        pavior::draw::animation(&nodes, &grid, placed, options.seconds, &unit)
     } else {
         let ends = (options.from, options.to);
-        pavior::draw::schedule(
-            &title("Utilization and jobs over time"),
-            &grid,
-            &placed,
-            ends,
-            &unit,
-        )
+        let title = title("Utilization and jobs over time");
+        pavior::draw::schedule(&title, &grid, placed, ends, &unit)
     };
     write_text(args, &svg.map_err(|error| wrong(path, error))?)
 }
@@ -311,7 +304,7 @@ fn write_chart(args: &PlotArgs, chart: &Chart) -> Result<(), Failure> {
 
 fn write_text(args: &PlotArgs, text: &str) -> Result<(), Failure> {
     if let Some(out) = &args.out {
-        return files::write_whole(out, |file| file.write_all(text.as_bytes()));
+        return Ok(files::write_whole(out, |file| file.write_all(text.as_bytes()))?);
     }
     output::xml(text)
 }

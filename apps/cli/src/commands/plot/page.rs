@@ -1,15 +1,10 @@
 //! `pavior plot --html`: an HTML page that plays a schedule.
 
-use std::io::{BufRead, BufReader};
-use std::path::Path;
-
 use pavior::draw::Placed;
 use pavior::{Grid, Occupancy};
 use pavior_viewer::{CurvePoint, ScheduledJob};
-use serde_json::Value;
 
-use crate::failure::Failure;
-use crate::files;
+use super::placements::Placements;
 
 /// The limit on the number of events times the number of nodes. Above this limit, the largest free
 /// box is computed only if it remains until the next column of the schedule. Computing these boxes
@@ -20,21 +15,24 @@ const COLUMNS: f64 = 8192.0;
 /// The maximum number of jobs that a browser can play.
 const JOBS: usize = 200_000;
 
-/// Creates the page for the placements read from a file.
-pub(super) fn of(path: &Path, grid: &Grid, placed: &[Placed]) -> Result<String, Failure> {
-    let wrong = |reason: String| Failure::usage(format!("{}: {reason}", files::shown(path)));
+/// Creates the page.
+///
+/// # Errors
+/// Returns a message if the placements cannot be played.
+pub(super) fn of(
+    grid: &Grid,
+    Placements { placed, jobs, .. }: Placements,
+) -> Result<String, String> {
     if placed.is_empty() {
-        return Err(wrong("there is no placement to draw".to_string()));
+        return Err("there is no placement to draw".to_string());
     }
     if placed.len() > JOBS {
-        let reason = format!("{} jobs; a page can play at most {JOBS}", placed.len());
-        return Err(wrong(reason));
+        return Err(format!("{} jobs; a page can play at most {JOBS}", placed.len()));
     }
-    let names = names(path)?;
     let last = placed.iter().filter_map(|one| one.end).fold(0.0, f64::max);
     let jobs: Vec<ScheduledJob> = placed
         .iter()
-        .zip(names)
+        .zip(jobs)
         .map(|(one, (name, submit))| ScheduledJob {
             name,
             submit: submit.unwrap_or(one.start),
@@ -45,29 +43,14 @@ pub(super) fn of(path: &Path, grid: &Grid, placed: &[Placed]) -> Result<String, 
         })
         .collect();
     if let Some(job) = jobs.iter().find(|job| !(job.start.is_finite() && job.end.is_finite())) {
-        return Err(wrong(format!("job {}: a time is not finite", job.name)));
+        return Err(format!("job {}: a time is not finite", job.name));
     }
-    let samples = samples(grid, placed, &jobs).map_err(wrong)?;
+    let samples = samples(grid, &placed, &jobs)?;
     Ok(pavior_viewer::schedule(&grid.to_string(), &jobs, &samples))
 }
 
 fn coordinates(grid: &Grid, part: &pavior::Cuboid) -> (Vec<u16>, Vec<u16>) {
     (part.base[..grid.axes()].to_vec(), part.sides[..grid.axes()].to_vec())
-}
-
-/// Reads the names of the jobs and their submit times, line by line.
-fn names(path: &Path) -> Result<Vec<(Value, Option<f64>)>, Failure> {
-    let mut names = Vec::new();
-    for line in BufReader::new(files::open(path)?).lines() {
-        let line = line?;
-        if let Ok(mut value) = serde_json::from_str::<Value>(&line) {
-            // A job that was moved did not wait a second time.
-            let waits = value.get("moved").is_none();
-            let submit = value.get("submit").and_then(Value::as_f64).filter(|_| waits);
-            names.push((value["job"].take(), submit));
-        }
-    }
-    Ok(names)
 }
 
 /// Returns the state of the machine after every start and end that changes it. If there are too

@@ -6,21 +6,28 @@ use pavior::draw::Placed;
 use pavior::{Cuboid, Grid, json};
 use serde_json::Value;
 
-/// Reads placements. Also returns the unit of their times, if the first placement specifies one.
+/// Placements from a file.
+#[derive(Default)]
+pub(super) struct Placements {
+    pub(super) placed: Vec<Placed>,
+    /// The name of each placement's job, and its submit time, unless the job has moved there.
+    pub(super) jobs: Vec<(Value, Option<f64>)>,
+    /// The unit of times, if the first placement specifies it.
+    pub(super) unit: Option<String>,
+}
+
+/// Reads placements.
 ///
 /// # Errors
 /// Returns a message that shows the first line that is not a placement on this machine.
-pub(super) fn read(
-    input: impl BufRead,
-    grid: &Grid,
-) -> Result<(Vec<Placed>, Option<String>), String> {
-    let (mut all, mut unit) = (Vec::new(), None);
+pub(super) fn read(input: impl BufRead, grid: &Grid) -> Result<Placements, String> {
+    let mut all = Placements::default();
     for (number, line) in input.lines().enumerate() {
         let line = line.map_err(|error| error.to_string())?;
         if line.trim().is_empty() {
             continue;
         }
-        let value: Value =
+        let mut value: Value =
             json::read(line.as_bytes()).map_err(|error| format!("line {}: {error}", number + 1))?;
         let placed = placed(&value, grid).ok_or_else(|| {
             format!(
@@ -28,12 +35,16 @@ pub(super) fn read(
                 number + 1
             )
         })?;
-        if all.is_empty() {
-            unit = value.get("unit").and_then(Value::as_str).map(String::from);
+        if all.placed.is_empty() {
+            all.unit = value.get("unit").and_then(Value::as_str).map(String::from);
         }
-        all.push(placed);
+        // A job that has moved has not waited again.
+        let waits = value.get("moved").is_none();
+        let submit = value.get("submit").and_then(Value::as_f64).filter(|_| waits);
+        all.jobs.push((value["job"].take(), submit));
+        all.placed.push(placed);
     }
-    Ok((all, unit))
+    Ok(all)
 }
 
 fn placed(value: &Value, grid: &Grid) -> Option<Placed> {

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use pavior::experiments::{Point, RunRecord};
 use pavior::simulation::{Fate, JobRecord};
 use pavior::workload::TimeUnit;
 use pavior::{Grid, Placement, Time};
@@ -22,19 +23,15 @@ fn stretch(turnaround: Time, run: Time) -> f64 {
 
 /// Writes `jobs.csv`, which lists completed jobs, and rejected jobs with `success` 0. Node ids are
 /// row-major.
-pub(super) fn jobs_csv(
-    grid: &Grid,
-    unit: TimeUnit,
-    records: &[JobRecord],
-    out: &mut dyn Write,
-) -> io::Result<()> {
+pub(super) fn jobs_csv(point: &Point, record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
+    let (grid, unit) = (point.settings().machine, point.unit());
     writeln!(
         out,
         "job_id,workload_name,profile,submission_time,requested_number_of_resources,\
          requested_time,success,final_state,starting_time,execution_time,finish_time,\
          waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,metadata"
     )?;
-    for JobRecord { job, fate, .. } in records {
+    for JobRecord { job, fate, .. } in &record.jobs {
         let (submit, estimate) = (time(unit, job.arrival), time(unit, job.estimate));
         let known = format!(
             "{},pavior,{},{submit},{},{estimate}",
@@ -56,7 +53,7 @@ pub(super) fn jobs_csv(
                     length(*end),
                     length(start.since(job.arrival)),
                     length(turnaround),
-                    intervals(grid, placement),
+                    intervals(&grid, placement),
                 )?;
             }
             // Batsim has no state for jobs that were neither completed nor rejected.
@@ -108,17 +105,13 @@ impl MeanAndMax {
 /// are not simulated (energy, power states, Batsim's own computing time) are omitted. Means cover
 /// the finished jobs. As in Batsim, the makespan is the time of the last completion on the log's
 /// own clock. Jobs that had not departed when the run ended are omitted, as in `jobs.csv`.
-pub(super) fn schedule(
-    grid: &Grid,
-    unit: TimeUnit,
-    records: &[JobRecord],
-    out: &mut dyn Write,
-) -> io::Result<()> {
+pub(super) fn schedule(point: &Point, record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
+    let unit = point.unit();
     let mut waiting = MeanAndMax::default();
     let mut turnaround = MeanAndMax::default();
     let mut slowdown = MeanAndMax::default();
     let (mut makespan, mut rejected) = (Time::ZERO, 0_u64);
-    for JobRecord { job, fate, .. } in records {
+    for JobRecord { job, fate, .. } in &record.jobs {
         match fate {
             Fate::Rejected(_) => rejected += 1,
             Fate::Started { start, end: Some(end), .. } => {
@@ -141,7 +134,7 @@ pub(super) fn schedule(
         "mean_slowdown": number(slowdown.mean()),
         "mean_turnaround_time": number(turnaround.mean()),
         "mean_waiting_time": number(waiting.mean()),
-        "nb_computing_machines": grid.nodes(),
+        "nb_computing_machines": point.settings().machine.nodes(),
         "nb_jobs": jobs,
         "nb_jobs_finished": finished,
         "nb_jobs_killed": 0,

@@ -4,37 +4,40 @@ mod batsim;
 mod swf;
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
+use pavior::Time;
 use pavior::answers::json::Place;
 use pavior::experiments::{InputRequest, Point, Recording, RunRecord, Specification};
 use pavior::files::FileUses;
 use pavior::simulation::{JobRecord, Stay};
-use pavior::workload::TimeUnit;
-use pavior::{Grid, Time};
 use serde_json::{Value, json};
 
 use crate::args::ResultArgs;
 use crate::failure::Failure;
 use crate::files;
 
-/// The kinds of files written for a combination.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    JobsCsv,
-    Schedule,
-    Swf,
-    Placements,
-    Channels,
-    Heatmap,
+/// Writes a file of a combination.
+type Write = fn(&Point, &RunRecord, &mut dyn io::Write) -> io::Result<()>;
+
+/// The options for files, in order.
+fn options(args: &ResultArgs) -> [(&'static str, &Option<PathBuf>, Write); 6] {
+    [
+        ("--jobs-csv", &args.jobs_csv, batsim::jobs_csv),
+        ("--schedule", &args.schedule, batsim::schedule),
+        ("--swf", &args.swf, swf::log),
+        ("--placements", &args.placements, placements),
+        ("--channels", &args.channels, channels),
+        ("--heatmap", &args.heatmap, heatmap),
+    ]
 }
 
 /// The properties of a combination that may occur in file names.
 const MARKS: [&str; 3] = ["strategy", "scheduler", "load"];
 
 /// The files to write. They are checked before anything runs.
-pub(crate) struct Files(Vec<(Kind, &'static str, PathBuf)>);
+pub(crate) struct Files(Vec<(&'static str, PathBuf, Write)>);
 
 impl Files {
     /// Plans the files to write.
@@ -43,26 +46,17 @@ impl Files {
     /// Returns an error if a file name does not distinguish the combinations, or if a file cannot
     /// be written.
     pub(crate) fn plan(args: &ResultArgs, specification: &Specification) -> Result<Files, Failure> {
-        let options = [
-            (Kind::JobsCsv, "--jobs-csv", &args.jobs_csv),
-            (Kind::Schedule, "--schedule", &args.schedule),
-            (Kind::Swf, "--swf", &args.swf),
-            (Kind::Placements, "--placements", &args.placements),
-            (Kind::Channels, "--channels", &args.channels),
-            (Kind::Heatmap, "--heatmap", &args.heatmap),
-        ];
-        let given = |(kind, option, path): (Kind, &'static str, &Option<PathBuf>)| {
-            path.clone().map(|path| (kind, option, path))
-        };
-        let files: Vec<_> = options.into_iter().filter_map(given).collect();
-        for (index, (kind, option, path)) in files.iter().enumerate() {
-            if let Some((_, other, _)) = files[..index].iter().find(|(_, _, other)| other == path) {
+        let given =
+            |(option, path, write): (_, &Option<PathBuf>, _)| Some((option, path.clone()?, write));
+        let files: Vec<_> = options(args).into_iter().filter_map(given).collect();
+        for (index, (option, path, _)) in files.iter().enumerate() {
+            if let Some((other, ..)) = files[..index].iter().find(|(_, other, _)| other == path) {
                 return Err(Failure::usage(format!(
                     "{other} and {option} name the same file, {}",
                     files::shown(path)
                 )));
             }
-            let of_messages = matches!(kind, Kind::Channels | Kind::Heatmap);
+            let of_messages = ["--channels", "--heatmap"].contains(option);
             let silent = |point: &Point| {
                 let jobs = point.settings().jobs();
                 jobs.is_none_or(|jobs| jobs.network.is_none() || jobs.log().is_some())
@@ -76,7 +70,7 @@ impl Files {
             let moves = |point: &Point| {
                 point.settings().jobs().is_some_and(|jobs| jobs.migration.is_some())
             };
-            if matches!(kind, Kind::JobsCsv) && specification.points.iter().any(moves) {
+            if *option == "--jobs-csv" && specification.points.iter().any(moves) {
                 return Err(Failure::usage(format!(
                     "{option} has one set of nodes per job, but a job that moves has several: use \
                      --placements"
@@ -85,7 +79,7 @@ impl Files {
             check_name(option, path, specification)?;
         }
         overwrites_nothing(&files, specification)?;
-        for (_, _, path) in &files {
+        for (_, path, _) in &files {
             for point in &specification.points {
                 files::check_writable(&named(path, point))?;
             }
@@ -105,9 +99,9 @@ impl Files {
     ) -> Result<(), Failure> {
         for (index, record) in recording.into_records() {
             let point = &specification.points[index];
-            for (kind, _, path) in &self.0 {
+            for (_, path, write) in &self.0 {
                 let path = named(path, point);
-                files::write_whole(&path, |out| kind.write(point, &record, out))?;
+                files::write_whole(&path, |out| write(point, &record, out))?;
             }
         }
         Ok(())
@@ -116,7 +110,7 @@ impl Files {
 
 /// Checks that no file is an input or another output.
 fn overwrites_nothing(
-    files: &[(Kind, &'static str, PathBuf)],
+    files: &[(&'static str, PathBuf, Write)],
     specification: &Specification,
 ) -> Result<(), Failure> {
     let mut plan = FileUses::new();
@@ -133,7 +127,7 @@ fn overwrites_nothing(
             }
         }
     }
-    for (_, option, path) in files {
+    for (option, path, _) in files {
         let names: BTreeSet<PathBuf> =
             specification.points.iter().map(|point| named(path, point)).collect();
         plan = names.into_iter().fold(plan, |plan, name| plan.writes(option, name));
@@ -185,49 +179,30 @@ fn combination(point: &Point) -> String {
     format!("{}, {}", value("strategy"), value("scheduler"))
 }
 
-impl Kind {
-    fn write(self, point: &Point, record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
-        let grid = point.settings().machine;
-        let (unit, jobs) = (point.unit(), record.jobs.as_slice());
-        match self {
-            Kind::JobsCsv => batsim::jobs_csv(&grid, unit, jobs, out),
-            Kind::Schedule => batsim::schedule(&grid, unit, jobs, out),
-            Kind::Swf => swf::log(&grid, unit, &combination(point), jobs, out),
-            Kind::Placements => placements(&grid, unit, jobs, out),
-            Kind::Channels | Kind::Heatmap => self.write_channels(point, record, out),
-        }
-    }
+/// Writes the load of every channel as CSV.
+fn channels(_: &Point, record: &RunRecord, out: &mut dyn io::Write) -> io::Result<()> {
+    let Some((load, cycles)) = &record.channels else { return Ok(()) };
+    let mut text = String::new();
+    load.write_csv(&mut text, *cycles).map_err(io::Error::other)?;
+    out.write_all(text.as_bytes())
+}
 
-    fn write_channels(
-        self,
-        point: &Point,
-        record: &RunRecord,
-        out: &mut dyn Write,
-    ) -> io::Result<()> {
-        let Some((load, cycles)) = &record.channels else { return Ok(()) };
-        let mut text = String::new();
-        if self == Kind::Channels {
-            load.write_csv(&mut text, *cycles).map_err(io::Error::other)?;
-        } else {
-            let jobs = point.get("load").map(|load| format!(", load {load}")).unwrap_or_default();
-            let title = format!("Utilization of each channel: {}{jobs}", combination(point));
-            text = pavior::draw::heatmap(load, *cycles, &title);
-        }
-        out.write_all(text.as_bytes())
-    }
+/// Draws the load of every channel.
+fn heatmap(point: &Point, record: &RunRecord, out: &mut dyn io::Write) -> io::Result<()> {
+    let Some((load, cycles)) = &record.channels else { return Ok(()) };
+    let jobs = point.get("load").map(|load| format!(", load {load}")).unwrap_or_default();
+    let title = format!("Utilization of each channel: {}{jobs}", combination(point));
+    out.write_all(pavior::draw::heatmap(load, *cycles, &title).as_bytes())
 }
 
 /// Writes JSON lines for the jobs that started, in order of start time. A job that was moved has
 /// one line per place. Each line but the first contains the number of the move that led to it,
 /// counted from 1.
-fn placements(
-    grid: &Grid,
-    unit: TimeUnit,
-    records: &[JobRecord],
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn placements(point: &Point, record: &RunRecord, out: &mut dyn io::Write) -> io::Result<()> {
+    let (grid, unit) = (point.settings().machine, point.unit());
     let stays = |record| JobRecord::stays(record).enumerate();
-    let mut started: Vec<_> = records
+    let mut started: Vec<_> = record
+        .jobs
         .iter()
         .flat_map(|record| stays(record).map(move |(moved, stay)| (stay, record, moved)))
         .collect();
@@ -240,7 +215,7 @@ fn placements(
             "start": number(start),
             "end": end.map(number),
             "nodes": placement.nodes(),
-            "parts": Place::all(grid, placement.parts()),
+            "parts": Place::all(&grid, placement.parts()),
             "unit": unit.name,
         });
         if moved > 0 {

@@ -2,21 +2,19 @@
 
 use std::io::{self, Write};
 
+use pavior::Time;
+use pavior::experiments::{Point, RunRecord};
 use pavior::simulation::{Fate, JobRecord};
 use pavior::workload::TimeUnit;
 use pavior::workload::traces::{Header, Record, Tags, swf};
-use pavior::{Grid, Time};
+
+use super::combination;
 
 /// Creates a log of completed jobs (status 1) and rejected jobs (status 5), in order of submission.
 /// If the time unit is not the second, one second in the log stands for one unit.
-pub(super) fn log(
-    grid: &Grid,
-    unit: TimeUnit,
-    by: &str,
-    records: &[JobRecord],
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let outcomes: Vec<_> = records.iter().filter_map(|record| outcome(unit, record)).collect();
+pub(super) fn log(point: &Point, record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
+    let (grid, unit, by) = (point.settings().machine, point.unit(), combination(point));
+    let outcomes: Vec<_> = record.jobs.iter().filter_map(|job| outcome(unit, job)).collect();
     let mut header = Header::default();
     let version = env!("CARGO_PKG_VERSION");
     header.push("Version", "2.2");

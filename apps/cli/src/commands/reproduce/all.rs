@@ -19,8 +19,7 @@ pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
         verdicts.push(one(paper, &paper.name, &out.join(&paper.name), args)?);
     }
     let from = provenance(ALL, args);
-    let files = pavior_studies::files(&verdicts, &from)
-        .map_err(|error| Failure::Other(error.to_string()))?;
+    let files = pavior_studies::files(&verdicts, &from).map_err(Failure::other)?;
     for file in files.iter().chain([&studies::index(&verdicts, args.quick, &from)]) {
         files::write_whole(&out.join(&file.name), |out| out.write_all(&file.bytes))?;
     }

@@ -34,7 +34,7 @@ pub(super) fn run(paper: &Paper, args: &ReproduceArgs, out: &Path) -> Result<(),
         let lead = readings.lead(paper, args.quick);
         let mut files = specification.publish(samples, &from, lead, sections)?;
         let own = tables(readings, &ranking);
-        files.extend(own.map_err(|error| Failure::Other(error.to_string()))?);
+        files.extend(own.map_err(Failure::other)?);
         Ok(files)
     })?;
     print::alternatives(args.sweep.format, readings, &ranking)

@@ -43,13 +43,7 @@ fn tell(format: Format, judged: &[JudgedLog]) -> Result<(), Failure> {
     let rows: Vec<Vec<String>> = judged.iter().map(JudgedLog::cells).collect();
     match format {
         Format::Csv => output::csv(&JudgedLog::COLUMNS, &rows),
-        Format::Json => {
-            let object = |row: &Vec<String>| -> serde_json::Value {
-                let pairs = JudgedLog::COLUMNS.iter().zip(row);
-                pairs.map(|(name, cell)| (name.to_string(), typed(cell))).collect()
-            };
-            output::json(&rows.iter().map(object).collect())
-        }
+        Format::Json => output::json(&output::objects(&JudgedLog::COLUMNS, &rows)),
         Format::Table => {
             let columns: [(&str, &str); 13] = [
                 ("log", "log"),
@@ -76,15 +70,5 @@ fn tell(format: Format, judged: &[JudgedLog]) -> Result<(), Failure> {
             output::plain("\n")?;
             output::text(&forecasts::in_words(judged), output::width())
         }
-    }
-}
-
-/// Converts a cell to JSON: a number, a boolean, or a word.
-fn typed(cell: &str) -> serde_json::Value {
-    match (cell, cell.parse::<f64>()) {
-        ("", _) => serde_json::Value::Null,
-        ("yes" | "no", _) => (cell == "yes").into(),
-        (_, Ok(number)) => number.into(),
-        (_, Err(_)) => cell.into(),
     }
 }

@@ -118,8 +118,7 @@ fn one(paper: &Paper, given: &str, out: &Path, args: &ReproduceArgs) -> Result<V
         let sections = studies::sections(&own);
         let mut files = specification.publish(samples, &from, paper.lead(args.quick), sections)?;
         let all = std::slice::from_ref(&own);
-        files
-            .extend(studies::files(all, &from).map_err(|error| Failure::Other(error.to_string()))?);
+        files.extend(studies::files(all, &from).map_err(Failure::other)?);
         verdicts = Some(own);
         Ok(files)
     })?;

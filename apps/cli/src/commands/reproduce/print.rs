@@ -55,28 +55,30 @@ fn csv(
     write: impl FnOnce(&mut dyn std::io::Write) -> Result<(), csv::Error>,
 ) -> Result<(), Failure> {
     let mut bytes = Vec::new();
-    write(&mut bytes).map_err(|error| Failure::Other(error.to_string()))?;
+    write(&mut bytes).map_err(Failure::other)?;
     output::plain(&String::from_utf8_lossy(&bytes))
 }
 
 fn rows(all: &[Statement]) -> Result<(), Failure> {
-    let mut table = Table::new(&["id", "verdict", "ours", "paper", "ratio"], 4);
-    for one in all {
+    let row = |one: &Statement| {
         let ratio = one.ratio.map_or(String::new(), |ratio| format!("{ratio:.3}"));
         let verdict = one.verdict.word().to_string();
-        table.row(vec![one.id.clone(), verdict, one.number(), one.paper.clone(), ratio]);
-    }
-    table.print(output::width())?;
-    output::plain("\n")
+        vec![one.id.clone(), verdict, one.number(), one.paper.clone(), ratio]
+    };
+    paragraph(Table::new(&["id", "verdict", "ours", "paper", "ratio"], 4), all.iter().map(row))
 }
 
 fn counts<'c>(all: impl Iterator<Item = &'c StatementCount>) -> Result<(), Failure> {
-    let mut table = Table::new(&["statement", "verdict", "rows", "paper's claim"], 4);
-    for one in all {
+    let row = |one: &StatementCount| {
         let verdict = one.verdict().word().to_string();
-        table.row(vec![one.id.clone(), verdict, one.in_words(), one.claim.clone()]);
-    }
-    table.print(output::width())?;
+        vec![one.id.clone(), verdict, one.in_words(), one.claim.clone()]
+    };
+    paragraph(Table::new(&["statement", "verdict", "rows", "paper's claim"], 4), all.map(row))
+}
+
+/// Prints a table, then an empty line.
+fn paragraph(table: Table, rows: impl Iterator<Item = Vec<String>>) -> Result<(), Failure> {
+    table.with_rows(rows).print(output::width())?;
     output::plain("\n")
 }
 
@@ -106,10 +108,7 @@ pub(super) fn alternatives(
             };
             let header: Vec<String> = header.iter().map(short).collect();
             let header: Vec<&str> = header.iter().map(String::as_str).collect();
-            let mut table = Table::new(&header, 1).with_words(header.len() - 1);
-            for line in lines {
-                table.row(line);
-            }
+            let table = Table::new(&header, 1).with_words(header.len() - 1).with_rows(lines);
             let hidden = table.print(output::width())?;
             output::plain("\n")?;
             for sentence in readings.conclusions(ranking) {

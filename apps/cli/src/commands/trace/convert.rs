@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pavior::experiments::read_log;
 use pavior::files::FileUses;
 use pavior::workload::traces::{Format, link_sessions};
 use pavior::workload::{Selection, ShapeRule, Shaper};
@@ -10,11 +11,12 @@ use super::Log;
 use crate::args::ConvertArgs;
 use crate::commands::simulate::say_note;
 use crate::failure::Failure;
-use crate::{files, input, logs};
+use crate::{files, input};
 
 pub(super) fn run(args: &ConvertArgs) -> Result<(), Failure> {
     FileUses::new().reads("", &args.from).writes("", &args.to).check()?;
-    let mut trace = Arc::new(logs::read(&args.from, &args.read)?);
+    let options = args.read.given()?.reading();
+    let mut trace = Arc::new(read_log(&args.from, &options, files::lines())?);
     let grid = args.machine.as_deref().map(input::machine).transpose()?;
     if let Some(grid) = grid {
         trace = trace.for_machine(grid.nodes().into());

@@ -5,6 +5,7 @@ mod replay;
 
 use std::fmt::Write;
 
+use pavior::experiments::summarize_log;
 use pavior::files::FileUses;
 use pavior::text::shown;
 use pavior::workload::inspect::{Bin, Class, Clock, LineNumbers, LogSummary, Spread, Week};
@@ -14,7 +15,7 @@ use self::replay::Example;
 use crate::args::InspectArgs;
 use crate::failure::Failure;
 use crate::output::{self, Format};
-use crate::{files, input, logs};
+use crate::{files, input};
 
 /// The information to print about a log.
 struct Inspection<'s> {
@@ -28,7 +29,8 @@ struct Inspection<'s> {
 pub(super) fn run(args: &InspectArgs) -> Result<(), Failure> {
     let machine = args.machine.as_deref().map(input::machine).transpose()?;
     let nodes = machine.map(|grid| u64::from(grid.nodes()));
-    let summary = logs::summarize(&args.file, &args.read, nodes)?;
+    let options = args.read.given()?.reading();
+    let summary = summarize_log(&args.file, &options, files::lines(), nodes)?;
     let inspection = Inspection {
         name: files::shown(&args.file),
         summary: &summary,
@@ -42,20 +44,19 @@ pub(super) fn run(args: &InspectArgs) -> Result<(), Failure> {
         }
         files::check_drawing("--html", path, &["html"])?;
         FileUses::new().reads("", &args.file).writes("--html", path).check()?;
-        return files::write_whole(path, |out| out.write_all(page.as_bytes()));
+        return Ok(files::write_whole(path, |out| out.write_all(page.as_bytes()))?);
     }
     match Format::or_default(args.format) {
         Format::Json => {
-            let value = serde_json::to_value(&summary)
-                .map_err(|error| Failure::Other(format!("cannot write JSON: {error}")));
-            let mut value = value?;
+            let mut value = serde_json::to_value(&summary)
+                .map_err(|error| Failure::Other(format!("cannot write JSON: {error}")))?;
             value["examples"] = json!(inspection.examples);
             value["replay"] = json!(inspection.replay);
             output::json(&value)
         }
         Format::Csv => csv(&summary),
         Format::Table => {
-            let text = table(&inspection).map_err(|error| Failure::Other(error.to_string()))?;
+            let text = table(&inspection).map_err(Failure::other)?;
             output::plain(&text)
         }
     }

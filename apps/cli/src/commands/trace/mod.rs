@@ -45,7 +45,7 @@ impl Log {
             ))
         })?;
         let gzip = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
-        files::write_whole(path, |out| {
+        Ok(files::write_whole(path, |out| {
             if gzip {
                 let mut encoder = GzEncoder::new(out, Compression::default());
                 self.write_to(&mut encoder, format)?;
@@ -53,7 +53,7 @@ impl Log {
             } else {
                 self.write_to(out, format)
             }
-        })
+        })?)
     }
 
     fn write_to(&self, out: &mut dyn Write, format: Format) -> io::Result<()> {

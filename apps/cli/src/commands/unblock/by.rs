@@ -4,9 +4,9 @@ use pavior::answers::{Prospect, Room, RoomPlan, SearchLimits, room_by};
 use pavior::{Cuboid, JobId, Time};
 use serde_json::{Value, json};
 
-use super::{Story, WIDE, jobs};
+use super::{Story, WIDE, jobs, list};
 use crate::failure::Failure;
-use crate::output::{self, Format, Table};
+use crate::output::{Reply, Table};
 
 /// The number of parts of a unit to which losses are rounded.
 const PARTS: f64 = 1000.0;
@@ -33,26 +33,17 @@ impl Story {
         let answer = room_by(&self.snapshot, room, ends.rank_at(by), prospect, limits);
         let time = |rank: &Time| (*rank > Time::ZERO).then(|| ends.at(*rank));
         let told = Told { story: self, plan: answer.plan.as_ref(), proven: answer.proven };
-        match self.format {
-            Format::Json => output::json(&told.json(by, time)),
-            Format::Csv => output::csv(&HEADER, &told.rows(time)),
-            Format::Table => {
-                output::text(&told.sentence(by, limits), WIDE)?;
-                let rows = told.rows(time);
-                if rows.is_empty() {
-                    return Ok(());
-                }
-                let mut table = Table::new(&HEADER, 4);
-                for row in rows {
-                    table.row(row);
-                }
-                table.print(WIDE).map(drop)
-            }
-        }
+        let header = ["job", "from", "to", "when"];
+        let rows = told.rows(time);
+        let reply = Reply {
+            json: told.json(by, time),
+            tables: Vec::from_iter(Table::of_words(&header, &rows)),
+            csv: (&header, rows),
+            sentences: vec![told.sentence(by, limits)],
+        };
+        reply.print(self.format, WIDE)
     }
 }
-
-const HEADER: [&str; 4] = ["job", "from", "to", "when"];
 
 /// An answer, with all data needed to print it.
 struct Told<'a> {
@@ -86,9 +77,7 @@ impl Told<'_> {
     /// Returns one row for each job that is moved or requeued. Requeued jobs come first.
     fn rows(&self, time: impl Fn(&Time) -> Option<Value>) -> Vec<Vec<String>> {
         let (story, Some(plan)) = (self.story, self.plan) else { return Vec::new() };
-        let list = |boxes: &[Cuboid]| {
-            boxes.iter().map(|at| story.words(at)).collect::<Vec<_>>().join("; ")
-        };
+        let list = |boxes: &[Cuboid]| list(story.snapshot.grid(), boxes);
         let held = |job: JobId| {
             let mut jobs = story.snapshot.jobs();
             jobs.find(|(other, _)| *other == job).map_or_else(String::new, |(_, parts)| list(parts))

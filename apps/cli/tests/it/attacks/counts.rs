@@ -1,43 +1,21 @@
 //! Tests numbers that could cause endless loops or huge allocations. Each is rejected with a
 //! message, or the command ends within a gigabyte of address space.
 
-use std::process::{Command, Stdio};
-
-use crate::tries::{Outcome, fault, run};
+use super::{attacked, within};
+use crate::tries::{Outcome, fault, with_option};
+use crate::words;
 
 const MOST: &str = "18446744073709551615";
 
-/// Creates a `pavior` command with a limit on its address space.
-fn within(kibibytes: u64, arguments: &[&str]) -> Command {
-    let mut command = Command::new("sh");
-    command.args(["-c", &format!("ulimit -v {kibibytes} && exec \"$@\""), "sh"]);
-    command.arg(env!("CARGO_BIN_EXE_pavior")).args(arguments);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-    command
-}
-
-const SIMULATE: &[&str] =
-    &["simulate", "--machine", "mesh:4x4", "-s", "ff", "--jobs", "20", "--replications", "1"];
-const PRECISE: &[&str] = &[
-    "simulate",
-    "--machine",
-    "mesh:4x4",
-    "-s",
-    "ff",
-    "--jobs",
-    "20",
-    "--precision",
-    "0.05",
-    "--max-replications",
-    "20",
-];
-const BENCH: &[&str] = &["bench", "--machine", "mesh:4x4", "-s", "ff", "--attempts", "50"];
-const UNBLOCK: &[&str] =
-    &["unblock", "--machine", "mesh:4x4", "--busy", "/dev/null", "--shape", "2x2"];
+const SIMULATE: &str = "simulate --machine mesh:4x4 -s ff --jobs 20 --replications 1";
+const PRECISE: &str =
+    "simulate --machine mesh:4x4 -s ff --jobs 20 --precision 0.05 --max-replications 20";
+const BENCH: &str = "bench --machine mesh:4x4 -s ff --attempts 50";
+const UNBLOCK: &str = "unblock --machine mesh:4x4 --busy /dev/null --shape 2x2";
 
 /// Commands with a number that either has a limit, above which it is rejected, or may have any
 /// value.
-const COUNTS: &[(&[&str], &str, &str)] = &[
+const COUNTS: &[(&str, &str, &str)] = &[
     (BENCH, "--warmup", MOST),
     (BENCH, "--warmup", "10000001"),
     (BENCH, "--attempts", MOST),
@@ -63,13 +41,13 @@ const COUNTS: &[(&[&str], &str, &str)] = &[
     (UNBLOCK, "--max-jobs", MOST),
     (UNBLOCK, "--budget", MOST),
     (UNBLOCK, "--nearest", MOST),
-    (&["network", "--machine", "mesh:4x4"], "--flits", MOST),
-    (&["network", "--machine", "mesh:4x4"], "--buffer", MOST),
-    (&["network", "--machine", "mesh:4x4"], "--routing-delay", MOST),
-    (&["trace", "generate", "lublin", "--nodes", "16"], "--jobs", MOST),
-    (&["trace", "generate", "lublin", "--jobs", "5"], "--nodes", "4294967295"),
-    (&["plot", "/dev/null", "--machine", "mesh:4x4", "--animate"], "--seconds", "1e308"),
-    (&["sweep", "wanted", "/nowhere"], "--most", MOST),
+    ("network --machine mesh:4x4", "--flits", MOST),
+    ("network --machine mesh:4x4", "--buffer", MOST),
+    ("network --machine mesh:4x4", "--routing-delay", MOST),
+    ("trace generate lublin --nodes 16", "--jobs", MOST),
+    ("trace generate lublin --jobs 5", "--nodes", "4294967295"),
+    ("plot /dev/null --machine mesh:4x4 --animate", "--seconds", "1e308"),
+    ("sweep wanted /nowhere", "--most", MOST),
 ];
 
 /// Returns the fault in an outcome, if any.
@@ -84,23 +62,11 @@ fn wrong(outcome: Result<Outcome, String>) -> Option<String> {
 fn counts_without_end_are_answered() {
     let mut faults = Vec::new();
     for (base, option, value) in COUNTS {
-        let mut arguments = base.to_vec();
-        match arguments.iter().position(|given| given == option) {
-            Some(at) => arguments[at + 1] = value,
-            None => arguments.extend([option, value]),
-        }
-        let outcome = run(within(1 << 20, &arguments));
+        let arguments = with_option(base, option, value);
+        let outcome = within(1 << 10, &arguments);
         faults.extend(wrong(outcome).map(|fault| format!("{arguments:?}: {fault}")));
     }
-    for fault in &faults {
-        eprintln!("{fault}");
-    }
-    pavior_trials::attacked(
-        "cli",
-        "numbers that fill memory or do not end",
-        COUNTS.len(),
-        faults.len(),
-    );
+    attacked("numbers that fill memory or do not end", COUNTS.len(), &faults);
 }
 
 /// Checks that a run ends with an error if failures are so frequent that almost no job completes.
@@ -123,8 +89,10 @@ fn hopeless_failures_are_told() {
     let cases: Vec<_> = cases.into_iter().step_by(pavior_trials::size(15, 7, 1)).collect();
     let mut faults = Vec::new();
     for (mttf, mttr, scheduler) in &cases {
-        let more = ["--mttf", mttf, "--mttr", mttr, "--scheduler", scheduler, "--threads", "1"];
-        let simulate = ["simulate", "--machine", "mesh:16x16", "-s", "ff,gabl", "--jobs", "1000"];
+        let run = format!(
+            "simulate --machine mesh:16x16 -s ff,gabl --jobs 1000 --mttf {mttf} --mttr {mttr} \
+             --scheduler {scheduler} --threads 1"
+        );
         let told = |outcome: &Outcome| {
             let known = [
                 "no more jobs complete",
@@ -135,14 +103,11 @@ fn hopeless_failures_are_told() {
             ];
             outcome.code == Some(2) && known.iter().any(|words| outcome.message.contains(words))
         };
-        match run(within(2 << 20, &[&simulate[..], &more].concat())) {
+        match within(2 << 10, &words(&run)) {
             Ok(outcome) if told(&outcome) => {}
-            Ok(outcome) => faults.push(format!("{more:?}: {:?} {}", outcome.code, outcome.message)),
-            Err(reason) => faults.push(format!("{more:?}: {reason}")),
+            Ok(outcome) => faults.push(format!("{run}: {:?} {}", outcome.code, outcome.message)),
+            Err(reason) => faults.push(format!("{run}: {reason}")),
         }
     }
-    for fault in &faults {
-        eprintln!("{fault}");
-    }
-    pavior_trials::attacked("cli", "failures that let nothing complete", cases.len(), faults.len());
+    attacked("failures that let nothing complete", cases.len(), &faults);
 }

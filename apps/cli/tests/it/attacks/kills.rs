@@ -1,38 +1,35 @@
 //! Tests that a killed command leaves the old output file unchanged. The next command that writes
 //! to the folder removes any temporary files.
 
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::good;
+use crate::{Folder, good, words};
 
-fn names(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).unwrap();
-    let mut names: Vec<String> =
-        entries.map(|entry| entry.unwrap().file_name().to_str().unwrap().to_string()).collect();
-    names.sort();
-    names
+/// Returns the number of unfinished files.
+fn partial(folder: &Folder) -> usize {
+    let is_partial = |name: &&String| name.starts_with(".pavior-") && name.ends_with(".partial");
+    folder.names().iter().filter(is_partial).count()
 }
 
-fn is_partial(name: &str) -> bool {
-    name.starts_with(".pavior-") && name.ends_with(".partial")
+/// Writes a short log.
+fn write_other(folder: &Folder) {
+    let out = folder.path("other.swf");
+    good(&words(&format!("trace generate lublin --nodes 4 --jobs 2 --out {out}")));
 }
 
 /// Starts to write a long log, and kills the writer (SIGKILL) as soon as its file exists. Returns
 /// true if the writer left a temporary file.
-fn killed(folder: &Path) -> bool {
-    let out = folder.join("log.swf");
-    let generate = ["trace", "generate", "lublin", "--nodes", "64", "--jobs", "100000", "--out"];
+fn killed(folder: &Folder) -> bool {
     let mut child = Command::new(env!("CARGO_BIN_EXE_pavior"))
-        .args(generate)
-        .arg(&out)
+        .args(words("trace generate lublin --nodes 64 --jobs 100000 --out"))
+        .arg(folder.path("log.swf"))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
     let began = Instant::now();
-    while !names(folder).iter().any(|name| is_partial(name)) {
+    while partial(folder) == 0 {
         if child.try_wait().unwrap().is_some() || began.elapsed() > Duration::from_mins(1) {
             break;
         }
@@ -40,7 +37,7 @@ fn killed(folder: &Path) -> bool {
     }
     let _ = child.kill();
     child.wait().unwrap();
-    names(folder).iter().any(|name| is_partial(name))
+    partial(folder) > 0
 }
 
 #[test]
@@ -48,19 +45,16 @@ fn what_kills_leave_is_removed_by_the_next_output() {
     let kills = pavior_trials::size(3, 3, 40);
     let (mut tried, mut failed) = (0, 0);
     for _ in 0..kills {
-        let folder = tempfile::tempdir().unwrap();
-        let log = folder.path().join("log.swf");
-        std::fs::write(&log, "as it was").unwrap();
-        if !killed(folder.path()) {
+        let folder = Folder::new();
+        folder.write("log.swf", "as it was");
+        if !killed(&folder) {
             // The command ended before it was killed.
             continue;
         }
         tried += 1;
-        let kept = std::fs::read_to_string(&log).unwrap() == "as it was";
-        let other = folder.path().join("other.swf");
-        let other = other.to_str().unwrap();
-        good(&["trace", "generate", "lublin", "--nodes", "4", "--jobs", "2", "--out", other]);
-        let clean = names(folder.path()) == ["log.swf", "other.swf"];
+        let kept = folder.read("log.swf") == "as it was";
+        write_other(&folder);
+        let clean = folder.names() == ["log.swf", "other.swf"];
         failed += usize::from(!kept || !clean);
     }
     pavior_trials::attacked("cli", "kill -9 while a single output is written", tried, failed);
@@ -68,14 +62,12 @@ fn what_kills_leave_is_removed_by_the_next_output() {
 
 #[test]
 fn what_a_living_process_writes_is_left_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    let out = folder.path().join("alive.csv");
-    let mut alive = pavior::files::Output::create(&out).unwrap();
-    let other = folder.path().join("other.swf");
-    let other = other.to_str().unwrap();
-    good(&["trace", "generate", "lublin", "--nodes", "4", "--jobs", "2", "--out", other]);
-    assert_eq!(names(folder.path()).iter().filter(|name| is_partial(name)).count(), 1);
+    let folder = Folder::new();
+    let out = folder.path("alive.csv");
+    let mut alive = pavior::files::Output::create(out.as_ref()).unwrap();
+    write_other(&folder);
+    assert_eq!(partial(&folder), 1);
     std::io::Write::write_all(&mut alive, b"whole").unwrap();
     alive.finish().unwrap();
-    assert_eq!(names(folder.path()), ["alive.csv", "other.swf"]);
+    assert_eq!(folder.names(), ["alive.csv", "other.swf"]);
 }

@@ -3,9 +3,10 @@
 
 use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
-use crate::tries::{Outcome, run};
+use super::{attacked, within};
+use crate::tries::Outcome;
+use crate::words;
 
 /// The address space that the program itself needs, in mebibytes.
 const OWN: u64 = 160;
@@ -15,17 +16,6 @@ fn factor(row: &str, column: usize) -> u64 {
     let page = include_str!("../../../../../docs/limits.md");
     let row = page.lines().find(|line| line.starts_with(&format!("| {row} |"))).unwrap();
     row.split('|').nth(column).unwrap().trim().parse().unwrap()
-}
-
-/// Runs `pavior` with a limit on its address space, in mebibytes.
-fn within(mebibytes: u64, arguments: &[&str]) -> Result<Outcome, String> {
-    let mut command = Command::new("sh");
-    command.args(["-c", &format!("ulimit -v {} && exec \"$@\"", mebibytes << 10), "sh"]);
-    command.arg(env!("CARGO_BIN_EXE_pavior")).args(arguments);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-    // On a busy machine, glibc reserves another 128 MiB of address space for a second thread.
-    command.env("MALLOC_ARENA_MAX", "1");
-    run(command)
 }
 
 /// Writes a compressed document: `head`, many copies of `piece` separated by `between`, and `tail`.
@@ -83,15 +73,15 @@ fn logs_take_the_memory_that_the_page_says() {
         let [head, piece, between, tail] = &pieces;
         document(&log, mebibytes << 20, [head, piece, between, tail]);
         let log = log.to_str().unwrap();
-        let mut commands = vec![(2, vec!["trace", "inspect", log])];
+        let mut commands = vec![(2, format!("trace inspect {log}"))];
         if name != "log.json" {
-            let simulate = ["simulate", "--machine", "mesh:16x16", "-s", "ff", "--trace", log];
-            commands.push((3, [&simulate[..], &["--no-timing", "--threads", "1"]].concat()));
+            let run = "simulate --machine mesh:16x16 -s ff --no-timing --threads 1";
+            commands.push((3, format!("{run} --trace {log}")));
         }
-        for (column, arguments) in commands {
+        for (column, line) in commands {
             tried += 1;
             let most = OWN + factor(row, column) * mebibytes as u64;
-            match within(most, &arguments) {
+            match within(most, &words(&line)) {
                 // An invalid log must be rejected because of its contents, not for lack of memory.
                 Ok(Outcome { code: Some(0), .. }) => {}
                 Ok(Outcome { code: Some(2), message }) if message.contains("error: ") => {}
@@ -102,10 +92,7 @@ fn logs_take_the_memory_that_the_page_says() {
             }
         }
     }
-    for fault in &faults {
-        eprintln!("{fault}");
-    }
-    pavior_trials::attacked("cli", "logs that expand to the most memory", tried, faults.len());
+    attacked("logs that expand to the most memory", tried, &faults);
 }
 
 #[test]

@@ -2,12 +2,12 @@
 //! reverse the order of characters or begin another line. Output for humans also has a bounded
 //! length.
 
-use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use serde_json::{Value, json};
 
-use crate::pavior;
+use super::attacked;
+use crate::{Folder, pavior, words};
 
 /// A text that begins a line of output only if a line break was printed unescaped.
 const FORGED: &str = "FORGED";
@@ -65,7 +65,11 @@ struct Try {
     input: String,
 }
 
-fn told(files: &[(&str, String)], arguments: &[&str]) -> Try {
+fn told(files: &[(&str, String)], line: &str) -> Try {
+    told_with(files, &words(line))
+}
+
+fn told_with(files: &[(&str, String)], arguments: &[&str]) -> Try {
     let files = files.iter().map(|(name, text)| ((*name).to_string(), text.clone().into_bytes()));
     let arguments = arguments.iter().map(|argument| (*argument).to_string()).collect();
     Try { files: files.collect(), arguments, input: String::new() }
@@ -97,10 +101,9 @@ fn queues(name: &str) -> Vec<Try> {
     ] {
         let files = [("queue", text), ("busy", line(held.clone()))];
         for format in ["table", "json", "csv"] {
-            let alone = ["forecast", "--machine", "mesh:4x4", "--queue", "$queue"];
-            let more = ["--format", format];
-            tries.push(told(&files, &[&alone[..], &more].concat()));
-            tries.push(told(&files, &[&alone[..], &more, &["--busy", "$busy"]].concat()));
+            let run = format!("forecast --machine mesh:4x4 --queue $queue --format {format}");
+            tries.push(told(&files, &run));
+            tries.push(told(&files, &format!("{run} --busy $busy")));
         }
     }
     tries
@@ -109,8 +112,7 @@ fn queues(name: &str) -> Vec<Try> {
 /// Returns attempts with a machine's state, for every question about it.
 fn states(name: &str) -> Vec<Try> {
     let mut tries = Vec::new();
-    let explain = ["explain", "--machine", "mesh:4x4", "--busy", "$busy"];
-    let unblock = ["unblock", "--machine", "mesh:4x4", "--busy", "$busy"];
+    let state = "--machine mesh:4x4 --busy $busy";
     let twice = format!("{0}{0}", busy(name));
     let key = format!("{}\n", json!({ "job": 1, name: 2 }));
     let inside = json!({ "job": 1, "parts": [{ "base": [0, 0], name: [1, 1] }] }).to_string();
@@ -118,19 +120,17 @@ fn states(name: &str) -> Vec<Try> {
     for text in [busy(name), twice, key, inside, name.to_string()] {
         let files = [("busy", text)];
         for format in ["table", "json", "csv"] {
-            let more = ["--shape", "4x4", "--format", format];
-            tries.push(told(&files, &[&explain[..], &more].concat()));
-            let slots = ["slots", "--machine", "mesh:4x4", "--busy", "$busy", "--moves", "1"];
-            let more = ["--shape", "2x2", "--format", format];
-            tries.push(told(&files, &[&slots[..], &more].concat()));
-            for question in [&[][..], &["--blockers"], &["--earliest"], &["--nearest", "3"]] {
-                tries.push(told(
-                    &files,
-                    &[&unblock[..], &["--shape", "3x3", "--format", format], question].concat(),
-                ));
+            for question in [
+                "explain --shape 4x4",
+                "slots --moves 1 --shape 2x2",
+                "unblock --shape 3x3",
+                "unblock --shape 3x3 --blockers",
+                "unblock --shape 3x3 --earliest",
+                "unblock --shape 3x3 --nearest 3",
+                "unblock --drain 1,1",
+            ] {
+                tries.push(told(&files, &format!("{question} {state} --format {format}")));
             }
-            let more = ["--drain", "1,1", "--format", format];
-            tries.push(told(&files, &[&unblock[..], &more].concat()));
         }
     }
     for weights in [
@@ -140,11 +140,8 @@ fn states(name: &str) -> Vec<Try> {
         format!("{name}\n"),
     ] {
         let files = [("busy", busy(name)), ("weights", weights)];
-        tries.push(told(
-            &files,
-            &[&unblock[..], &["--shape", "3x3", "--format", "table", "--weights", "$weights"]]
-                .concat(),
-        ));
+        let run = format!("unblock {state} --shape 3x3 --format table --weights $weights");
+        tries.push(told(&files, &run));
     }
     tries
 }
@@ -181,27 +178,19 @@ fn logs(name: &str) -> Vec<Try> {
     let mut tries = Vec::new();
     for log in logs {
         let path = format!("${}", log.0);
-        for format in ["table", "json", "csv"] {
-            tries.push(told(
-                std::slice::from_ref(&log),
-                &["trace", "inspect", &path, "--format", format],
-            ));
-        }
-        tries.push(told(
-            std::slice::from_ref(&log),
-            &["trace", "inspect", &path, "--lenient", "--format", "table"],
-        ));
-        tries.push(told(std::slice::from_ref(&log), &["trace", "convert", &path, "$out.swf"]));
-        let machine = ["--machine", "mesh:4x4"];
+        let mut lines = vec![
+            format!("trace inspect {path} --format table"),
+            format!("trace inspect {path} --format json"),
+            format!("trace inspect {path} --format csv"),
+            format!("trace inspect {path} --lenient --format table"),
+            format!("trace convert {path} $out.swf"),
+            format!("simulate --trace {path} -m mesh:4x4 -s ff --no-timing --format table"),
+        ];
         if log.0 == "log.sacct" {
-            for format in ["table", "json", "csv", "html"] {
-                let advise = ["advise", &path, "--format", format];
-                let files = std::slice::from_ref(&log);
-                tries.push(told(files, &[&advise[..], &machine].concat()));
-            }
+            let advise = |format| format!("advise {path} --format {format} --machine mesh:4x4");
+            lines.extend(["table", "json", "csv", "html"].map(advise));
         }
-        let more = ["-s", "ff", "--no-timing", "--format", "table"];
-        tries.push(told(&[log], &[&["simulate", "--trace", &path][..], &machine, &more].concat()));
+        tries.extend(lines.iter().map(|line| told(std::slice::from_ref(&log), line)));
     }
     tries
 }
@@ -227,9 +216,9 @@ fn lines(name: &str) -> Vec<Try> {
     let mut tries = Vec::new();
     for text in [json!({ "op": name, "node": [0, 0], "at": 1 }), json!({ name: 1 }), json!(name)] {
         let files = [("failures", format!("{text}\n"))];
-        let more = ["--jobs", "5", "-s", "ff", "--failures", "$failures", "--format", "table"];
-        tries.push(told(&files, &[&["simulate", "--machine", "mesh:4x4"][..], &more].concat()));
-        let network = told(&[], &["network", "--machine", "mesh:4x4"]);
+        let run = "simulate --machine mesh:4x4 --jobs 5 -s ff --failures $failures --format table";
+        tries.push(told(&files, run));
+        let network = told(&[], "network --machine mesh:4x4");
         tries.push(Try { input: format!("{text}\n"), ..network });
     }
     let asks = [
@@ -245,7 +234,7 @@ fn lines(name: &str) -> Vec<Try> {
         json!({ "op": "allocate", "job": 1, name: 1 }).to_string(),
         name.to_string(),
     ];
-    let allocate = told(&[], &["allocate", "--machine", "mesh:4x4", "--strategy", "ff"]);
+    let allocate = told(&[], "allocate --machine mesh:4x4 --strategy ff");
     tries.push(Try { input: asks.join("\n") + "\n", ..allocate });
     tries
 }
@@ -263,12 +252,12 @@ fn plots(name: &str) -> Vec<Try> {
              mesh:4x4,b,fcfs,2,3,false,{metric},2.5,0.1,{quoted}\n"
         )
     };
-    let machine = ["--machine", "mesh:4x4"];
     let mut tries = Vec::new();
     for text in [placed.to_string(), json!({ "job": 1, name: 1 }).to_string(), name.to_string()] {
         let files = [("placed.jsonl", format!("{text}\n"))];
-        for more in [&[][..], &["--at", "2"], &["--animate"], &["--html", "--out", "$page.html"]] {
-            tries.push(told(&files, &[&["plot", "$placed.jsonl"][..], &machine, more].concat()));
+        for more in ["", "--at 2", "--animate", "--html --out $page.html"] {
+            let run = format!("plot $placed.jsonl --machine mesh:4x4 {more}");
+            tries.push(told(&files, &run));
         }
     }
     for text in [
@@ -278,21 +267,15 @@ fn plots(name: &str) -> Vec<Try> {
         format!("{quoted},metric,mean,ci95\n1,2,3,4\n"),
     ] {
         let files = [("results.csv", text)];
-        for more in [
-            &[][..],
-            &["--x", "strategy"],
-            &["--filter", "strategy=none"],
-            &["--title", "t"],
-            &["--y", "none"],
-        ] {
-            tries.push(told(&files, &[&["plot", "$results.csv"][..], more].concat()));
+        for more in ["", "--x strategy", "--filter strategy=none", "--title t", "--y none"] {
+            tries.push(told(&files, &format!("plot $results.csv {more}")));
         }
     }
     let jobs = format!(
         "job_id,workload_name,{quoted},turnaround_time\n1,{quoted},2,3\n2,w0,{quoted},{quoted}\n"
     );
-    tries.push(told(&[("jobs.csv", jobs.clone())], &["plot", "$jobs.csv"]));
-    tries.push(told(&[("jobs.csv", jobs)], &["plot", "$jobs.csv", "--cdf", "none"]));
+    tries.push(told(&[("jobs.csv", jobs.clone())], "plot $jobs.csv"));
+    tries.push(told(&[("jobs.csv", jobs)], "plot $jobs.csv --cdf none"));
     tries
 }
 
@@ -320,15 +303,16 @@ fn experiments(name: &str) -> Vec<Try> {
     let mut tries = Vec::new();
     for text in texts {
         for format in ["table", "json", "csv"] {
-            let run =
-                ["experiment", "$e.toml", "--out", "$out", "--threads", "1", "--format", format];
+            let run = format!("experiment $e.toml --out $out --threads 1 --format {format}");
             tries.push(told(&[("e.toml", text.clone())], &run));
         }
         let spans =
             [("experiment.toml", text), ("spans", format!("[{{\"point\":0,{}:1}}]", json!(name)))];
-        tries.push(told(&spans, &["sweep", "wanted", "$"]));
-        tries.push(told(&spans, &["sweep", "wanted", "$", "--json"]));
-        tries.push(told(&spans, &["sweep", "run", "$", "--spans", "$spans", "--out", "$part"]));
+        for run in
+            ["sweep wanted $", "sweep wanted $ --json", "sweep run $ --spans $spans --out $part"]
+        {
+            tries.push(told(&spans, run));
+        }
     }
     tries
 }
@@ -342,10 +326,10 @@ fn paths(name: &str) -> Vec<Try> {
     let (log, none) = (format!("${name}.swf"), format!("${name}"));
     let files = [(&*format!("{name}.swf"), "1 0 -1 60 4\n".to_string())];
     let mut tries = vec![
-        told(&files, &["trace", "inspect", &log]),
-        told(&files, &["trace", "convert", &log, &none]),
-        told(&files, &["simulate", "--trace", &log]),
-        told(&files, &["plot", &log]),
+        told_with(&files, &["trace", "inspect", &log]),
+        told_with(&files, &["trace", "convert", &log, &none]),
+        told_with(&files, &["simulate", "--trace", &log]),
+        told_with(&files, &["plot", &log]),
     ];
     for command in [
         &["trace", "inspect", &none][..],
@@ -371,26 +355,22 @@ fn paths(name: &str) -> Vec<Try> {
         &[name],
         &["simulate", &format!("--{name}")],
     ] {
-        tries.push(told(&[], command));
+        tries.push(told_with(&[], command));
     }
     tries
 }
 
 fn run(one: &Try) -> Output {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new();
     for (name, bytes) in &one.files {
-        std::fs::write(folder.path().join(name), bytes).unwrap();
+        folder.write(name, bytes);
     }
     let place = |argument: &String| match argument.strip_prefix('$') {
-        Some(name) => path(&folder.path().join(name)),
+        Some(name) => folder.path(name),
         None => argument.clone(),
     };
     let arguments: Vec<String> = one.arguments.iter().map(place).collect();
     pavior(&arguments.iter().map(String::as_str).collect::<Vec<_>>(), &one.input)
-}
-
-fn path(path: &Path) -> String {
-    PathBuf::from(path).to_str().unwrap().to_string()
 }
 
 /// Makes all attempts for one kind of input, with every name or, in the checks, with some of them.
@@ -411,10 +391,7 @@ fn attack(what: &str, tries: fn(&str) -> Vec<Try>) {
             faults.push(format!("{arguments:?}: {fault}"));
         }
     }
-    for fault in &faults {
-        eprintln!("{fault}");
-    }
-    pavior_trials::attacked("cli", what, tried, faults.len());
+    attacked(what, tried, &faults);
 }
 
 #[test]

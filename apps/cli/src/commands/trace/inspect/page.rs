@@ -49,15 +49,26 @@ fn jobs(inspection: &Inspection<'_>) -> Section {
 
 /// Draws one bar per name.
 fn bars(title: &str, x: &str, y: &str, values: Vec<(String, f64)>) -> Drawing {
-    let (categories, values): (Vec<String>, Vec<f64>) = values.into_iter().unzip();
-    let points = values.into_iter().enumerate();
+    let (categories, values) = values.into_iter().unzip();
+    drawing(title, [x, y], (Marks::Bars, 0), categories, values)
+}
+
+/// Draws values one after another. The first is at `first`.
+fn drawing(
+    title: &str,
+    [x, y]: [&str; 2],
+    (marks, first): (Marks, usize),
+    categories: Vec<String>,
+    values: Vec<f64>,
+) -> Drawing {
+    let points = (first..).zip(values);
     let points = points.map(|(x, y)| Mark { x: x as f64, y, interval: None }).collect();
     let chart = Chart {
         title: title.to_string(),
         x: ChartAxis::plain(x, false),
         y: ChartAxis::plain(y, false),
         categories,
-        marks: Marks::Bars,
+        marks,
         series: vec![Series { name: y.to_string(), points }],
         stated: Vec::new(),
         note: String::new(),
@@ -95,19 +106,7 @@ fn weeks(summary: &LogSummary) -> Option<Section> {
         return None;
     }
     let line = |title: &str, y: &str, values: Vec<f64>| {
-        let points = values.into_iter().enumerate();
-        let points = points.map(|(week, y)| Mark { x: (week + 1) as f64, y, interval: None });
-        let chart = Chart {
-            title: title.to_string(),
-            x: ChartAxis::plain("week", false),
-            y: ChartAxis::plain(y, false),
-            categories: Vec::new(),
-            marks: Marks::Steps,
-            series: vec![Series { name: y.to_string(), points: points.collect() }],
-            stated: Vec::new(),
-            note: String::new(),
-        };
-        Drawing { svg: svg(&chart), caption: String::new() }
+        drawing(title, ["week", y], (Marks::Steps, 1), Vec::new(), values)
     };
     let weeks = &summary.weeks;
     let loads: Vec<f64> = weeks.iter().filter_map(|week| week.load).collect();
