@@ -1,12 +1,18 @@
 //! The objects to install in a cluster, as text for `kubectl apply`.
 
+use std::collections::BTreeMap;
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
+    CustomResourceDefinition, JSONSchemaProps, JSONSchemaPropsOrArray,
+};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::CustomResourceExt as _;
 use pavior::text::shown;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::client::{KubeError, connect, runtime};
-use crate::objects::{Job, Object as _, resource, slim};
+use crate::objects::{Job, Machine, Object as _, Placement, resource, slim};
 use crate::plan::RESOURCE;
 use crate::read::{LIVING, all};
 
@@ -43,7 +49,8 @@ impl Manifests {
             None => policies.to_string(),
         };
         let mut parts = vec![
-            include_str!("../manifests/crds.yaml").to_string(),
+            definition(Machine::crd()),
+            definition(Placement::crd()),
             include_str!("../manifests/access.yaml").to_string(),
             policies,
         ];
@@ -66,6 +73,28 @@ impl Manifests {
             parts.push(include_str!("../manifests/deployment.yaml").replace("IMAGE", image));
         }
         Ok(parts.join("---\n"))
+    }
+}
+
+/// Returns the text of a definition.
+fn definition(mut definition: CustomResourceDefinition) -> String {
+    for version in &mut definition.spec.versions {
+        version.schema.iter_mut().flat_map(|one| &mut one.open_api_v3_schema).for_each(strict);
+    }
+    serde_saphyr::to_string(&definition).expect("a definition is plain data")
+}
+
+/// Removes from a schema what no one wrote: permission for nulls, defaults that the API server would
+/// insert, and the formats of Rust's numbers.
+fn strict(schema: &mut JSONSchemaProps) {
+    (schema.title, schema.nullable, schema.default) = (None, None, None);
+    if schema.type_.as_deref() == Some("integer") {
+        schema.format = None;
+    }
+    schema.description = schema.description.take().map(|text| text.replace('\n', " "));
+    schema.properties.iter_mut().flat_map(BTreeMap::values_mut).for_each(strict);
+    if let Some(JSONSchemaPropsOrArray::Schema(items)) = &mut schema.items {
+        strict(items);
     }
 }
 
@@ -170,6 +199,23 @@ mod tests {
         assert!(theirs.contains("'google.com/tpu' in one.resources.limits"));
         assert!(theirs.contains("rejects EVERY new pod") && !theirs.contains("must be 1, in one"));
         assert!(theirs.contains("must not name a node") && own.contains("must be 1, in one"));
+    }
+
+    #[test]
+    fn the_page_describes_each_field_as_the_definition_does() {
+        let page = include_str!("../../../docs/kubernetes.md");
+        let crd: Value = serde_saphyr::from_str(&definition(Machine::crd())).unwrap();
+        let schema = &crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
+        let spec = &schema["properties"]["spec"]["properties"];
+        for (name, field) in spec.as_object().unwrap() {
+            let own = (name.clone(), field);
+            let inner = field["properties"].as_object().into_iter().flatten();
+            let inner = inner.map(|(inner, field)| (format!("{name}.{inner}"), field));
+            for (name, field) in std::iter::once(own).chain(inner) {
+                let row = format!("| `{name}` | {} |", field["description"].as_str().unwrap());
+                assert!(page.contains(&row), "{row}");
+            }
+        }
     }
 
     #[test]

@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
 use futures_util::stream;
-use pavior_cluster::date;
 use serde_json::{Value, json};
 
 use super::log;
@@ -106,7 +105,9 @@ impl Reconciler {
                 self.retry = Some(PATIENCE);
             }
             let seen = ObjectRef::of(machine);
-            self.statuses.entry(name.clone()).or_insert_with(|| machine.status.clone());
+            self.statuses
+                .entry(name.clone())
+                .or_insert_with(|| machine.status.clone().unwrap_or_default());
             match made {
                 Ok(mut made) => {
                     self.page.show(name, &mut made, now)?;
@@ -213,7 +214,6 @@ impl Reconciler {
 
     /// Publishes events with new reasons for Jobs' waits.
     async fn publish_events(&mut self, all: &[Waiting], now: i64) {
-        let at = date(now.max(0) as u64);
         let mut written = 0;
         for waiting in all {
             if let Some((at, why)) = self.events.get(&waiting.job.uid) {
@@ -230,7 +230,7 @@ impl Reconciler {
             }
             written += 1;
             let Some(writer) = &self.writer else { return };
-            match writer.publish_event(waiting, &at).await {
+            match writer.publish_event(waiting, now).await {
                 Ok(()) => {
                     let event = (Instant::now(), waiting.why.clone());
                     self.events.insert(waiting.job.uid.clone(), event);

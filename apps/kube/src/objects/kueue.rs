@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use k8s_openapi::api::core::v1::Toleration;
 use pavior::text::shown;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::object::{Condition, Object as _, ObjectRef, Uid, resource, slim};
-use super::pod::Toleration;
 
 /// Our controller name in admission checks.
 pub(crate) const CONTROLLER: &str = "pavior.dev/placement";
@@ -124,7 +124,7 @@ pub(crate) struct FlavorSpec {
 }
 
 /// The quota of a Job that is placed before it is admitted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Quota {
     pub(crate) workload: ObjectRef,
     /// The position of our check among the Workload's checks, and its name, state and message.

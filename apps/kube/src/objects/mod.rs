@@ -4,7 +4,6 @@
 
 mod job;
 mod kueue;
-mod lease;
 mod machine;
 mod node;
 mod object;
@@ -15,17 +14,12 @@ pub(crate) use job::Job;
 #[cfg(test)]
 pub(crate) use kueue::CONTROLLER;
 pub(crate) use kueue::{AdmissionCheck, QUEUE, Quota, ResourceFlavor, Workload};
-pub(crate) use lease::{LEASE_NAME, LEASE_TIME, Lease, NAMESPACE};
 pub(crate) use machine::{
     CoordinateSource, Machine, MachineSpec, MachineStatus, Maintenance, SlotCount,
 };
-pub(crate) use node::{Node, Taint};
+pub(crate) use node::Node;
 #[cfg(test)]
 pub(crate) use object::{BOX, SECONDS, SHAPE};
-pub(crate) use object::{
-    GATE, GLOBAL_INDEX, GROUP, MACHINE, Object, ObjectRef, Uid, VERSION, resource, slim,
-};
-#[cfg(test)]
-pub(crate) use placement::PlacementStatus;
-pub(crate) use placement::{Placement, PlacementSpec};
-pub(crate) use pod::{Affinity, CompactJson, Expression, Pod, PodSpec, Term, Toleration};
+pub(crate) use object::{GATE, GLOBAL_INDEX, MACHINE, Object, ObjectRef, Uid, resource, slim};
+pub(crate) use placement::{Placement, PlacementSpec, PlacementStatus};
+pub(crate) use pod::{CompactJson, Pod, PodSpec};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use k8s_openapi::api::core::v1::Taint;
 use serde::Deserialize;
 
 use super::object::{Condition, Object as _, resource, slim};
@@ -25,29 +26,12 @@ pub(crate) struct NodeSpec {
     pub(crate) taints: Vec<Taint>,
 }
 
-/// A taint, which keeps out pods that do not tolerate it.
-#[derive(Clone, Debug, Default, Deserialize)]
-pub(crate) struct Taint {
-    pub(crate) key: String,
-    #[serde(default)]
-    pub(crate) value: String,
-    pub(crate) effect: String,
-}
-
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct NodeStatus {
     #[serde(default)]
     pub(crate) conditions: Vec<Condition>,
     #[serde(default)]
     pub(crate) allocatable: BTreeMap<String, String>,
-}
-
-impl Taint {
-    /// Returns true if the taint reflects a condition of the node, and so may disappear on its own.
-    pub(crate) fn is_temporary(&self) -> bool {
-        let prefixes = ["node.kubernetes.io/", "node.cloudprovider.kubernetes.io/"];
-        prefixes.iter().any(|prefix| self.key.starts_with(prefix))
-    }
 }
 
 resource!(Node, ClusterResourceScope, "", "v1", "nodes");

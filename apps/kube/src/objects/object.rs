@@ -1,14 +1,10 @@
 //! Metadata of all kinds of objects, and our names in the metadata.
 
 use std::borrow::Borrow;
-use std::collections::BTreeMap;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time};
-use serde::{Deserialize, Deserializer};
-
-/// The API group of our objects and the served version.
-pub(crate) const GROUP: &str = "pavior.dev";
-pub(crate) const VERSION: &str = "v1alpha1";
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The prefix of our annotations.
 const OURS: &str = "pavior.dev/";
@@ -28,7 +24,7 @@ pub(crate) const GATE: &str = "pavior.dev/placement";
 /// The maximum length of an annotation; a longer one is dropped.
 const LONGEST: usize = 256;
 
-/// Implements `kube::Resource` for a type.
+/// Implements `kube::Resource` for a type that has some fields of a foreign kind.
 macro_rules! resource {
     ($name:ident, $scope:ident, $group:expr, $version:expr, $plural:expr) => {
         impl kube::Resource for $name {
@@ -67,47 +63,19 @@ pub(crate) use resource;
 
 /// Parses metadata, dropping managed fields and foreign annotations.
 pub(crate) fn slim<'de, D: Deserializer<'de>>(input: D) -> Result<ObjectMeta, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Slim {
-        name: Option<String>,
-        namespace: Option<String>,
-        uid: Option<String>,
-        resource_version: Option<String>,
-        creation_timestamp: Option<Time>,
-        deletion_timestamp: Option<Time>,
-        #[serde(default)]
-        labels: Option<BTreeMap<String, String>>,
-        #[serde(default)]
-        annotations: Option<BTreeMap<String, String>>,
-        owner_references: Option<Vec<OwnerReference>>,
+    let mut all = ObjectMeta::deserialize(input)?;
+    if let Some(annotations) = &mut all.annotations {
+        annotations.retain(|name, value| name.starts_with(OURS) && value.len() <= LONGEST);
     }
-    let slim = Slim::deserialize(input)?;
-    let ours = slim.annotations.map(|mut all| {
-        all.retain(|name, value| name.starts_with(OURS) && value.len() <= LONGEST);
-        all
-    });
-    let owners = slim.owner_references.map(|mut all| {
-        all.retain(|owner| owner.controller == Some(true));
-        all
-    });
-    Ok(ObjectMeta {
-        name: slim.name,
-        namespace: slim.namespace,
-        uid: slim.uid,
-        resource_version: slim.resource_version,
-        creation_timestamp: slim.creation_timestamp,
-        deletion_timestamp: slim.deletion_timestamp,
-        labels: slim.labels,
-        annotations: ours,
-        owner_references: owners,
-        ..ObjectMeta::default()
-    })
+    if let Some(owners) = &mut all.owner_references {
+        owners.retain(|owner| owner.controller == Some(true));
+    }
+    Ok(ObjectMeta { finalizers: None, generate_name: None, managed_fields: None, ..all })
 }
 
 /// The identity of an object. Names may be reused; uids are not.
 #[derive(
-    Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, serde::Serialize,
+    Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, JsonSchema, Deserialize, Serialize,
 )]
 #[serde(transparent)]
 pub(crate) struct Uid(pub(crate) String);

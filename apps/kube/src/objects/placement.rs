@@ -1,44 +1,72 @@
 //! `Placement`: the nodes of a Job.
 
+use kube::{CustomResource, KubeSchema};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::object::{GROUP, Uid, VERSION, resource, slim};
+use super::object::Uid;
 
-/// The record of a Job's nodes. It is named after the Job's uid and owned by the Job. A new
-/// placement is a proposal; pods are opened only after its confirmation.
-#[derive(Clone, Debug, Default, Deserialize)]
-pub(crate) struct Placement {
-    #[serde(deserialize_with = "slim")]
-    pub(crate) metadata: k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
-    pub(crate) spec: PlacementSpec,
-    #[serde(default)]
-    pub(crate) status: PlacementStatus,
-}
-
-/// The immutable part.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+/// The nodes of a Job. They cannot be changed. A new placement is a proposal; pods are opened only
+/// after its confirmation.
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, CustomResource, KubeSchema, Deserialize, Serialize,
+)]
 #[serde(rename_all = "camelCase")]
+#[kube(
+    group = "pavior.dev",
+    version = "v1alpha1",
+    kind = "Placement",
+    namespaced,
+    doc = "The nodes of a Job. Its name is the Job's uid.",
+    derive = "Default",
+    status = "PlacementStatus",
+    printcolumn(name = "Job", type_ = "string", json_path = ".spec.job"),
+    printcolumn(name = "Machine", type_ = "string", json_path = ".spec.machine"),
+    printcolumn(name = "Box", type_ = "string", json_path = ".spec.box"),
+    printcolumn(name = "Confirmed", type_ = "boolean", json_path = ".status.confirmed"),
+    printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp")
+)]
+#[expect(clippy::duplicated_attributes, reason = "columns of the same type")]
+#[x_kube(validation = ("self == oldSelf", "a placement cannot be changed"))]
 pub(crate) struct PlacementSpec {
+    /// The name of the machine.
+    #[schemars(length(max = 253))]
     pub(crate) machine: String,
+    /// The name of the Job.
+    #[schemars(length(max = 253))]
     pub(crate) job: String,
+    /// The uid of the Job.
+    #[schemars(length(max = 64))]
     pub(crate) job_uid: Uid,
-    /// For a set, the uids of its Jobs in rank order.
+    /// The uids of the Jobs in a set that shares one box, by rank.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 65_536), inner(length(max = 64)))]
     pub(crate) set: Vec<Uid>,
     /// The shape as written on the Job.
+    #[schemars(length(max = 32))]
     pub(crate) shape: String,
     /// The box in nodes, such as `4x4x2@0,0,6`.
     #[serde(rename = "box")]
+    #[schemars(length(max = 64))]
     pub(crate) at: String,
     /// The names of the nodes by rank.
+    #[schemars(length(min = 1, max = 1_048_576))]
     pub(crate) nodes: Vec<String>,
 }
 
-/// The mutable part.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+/// The status of a placement.
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
+#[serde(default)]
 pub(crate) struct PlacementStatus {
-    #[serde(default)]
+    /// True if pods may be opened.
     pub(crate) confirmed: bool,
+}
+
+impl Placement {
+    /// Returns true if pods may be opened.
+    pub(crate) fn is_confirmed(&self) -> bool {
+        self.status.as_ref().is_some_and(|status| status.confirmed)
+    }
 }
 
 impl PlacementSpec {
@@ -47,5 +75,3 @@ impl PlacementSpec {
         if self.set.is_empty() { std::slice::from_ref(&self.job_uid) } else { &self.set }
     }
 }
-
-resource!(Placement, NamespaceResourceScope, GROUP, VERSION, "placements");

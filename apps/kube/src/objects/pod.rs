@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use k8s_openapi::api::core::v1::{NodeSelector, NodeSelectorTerm, PodSchedulingGate, Toleration};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::node::Taint;
 use super::object::{Condition, GATE, Object as _, resource, slim};
 
 /// A pod.
@@ -27,26 +27,13 @@ pub(crate) struct PodSpec {
     pub(crate) node_name: Option<String>,
     pub(crate) priority: Option<i64>,
     #[serde(default)]
-    pub(crate) scheduling_gates: Vec<Gate>,
+    pub(crate) scheduling_gates: Vec<PodSchedulingGate>,
     #[serde(default)]
     pub(crate) node_selector: BTreeMap<String, String>,
     /// The affinity as written, because a patch extends it.
     pub(crate) affinity: Option<CompactJson>,
     #[serde(default)]
     pub(crate) tolerations: Vec<Toleration>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-pub(crate) struct Gate {
-    name: String,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-pub(crate) struct Toleration {
-    pub(crate) key: Option<String>,
-    pub(crate) operator: Option<String>,
-    pub(crate) value: Option<String>,
-    pub(crate) effect: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -58,33 +45,6 @@ pub(crate) struct PodStatus {
     pub(crate) start_time: Option<Time>,
     #[serde(default)]
     pub(crate) conditions: Vec<Condition>,
-}
-
-/// The required part of a node affinity; at least one of its terms must hold.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Affinity {
-    #[serde(default)]
-    pub(crate) node_selector_terms: Vec<Term>,
-}
-
-/// A term, all of whose expressions must hold.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Term {
-    #[serde(default)]
-    pub(crate) match_expressions: Vec<Expression>,
-    #[serde(default)]
-    pub(crate) match_fields: Vec<Expression>,
-}
-
-/// An expression on a label or on the node's name.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-pub(crate) struct Expression {
-    pub(crate) key: String,
-    pub(crate) operator: String,
-    #[serde(default)]
-    pub(crate) values: Vec<String>,
 }
 
 /// JSON as text. Parsed trees for thousands of pods would take ten times the memory.
@@ -139,13 +99,11 @@ impl Pod {
     /// Returns the node named in all terms of the pod's affinity.
     pub(crate) fn target_node(&self) -> Option<String> {
         let terms = self.spec.required()?.node_selector_terms;
-        let named = |term: &Term| match term.match_fields.last() {
-            Some(Expression { key, operator, values })
-                if key == "metadata.name" && operator == "In" && values.len() == 1 =>
-            {
-                Some(values[0].clone())
-            }
-            _ => None,
+        let named = |term: &NodeSelectorTerm| {
+            let last = term.match_fields.as_ref()?.last()?;
+            let is_name = last.key == "metadata.name" && last.operator == "In";
+            let [name] = last.values.as_deref().filter(|_| is_name)? else { return None };
+            Some(name.clone())
         };
         let first = terms.first().and_then(named)?;
         let same = terms.iter().all(|term| named(term).as_ref() == Some(&first));
@@ -180,23 +138,10 @@ impl PodSpec {
 
     /// Returns the required node affinity. A malformed affinity has no terms, so it matches no
     /// node.
-    pub(crate) fn required(&self) -> Option<Affinity> {
+    pub(crate) fn required(&self) -> Option<NodeSelector> {
         let affinity = self.affinity.as_ref()?.value();
         let affinity = affinity.get("nodeAffinity")?;
         let required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")?;
-        Some(Affinity::deserialize(required).unwrap_or_default())
-    }
-}
-
-impl Toleration {
-    /// Returns true if the pod tolerates a taint.
-    pub(crate) fn covers(&self, taint: &Taint) -> bool {
-        let effect = self.effect.as_deref().unwrap_or_default();
-        let key = self.key.as_deref().unwrap_or_default();
-        let exists = self.operator.as_deref() == Some("Exists");
-        let value = self.value.as_deref().unwrap_or_default();
-        (effect.is_empty() || effect == taint.effect)
-            && ((key.is_empty() && exists) || key == taint.key)
-            && (exists || value == taint.value)
+        Some(NodeSelector::deserialize(required).unwrap_or_default())
     }
 }

@@ -1,10 +1,10 @@
 //! A machine as shown on the page.
 
 use pavior::boxes::volume;
-use pavior_cluster::{Holding, View, WaitingJob, date};
+use pavior_cluster::{View, WaitingJob, date};
 use serde_json::json;
 
-use crate::plan::{Allocation, Forecast, Picture, Plan, Waiting};
+use crate::plan::{Forecast, Picture, Plan, Waiting};
 
 /// Returns the view of a machine after a plan.
 pub(crate) fn view(
@@ -22,7 +22,7 @@ pub(crate) fn view(
         grid: config.grid,
         strategy: config.strategy,
         scheduler: config.scheduler.to_string(),
-        held: held.into_iter().map(holding).collect(),
+        held,
         failed,
         waiting: made.waiting.iter().map(|one| waits(one, forecast)).collect(),
         find: Box::new(|name| Some((name.to_string(), String::new()))),
@@ -30,18 +30,6 @@ pub(crate) fn view(
         shaper: None,
     };
     view.joined()
-}
-
-fn holding(held: Allocation) -> Holding {
-    Holding {
-        job: Some(held.name.strip_prefix("Job ").unwrap_or(&held.name).to_string()),
-        id: held.name.clone(),
-        name: held.name,
-        user: Some(held.namespace),
-        start: Some(held.start),
-        end: held.end,
-        parts: held.parts,
-    }
 }
 
 fn waits(waiting: &Waiting, forecast: Option<&Forecast>) -> WaitingJob {

@@ -3,9 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::objects::{
-    Affinity, Expression, Job, Node, Object as _, PodSpec, Quota, Taint, Term, Toleration,
+use k8s_openapi::api::core::v1::{
+    NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Taint, Toleration,
 };
+
+use crate::objects::{Job, Node, Object as _, PodSpec, Quota};
 
 /// The node requirements of a Job.
 #[derive(Clone, Debug)]
@@ -13,7 +15,7 @@ pub(crate) struct Demands<'a> {
     template: &'a PodSpec,
     /// The Kueue flavors whose labels the pods will get.
     flavors: Option<&'a Quota>,
-    required: Option<Affinity>,
+    required: Option<NodeSelector>,
 }
 
 impl<'a> Demands<'a> {
@@ -55,13 +57,13 @@ impl<'a> Demands<'a> {
 
     /// Returns true if pods of the Job could start on a node under some conditions of that node.
     pub(crate) fn may_allow(&self, node: &Node) -> bool {
-        self.match_labels(node) && self.tolerate_all(node, |taint| !taint.is_temporary())
+        self.match_labels(node) && self.tolerate_all(node, |taint| !is_temporary(taint))
     }
 
     /// Returns true if a node's labels and name match.
     fn match_labels(&self, node: &Node) -> bool {
         let affine =
-            |affinity: &Affinity| affinity.node_selector_terms.iter().any(|term| term.allows(node));
+            |all: &NodeSelector| all.node_selector_terms.iter().any(|term| allows(term, node));
         node.is_selected(&self.template.node_selector)
             && self.flavors.is_none_or(|quota| node.is_selected(&quota.selector))
             && self.required.as_ref().is_none_or(affine)
@@ -82,43 +84,56 @@ impl<'a> Demands<'a> {
             .filter(|taint| keeps.contains(&&*taint.effect) && counts(taint));
         let of_flavors = || self.flavors.iter().flat_map(|quota| &quota.tolerations);
         let tolerations = || self.template.tolerations.iter().chain(of_flavors());
-        hard.into_iter().all(|taint| tolerations().any(|one| one.covers(taint)))
+        hard.into_iter().all(|taint| tolerations().any(|one| covers(one, taint)))
     }
 }
 
-impl Term {
-    /// Returns true if a node matches. A term without expressions matches none, as in the
-    /// scheduler.
-    fn allows(&self, node: &Node) -> bool {
-        let labels = self.match_expressions.iter().map(|demand| {
-            let value = node.label(&demand.key);
-            demand.holds(value)
-        });
-        let fields = self.match_fields.iter().map(|demand| {
-            let value = (demand.key == "metadata.name").then(|| node.name());
-            demand.holds(value)
-        });
-        let mut all = labels.chain(fields).peekable();
-        all.peek().is_some() && all.all(|holds| holds)
+/// Returns true if a node matches a term. A term without expressions matches none, as in the
+/// scheduler.
+fn allows(term: &NodeSelectorTerm, node: &Node) -> bool {
+    let labels = term.match_expressions.iter().flatten();
+    let labels = labels.map(|demand| holds(demand, node.label(&demand.key)));
+    let fields = term.match_fields.iter().flatten().map(|demand| {
+        let value = (demand.key == "metadata.name").then(|| node.name());
+        holds(demand, value)
+    });
+    let mut all = labels.chain(fields).peekable();
+    all.peek().is_some() && all.all(|holds| holds)
+}
+
+fn holds(demand: &NodeSelectorRequirement, value: Option<&str>) -> bool {
+    let values = demand.values.as_deref().unwrap_or_default();
+    let is_one = value.is_some_and(|value| values.iter().any(|one| one == value));
+    let number = |text: &str| text.parse::<i64>().ok();
+    let bound = values.first().and_then(|bound| number(bound));
+    let compared = value.and_then(number).zip(bound);
+    match demand.operator.as_str() {
+        "In" => is_one,
+        "NotIn" => !is_one,
+        "Exists" => value.is_some(),
+        "DoesNotExist" => value.is_none(),
+        "Gt" => compared.is_some_and(|(value, bound)| value > bound),
+        "Lt" => compared.is_some_and(|(value, bound)| value < bound),
+        _ => false,
     }
 }
 
-impl Expression {
-    fn holds(&self, value: Option<&str>) -> bool {
-        let is_one = value.is_some_and(|value| self.values.iter().any(|one| one == value));
-        let number = |text: &str| text.parse::<i64>().ok();
-        let bound = self.values.first().and_then(|bound| number(bound));
-        let compared = value.and_then(number).zip(bound);
-        match self.operator.as_str() {
-            "In" => is_one,
-            "NotIn" => !is_one,
-            "Exists" => value.is_some(),
-            "DoesNotExist" => value.is_none(),
-            "Gt" => compared.is_some_and(|(value, bound)| value > bound),
-            "Lt" => compared.is_some_and(|(value, bound)| value < bound),
-            _ => false,
-        }
-    }
+/// Returns true if a pod with this toleration tolerates a taint.
+fn covers(toleration: &Toleration, taint: &Taint) -> bool {
+    let effect = toleration.effect.as_deref().unwrap_or_default();
+    let key = toleration.key.as_deref().unwrap_or_default();
+    let exists = toleration.operator.as_deref() == Some("Exists");
+    let [value, own] =
+        [&toleration.value, &taint.value].map(|value| value.as_deref().unwrap_or_default());
+    (effect.is_empty() || effect == taint.effect)
+        && ((key.is_empty() && exists) || key == taint.key)
+        && (exists || value == own)
+}
+
+/// Returns true if a taint reflects a condition of the node, and so may disappear on its own.
+fn is_temporary(taint: &Taint) -> bool {
+    let prefixes = ["node.kubernetes.io/", "node.cloudprovider.kubernetes.io/"];
+    prefixes.iter().any(|prefix| taint.key.starts_with(prefix))
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ mod waiting;
 use pavior::answers::{Shape, slots};
 use pavior::text::shown;
 use pavior::{NodeId, Occupancy};
+use pavior_cluster::Holding;
 
 pub(crate) use action::{Absence, Action};
 use config::Downtime;
@@ -31,7 +32,6 @@ use layout::Layout;
 pub(crate) use layout::{Audience, Detail};
 pub(crate) use memory::Memory;
 use node_map::NodeMap;
-pub(crate) use state::Allocation;
 pub(crate) use waiting::{Waiting, unassigned};
 
 use crate::objects::{Machine, MachineStatus, Node, Object as _, ObjectRef, SlotCount};
@@ -61,7 +61,7 @@ pub(crate) struct Plan {
 #[derive(Debug)]
 pub(crate) struct Picture {
     pub(crate) config: MachineConfig,
-    pub(crate) held: Vec<Allocation>,
+    pub(crate) held: Vec<Holding>,
     pub(crate) failed: Vec<NodeId>,
 }
 

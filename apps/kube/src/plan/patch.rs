@@ -8,18 +8,13 @@ use crate::objects::{CompactJson, GATE, Object as _, Pod};
 const TERMS: &str = "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/\
                      nodeSelectorTerms";
 
-/// The annotations of an open pod, for the pod itself and its framework.
-pub(crate) struct PodAnnotations {
-    pub(crate) at: String,
-    pub(crate) coordinates: String,
-    /// The ranks on adjacent nodes, such as `-x=3 +x=1`.
-    pub(crate) neighbours: String,
-}
+/// Names and values of annotations, without our prefix, for the pod itself and its framework.
+pub(crate) type Annotations = [(&'static str, String); 3];
 
 /// Returns the patch that opens a gated pod for a node, or `None` if it is not gated. With
 /// `matchFields`, the scheduler examines a single node; with a selector, it would examine all
 /// nodes. The pod's own requirements are kept: the node name is added to each of its terms.
-pub(crate) fn open(pod: &Pod, node: &str, annotations: &PodAnnotations) -> Option<Value> {
+pub(crate) fn open(pod: &Pod, node: &str, annotations: &Annotations) -> Option<Value> {
     let gate = format!("/spec/schedulingGates/{}", pod.gate()?);
     let mut patch = vec![
         json!({ "op": "test", "path": "/metadata/uid", "value": pod.uid().0 }),
@@ -64,18 +59,14 @@ fn confine(pod: &Pod, node: &str) -> Vec<Value> {
 }
 
 /// Returns the patch operations that annotate a pod.
-fn annotate(pod: &Pod, annotations: &PodAnnotations) -> Vec<Value> {
-    let ours = [
-        ("box", &annotations.at),
-        ("coordinates", &annotations.coordinates),
-        ("neighbours", &annotations.neighbours),
-    ];
+fn annotate(pod: &Pod, annotations: &Annotations) -> Vec<Value> {
     // A pod of an Indexed Job has an annotation, its index, so others can be added.
     let path = |name: &str| format!("/metadata/annotations/pavior.dev~1{name}");
     if pod.rank().is_none() {
         return Vec::new();
     }
-    ours.iter()
+    annotations
+        .iter()
         .map(|(name, value)| json!({ "op": "add", "path": path(name), "value": value }))
         .collect()
 }
@@ -95,16 +86,12 @@ mod tests {
         serde_json::from_value(json!({ "metadata": metadata, "spec": spec })).unwrap()
     }
 
-    fn annotations() -> PodAnnotations {
-        PodAnnotations {
-            at: "1x1@0,0".into(),
-            coordinates: "0,0".into(),
-            neighbours: String::new(),
-        }
+    fn opened(pod: &Pod) -> Option<Value> {
+        open(pod, "n7", &["box", "coordinates", "neighbours"].map(|name| (name, String::new())))
     }
 
     fn paths(affinity: &Value) -> Vec<String> {
-        let patch = open(&pod(affinity), "n7", &annotations()).unwrap();
+        let patch = opened(&pod(affinity)).unwrap();
         let steps = patch.as_array().unwrap().iter();
         let place = |step: &Value| step["path"].as_str().unwrap().to_string();
         steps.filter(|step| step["op"] == "add").map(place).collect()
@@ -112,7 +99,7 @@ mod tests {
 
     #[test]
     fn gate_and_uid_are_tested_and_the_gate_goes_last() {
-        let patch = open(&pod(&Value::Null), "n7", &annotations()).unwrap();
+        let patch = opened(&pod(&Value::Null)).unwrap();
         assert_eq!(patch[0]["path"], "/metadata/uid");
         assert_eq!(patch[1]["path"], "/spec/schedulingGates/1/name");
         let last = patch.as_array().unwrap().last().unwrap();
@@ -141,6 +128,6 @@ mod tests {
     fn a_pod_without_our_gate_is_not_opened() {
         let mut open_pod = pod(&Value::Null);
         open_pod.spec.scheduling_gates.clear();
-        assert!(open(&open_pod, "n7", &annotations()).is_none());
+        assert!(opened(&open_pod).is_none());
     }
 }

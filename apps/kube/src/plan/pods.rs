@@ -6,7 +6,7 @@ use pavior::{Grid, NodeId};
 
 use super::action::{Absence, Action};
 use super::layout::Layout;
-use super::patch::{self, PodAnnotations};
+use super::patch::{self, Annotations};
 use super::records::Record;
 use crate::objects::{Job, Object as _, ObjectRef, Pod};
 use crate::world::{Index, JobGroup};
@@ -80,12 +80,12 @@ fn annotations(
     record: &Record<'_>,
     ranks: &HashMap<NodeId, usize>,
     node: NodeId,
-) -> PodAnnotations {
-    PodAnnotations {
-        at: record.placement.spec.at.clone(),
-        coordinates: layout.config.coordinates(node),
-        neighbours: neighbours(&layout.config.grid, ranks, node),
-    }
+) -> Annotations {
+    [
+        ("box", record.placement.spec.at.clone()),
+        ("coordinates", layout.config.coordinates(node)),
+        ("neighbours", neighbours(&layout.config.grid, ranks, node)),
+    ]
 }
 
 /// Returns the ranks on adjacent nodes, such as `-x=3 +x=1`.

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use pavior::answers::{Queued, Snapshot, Why};
 use pavior::text::shown;
 use pavior::{Cuboid, JobId, NodeId, Occupancy, Request, Time};
-use pavior_cluster::{Context, Explainer};
+use pavior_cluster::{Context, Explainer, Holding};
 
 use super::action::Action;
 use super::config::Rejection;
@@ -15,7 +15,7 @@ use super::layout::{Audience, Detail, Layout};
 use super::memory::Memory;
 use super::order;
 use super::records::Record;
-use super::state::{Allocation, Holder, MachineState};
+use super::state::{Holder, MachineState};
 use super::waiting::{Prospect, Waiting};
 use crate::objects::{Job, Object as _, ObjectRef, PlacementSpec};
 use crate::world::{Index, JobGroup};
@@ -39,7 +39,7 @@ pub(crate) struct Schedule {
     pub(crate) unavailable: u32,
     pub(crate) overlaps: Vec<NodeId>,
     /// Allocations and failed nodes, for the picture.
-    pub(crate) held: Vec<Allocation>,
+    pub(crate) held: Vec<Holding>,
     pub(crate) failed: Vec<NodeId>,
     pub(crate) question: Option<Question>,
 }
@@ -130,7 +130,7 @@ fn picture(
     state: &MachineState<'_>,
     jobs: &[Candidate<'_>],
     started: &HashSet<JobId>,
-) -> (Vec<Allocation>, Vec<NodeId>) {
+) -> (Vec<Holding>, Vec<NodeId>) {
     let held = state.holdings(started.iter().map(|id| {
         let job = jobs[(id.0 - state.first()) as usize].group.first();
         let (namespace, name) = (job.namespace(), job.name());

@@ -52,8 +52,8 @@ pub(crate) fn judge<'a>(
     let mut records = read(layout, index);
     // The Job on each node, in confirmed placements and in older proposals.
     let (mut confirmed, mut older) = (HashMap::new(), HashMap::new());
-    let proposed = records.iter().any(|record| !record.placement.status.confirmed);
-    for record in records.iter().filter(|record| proposed && record.placement.status.confirmed) {
+    let proposed = records.iter().any(|record| !record.placement.is_confirmed());
+    for record in records.iter().filter(|record| proposed && record.placement.is_confirmed()) {
         for node in record.held() {
             confirmed.entry(node).or_insert(&record.placement.spec.job_uid);
         }
@@ -68,14 +68,14 @@ pub(crate) fn judge<'a>(
             continue;
         } else if let Some(why) = obsolete(index, record) {
             Some(why)
-        } else if !placement.status.confirmed
+        } else if !placement.is_confirmed()
             && (others(&confirmed, &record.nodes) || others(&older, &record.nodes))
         {
             Some("another placement has its nodes".to_string())
         } else {
             fault(layout, index, record, memory, now)
         };
-        if !placement.status.confirmed {
+        if !placement.is_confirmed() {
             for node in record.held() {
                 older.entry(node).or_insert(own);
             }
@@ -85,7 +85,7 @@ pub(crate) fn judge<'a>(
                 let absent = missing_job(index, placement);
                 actions.push(Action::Withdraw { placement: ObjectRef::of(placement), why, absent });
             }
-            None if placement.status.confirmed => record.stands = true,
+            None if placement.is_confirmed() => record.stands = true,
             None => actions.push(Action::Confirm { placement: ObjectRef::of(placement) }),
         }
     }
@@ -100,7 +100,7 @@ fn fault(
     memory: &mut Memory,
     now: i64,
 ) -> Option<String> {
-    if record.placement.status.confirmed {
+    if record.placement.is_confirmed() {
         broken(layout, index, record, memory, now)
     } else {
         unfit(layout, index, record)

@@ -6,7 +6,7 @@ use pavior::answers::Queued;
 use pavior::scheduling::AdvanceReservation;
 use pavior::text::shown;
 use pavior::{Cuboid, JobId, NodeId, Occupancy, Pool, Request, Time};
-use pavior_cluster::{ENDLESS_S, Planner};
+use pavior_cluster::{ENDLESS_S, Holding, Planner};
 
 use super::demands::Demands;
 use super::layout::Layout;
@@ -52,7 +52,7 @@ impl<'a> MachineState<'a> {
         let mut owners: Vec<Option<bool>> = vec![None; layout.map.nodes.len()];
         // Confirmed placements take precedence over proposals.
         let (confirmed, proposed): (Vec<&Record<'_>>, Vec<&Record<'_>>) =
-            records.iter().partition(|record| record.placement.status.confirmed);
+            records.iter().partition(|record| record.placement.is_confirmed());
         for record in confirmed.into_iter().chain(proposed) {
             state.hold(record, &mut owners);
         }
@@ -113,17 +113,22 @@ impl<'a> MachineState<'a> {
         self.holders.iter().enumerate().map(|(id, holder)| (JobId(id as u64), *holder))
     }
 
-    /// Returns the allocations of holders and of Jobs that are about to start.
+    /// Returns the nodes of holders and of Jobs that are about to start, for the page.
     pub(super) fn holdings(
         &self,
         starts: impl Iterator<Item = (JobId, Holder<'a>)>,
-    ) -> Vec<Allocation> {
+    ) -> Vec<Holding> {
         let holding = |(id, holder): (JobId, Holder<'_>)| {
-            let parts = self.planner.machine().placement(id)?.parts().to_vec();
-            let start = self.planner.dispatcher.running().get(id)?.start.0;
             let name = holder.named();
-            let namespace = shown(holder.namespace).to_string();
-            Some(Allocation { name, namespace, start, end: holder.end, parts })
+            Some(Holding {
+                id: name.clone(),
+                job: Some(name.strip_prefix("Job ").unwrap_or(&name).to_string()),
+                name,
+                user: Some(shown(holder.namespace).to_string()),
+                start: Some(self.planner.dispatcher.running().get(id)?.start.0),
+                end: holder.end,
+                parts: self.planner.machine().placement(id)?.parts().to_vec(),
+            })
         };
         self.holders().chain(starts).filter_map(holding).collect()
     }
@@ -166,7 +171,7 @@ impl<'a> MachineState<'a> {
 
     /// Assigns the nodes of a record.
     fn hold(&mut self, record: &Record<'a>, owners: &mut [Option<bool>]) {
-        let confirmed = record.placement.status.confirmed;
+        let confirmed = record.placement.is_confirmed();
         let mut free = Vec::new();
         for node in record.held() {
             match owners[node.index()] {
@@ -217,19 +222,6 @@ impl<'a> MachineState<'a> {
             self.holders.push(holder);
         }
     }
-}
-
-/// An allocation of nodes.
-#[derive(Clone, Debug)]
-pub(crate) struct Allocation {
-    /// The holder, such as `Job NAMESPACE/NAME`.
-    pub(crate) name: String,
-    pub(crate) namespace: String,
-    /// The start in seconds since 1970.
-    pub(crate) start: u64,
-    /// The end according to the time limit, in seconds since 1970.
-    pub(crate) end: Option<u64>,
-    pub(crate) parts: Vec<Cuboid>,
 }
 
 /// A holder of nodes.

@@ -13,7 +13,7 @@ const CALM: Duration = Duration::from_secs(5);
 
 /// Delays that double up to 2 s, so that a replica acts soon after the API server becomes available
 /// again.
-pub(crate) struct Delays {
+pub(super) struct Delays {
     next: Duration,
     latest: Option<Instant>,
 }

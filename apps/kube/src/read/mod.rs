@@ -6,6 +6,5 @@ mod clock;
 mod list;
 mod watch;
 
-pub(crate) use backoff::Delays;
 pub(crate) use list::{LIVING, all, start_times};
-pub(crate) use watch::{ClusterWatch, WATCH_S};
+pub(crate) use watch::ClusterWatch;

@@ -82,7 +82,7 @@ pub(crate) struct ClusterWatch {
 
 /// The time in seconds after which the API server ends a watch, which is then resumed. A connection
 /// is closed if it receives no data for longer than this.
-pub(crate) const WATCH_S: u32 = 20;
+const WATCH_S: u32 = 20;
 
 /// The time spent collecting updates before a plan.
 const GATHER: Duration = Duration::from_millis(20);
@@ -358,7 +358,8 @@ fn follow<K>(
 {
     tokio::spawn(async move {
         let kind = K::plural(&()).into_owned();
-        let mut events = Box::pin(watcher(api, config).backoff(Delays::default()));
+        let events = watcher(api, config).backoff(Delays::default());
+        let mut events = Box::pin(events.modify(|one| one.meta_mut().managed_fields = None));
         let mut is_faulty = false;
         loop {
             let quiet = if is_faulty { QUIET } else { Duration::from_hours(24) };

@@ -21,7 +21,7 @@ pub(crate) struct World {
 impl World {
     /// Records the start time of the Jobs in a confirmed placement.
     pub(crate) fn note_start(&mut self, placement: &Placement) {
-        if placement.status.confirmed {
+        if placement.is_confirmed() {
             let jobs = placement.spec.jobs().iter();
             self.start_times.extend(jobs.map(|job| (job.clone(), placement.created())));
         }

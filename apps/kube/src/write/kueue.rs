@@ -1,8 +1,9 @@
 //! Writes to Kueue objects. Only our own check on a Workload is changed.
 
+use kube::api::{Api, Patch, PatchParams};
 use serde_json::{Value, json};
 
-use super::{MERGE, WriteError, Writer, path, precondition, second};
+use super::{WriteError, Writer, precondition, second, steps};
 use crate::objects::{AdmissionCheck, ObjectRef, Workload};
 
 impl Writer {
@@ -25,8 +26,9 @@ impl Writer {
         patch.extend(given.map(|(member, value)| {
             json!({ "op": "add", "path": format!("{own}/{member}"), "value": value })
         }));
-        let path = path::<Workload>(workload)? + "/status";
-        self.send("PATCH", &path, "application/json-patch+json", &patch).await
+        let workloads: Api<Workload> = self.near(workload)?;
+        let patch = steps(Value::Array(patch))?;
+        self.change(workloads.patch_status(&workload.name, &PatchParams::default(), &patch)).await
     }
 
     /// Marks an AdmissionCheck as active.
@@ -37,8 +39,8 @@ impl Writer {
             "lastTransitionTime": second(),
         });
         let status = json!({ "conditions": [active] });
-        let body = json!({ "metadata": precondition(check), "status": status });
-        let path = path::<AdmissionCheck>(check)? + "/status";
-        self.send("PATCH", &path, MERGE, &body).await
+        let body = Patch::Merge(json!({ "metadata": precondition(check), "status": status }));
+        let checks: Api<AdmissionCheck> = Api::all(self.client.clone());
+        self.change(checks.patch_status(&check.name, &PatchParams::default(), &body)).await
     }
 }

@@ -1,20 +1,27 @@
 //! Writes to the API server, which rejects a change if the object has changed since it was read.
 
 mod kueue;
+mod lease;
 mod verify;
 
+use std::fmt::Debug;
 use std::time::Duration;
 
-use kube::Client;
-use kube::core::Resource;
+use k8s_openapi::api::core::v1::{Event, EventSource, ObjectReference};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time};
+use k8s_openapi::jiff::Timestamp;
+use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams, Preconditions};
+use kube::core::{NamespaceResourceScope, Resource};
+use kube::{Client, Error};
 use pavior::text::shown;
 use serde::Serialize;
-use serde::de::IgnoredAny;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+pub(crate) use self::lease::{LEASE, NAMESPACE};
 use crate::objects::{
-    GATE, GROUP, LEASE_NAME, LEASE_TIME, Lease, Machine, MachineStatus, NAMESPACE, Node,
-    Object as _, ObjectRef, Placement, Pod, VERSION,
+    GATE, Machine, MachineStatus, Node, Object as _, ObjectRef, Placement, PlacementSpec,
+    PlacementStatus, Pod,
 };
 use crate::plan::{Action, Waiting};
 
@@ -40,6 +47,9 @@ pub(crate) struct Writer {
     limit: Duration,
 }
 
+/// The time limit for a request; after a timeout, the watch shows whether it was carried out.
+const LIMIT: Duration = Duration::from_secs(10);
+
 impl Writer {
     pub(crate) fn new(client: Client) -> Writer {
         Writer { client, limit: LIMIT }
@@ -47,41 +57,27 @@ impl Writer {
 
     /// Writes an action.
     pub(crate) async fn write(&self, action: &Action) -> Result<(), WriteError> {
+        let usual = PatchParams::default();
         match action {
-            Action::Propose { job, placement } => {
-                let owner = json!({
-                    "apiVersion": "batch/v1", "kind": "Job", "name": job.name, "uid": job.uid,
-                    "controller": true,
-                });
-                let metadata = json!({ "name": job.uid, "ownerReferences": [owner] });
-                let body = json!({
-                    "apiVersion": format!("{GROUP}/{VERSION}"), "kind": "Placement",
-                    "metadata": metadata, "spec": placement,
-                });
-                let path = Placement::url_path(&(), Some(plain(&job.namespace)?));
-                self.send("POST", &path, "application/json", &body).await
-            }
+            Action::Propose { job, placement } => self.propose(job, placement.clone()).await,
             Action::Confirm { placement } => {
-                let body = json!({
-                    "metadata": precondition(placement), "status": { "confirmed": true },
-                });
-                let path = path::<Placement>(placement)? + "/status";
-                self.send("PATCH", &path, MERGE, &body).await
+                let status = PlacementStatus { confirmed: true };
+                let body = json!({ "metadata": precondition(placement), "status": status });
+                let placements: Api<Placement> = self.near(placement)?;
+                let body = Patch::Merge(body);
+                self.change(placements.patch_status(&placement.name, &usual, &body)).await
             }
             Action::Withdraw { placement, absent, .. } => {
                 self.verify_absence(absent.as_ref()).await?;
-                let body = json!({ "preconditions": precondition(placement) });
-                let path = path::<Placement>(placement)?;
-                self.send("DELETE", &path, "application/json", &body).await
+                let placements: Api<Placement> = self.near(placement)?;
+                let unchanged = deletion(placement, Some(placement.version.clone()));
+                self.change(placements.delete(&placement.name, &unchanged)).await
             }
-            Action::Open { pod, patch } => {
-                let path = path::<Pod>(pod)?;
-                self.send("PATCH", &path, "application/json-patch+json", patch).await
-            }
+            Action::Open { pod, patch } => self.open(pod, patch.clone()).await,
             Action::Remove { pod, absent, .. } => {
                 self.verify_absence(absent.as_ref()).await?;
-                let body = json!({ "preconditions": { "uid": pod.uid } });
-                self.send("DELETE", &path::<Pod>(pod)?, "application/json", &body).await
+                let pods: Api<Pod> = self.near(pod)?;
+                self.change(pods.delete(&pod.name, &deletion(pod, None))).await
             }
             Action::Check { workload, at, check, state, message, again_s, record } => {
                 self.verify_record(record.as_ref()).await?;
@@ -97,11 +93,26 @@ impl Writer {
             Action::Offer { node, resource } => {
                 let amount = json!({ resource: "1" });
                 let status = json!({ "capacity": amount, "allocatable": amount });
-                let body = json!({ "metadata": { "uid": node.uid }, "status": status });
-                let path = path::<Node>(node)? + "/status";
-                self.send("PATCH", &path, MERGE, &body).await
+                let body =
+                    Patch::Merge(json!({ "metadata": { "uid": node.uid }, "status": status }));
+                let nodes: Api<Node> = Api::all(self.client.clone());
+                self.change(nodes.patch_status(&node.name, &usual, &body)).await
             }
         }
+    }
+
+    /// Creates a placement that the garbage collector deletes after its Job.
+    async fn propose(&self, job: &ObjectRef, spec: PlacementSpec) -> Result<(), WriteError> {
+        let mut placement = Placement::new(&job.uid.0, spec);
+        placement.metadata.owner_references = Some(vec![OwnerReference {
+            api_version: "batch/v1".to_string(),
+            kind: "Job".to_string(),
+            name: job.name.clone(),
+            uid: job.uid.0.clone(),
+            controller: Some(true),
+            ..OwnerReference::default()
+        }]);
+        self.create(&self.near(job)?, &placement).await.map(drop)
     }
 
     /// Writes the status of a machine.
@@ -110,67 +121,45 @@ impl Writer {
         machine: &ObjectRef,
         status: &MachineStatus,
     ) -> Result<(), WriteError> {
-        let mut status = serde_json::to_value(status).unwrap_or_default();
-        // A merge patch leaves missing members unchanged.
-        status["fault"] = status.get("fault").cloned().unwrap_or(Value::Null);
-        let body = json!({ "metadata": { "uid": machine.uid }, "status": status });
-        let path = path::<Machine>(machine)? + "/status";
-        self.send("PATCH", &path, MERGE, &body).await
+        let body = Patch::Merge(json!({ "metadata": { "uid": machine.uid }, "status": status }));
+        let machines: Api<Machine> = Api::all(self.client.clone());
+        self.change(machines.patch_status(&machine.name, &PatchParams::default(), &body)).await
     }
 
-    /// Publishes an event with the reason for a Job's wait.
-    pub(crate) async fn publish_event(
-        &self,
-        waiting: &Waiting,
-        at: &str,
-    ) -> Result<(), WriteError> {
+    /// Publishes an event with the reason for a Job's wait. `at` is the time according to the API
+    /// server's clock; kube's recorder would use the local clock, and repeat an earlier reason.
+    pub(crate) async fn publish_event(&self, waiting: &Waiting, at: i64) -> Result<(), WriteError> {
         let job = &waiting.job;
-        let involved = json!({
-            "apiVersion": "batch/v1", "kind": "Job", "namespace": job.namespace, "name": job.name,
-            "uid": job.uid,
-        });
         let (kind, reason) = if waiting.is_stuck() {
             ("Warning", "NeverPlaced")
         } else {
             ("Normal", "WaitsForPlace")
         };
-        let message: String = waiting.why.chars().take(1024).collect();
-        let body = json!({
-            "apiVersion": "v1", "kind": "Event", "type": kind, "reason": reason,
-            "metadata": { "generateName": "pavior-", "namespace": job.namespace },
-            "involvedObject": involved, "message": message, "source": { "component": "pavior" },
-            "firstTimestamp": at, "lastTimestamp": at, "count": 1,
-        });
-        let path = format!("/api/v1/namespaces/{}/events", plain(&job.namespace)?);
-        self.send("POST", &path, "application/json", &body).await
-    }
-
-    /// Takes or renews the Lease unless it has changed since it was read.
-    pub(crate) async fn hold(
-        &self,
-        seen: Option<&Lease>,
-        own: &str,
-        taken: bool,
-    ) -> Result<(), WriteError> {
-        let transitions = seen.and_then(|lease| lease.spec.lease_transitions).unwrap_or(0);
-        let version = seen.and_then(|lease| lease.meta().resource_version.clone());
-        let body = json!({
-            "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
-            "metadata": {
-                "name": LEASE_NAME, "namespace": NAMESPACE, "resourceVersion": version,
+        let at = Timestamp::from_second(at).ok().map(Time);
+        let event = Event {
+            metadata: ObjectMeta {
+                generate_name: Some("pavior-".to_string()),
+                namespace: Some(job.namespace.clone()),
+                ..ObjectMeta::default()
             },
-            "spec": {
-                "holderIdentity": own, "leaseDurationSeconds": LEASE_TIME.as_secs(),
-                "leaseTransitions": transitions.saturating_add(u32::from(taken)),
-                "renewTime": micro_time(),
+            involved_object: ObjectReference {
+                api_version: Some("batch/v1".to_string()),
+                kind: Some("Job".to_string()),
+                namespace: Some(job.namespace.clone()),
+                name: Some(job.name.clone()),
+                uid: Some(job.uid.0.clone()),
+                ..ObjectReference::default()
             },
-        });
-        let path = Lease::url_path(&(), Some(NAMESPACE));
-        if seen.is_none() {
-            return self.send("POST", &path, "application/json", &body).await;
-        }
-        let path = format!("{path}/{LEASE_NAME}");
-        self.send("PUT", &path, "application/json", &body).await
+            type_: Some(kind.to_string()),
+            reason: Some(reason.to_string()),
+            message: Some(waiting.why.chars().take(1024).collect()),
+            source: Some(EventSource { component: Some("pavior".to_string()), host: None }),
+            first_timestamp: at.clone(),
+            last_timestamp: at,
+            count: Some(1),
+            ..Event::default()
+        };
+        self.create(&self.near(job)?, &event).await.map(drop)
     }
 
     /// Removes our gate from a pod without a box.
@@ -182,76 +171,97 @@ impl Writer {
             { "op": "test", "path": format!("{gate}/name"), "value": GATE },
             { "op": "remove", "path": gate },
         ]);
-        let path = path::<Pod>(&ObjectRef::of(pod))?;
-        self.send("PATCH", &path, "application/json-patch+json", &patch).await
+        self.open(&ObjectRef::of(pod), patch).await
     }
 
-    async fn send(
-        &self,
-        method: &str,
-        path: &str,
-        kind: &str,
-        body: &impl Serialize,
-    ) -> Result<(), WriteError> {
-        let refused = |error: &dyn std::fmt::Display| WriteError::Rejected(error.to_string());
-        let body = serde_json::to_vec(body).map_err(|error| refused(&error))?;
-        let request = http::Request::builder().method(method).uri(path);
-        let request = request.header("content-type", kind).body(body);
-        let request = request.map_err(|error| refused(&error))?;
-        let sent = self.client.request::<IgnoredAny>(request);
-        let Ok(sent) = tokio::time::timeout(self.limit, sent).await else {
-            return Err(WriteError::Unavailable);
+    async fn open(&self, pod: &ObjectRef, patch: Value) -> Result<(), WriteError> {
+        let pods: Api<Pod> = self.near(pod)?;
+        self.change(pods.patch(&pod.name, &PatchParams::default(), &steps(patch)?)).await
+    }
+
+    /// Returns the objects in the namespace of an object. Names from the API server contain only
+    /// characters that can be used in a path; names in a placement could be others.
+    fn near<K>(&self, seen: &ObjectRef) -> Result<Api<K>, WriteError>
+    where
+        K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
+    {
+        let right = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b':');
+        let is_plain = |name: &String| {
+            !name.is_empty() && name != "." && name != ".." && name.bytes().all(right)
         };
-        match sent {
-            // The response does not matter: the watch delivers the result.
-            Ok(_) | Err(kube::Error::SerdeError(_)) => Ok(()),
-            Err(kube::Error::Api(status)) => Err(match (status.code, method) {
-                // A JSON patch's test failed.
-                (422, "PATCH") if status.message.starts_with("the server rejected our request") => {
-                    WriteError::Conflict
-                }
-                (404, "POST") => WriteError::Rejected(shown(&status.message).to_string()),
-                (404 | 409 | 410, _) => WriteError::Conflict,
-                (429 | 500..=599, _) => WriteError::Unavailable,
-                _ => WriteError::Rejected(shown(&status.message).to_string()),
-            }),
-            Err(_) => Err(WriteError::Unavailable),
+        if ![&seen.namespace, &seen.name].into_iter().all(is_plain) {
+            return Err(WriteError::Rejected("an invalid name".to_string()));
         }
+        Ok(Api::namespaced(self.client.clone(), &seen.namespace))
+    }
+
+    async fn create<K>(&self, api: &Api<K>, object: &K) -> Result<K, WriteError>
+    where
+        K: Clone + Debug + DeserializeOwned + Serialize,
+    {
+        let made = self.answer(api.create(&PostParams::default(), object)).await;
+        made.map_err(|error| match error {
+            // The namespace does not exist.
+            Error::Api(status) if status.code == 404 => {
+                WriteError::Rejected(shown(&status.message).to_string())
+            }
+            error => reason(error),
+        })
+    }
+
+    /// Sends a change. The response does not matter: the watch delivers the result.
+    async fn change<T>(
+        &self,
+        request: impl Future<Output = kube::Result<T>>,
+    ) -> Result<(), WriteError> {
+        match self.answer(request).await {
+            Ok(_) | Err(Error::SerdeError(_)) => Ok(()),
+            Err(error) => Err(reason(error)),
+        }
+    }
+
+    /// Awaits the answer to a request, within the time limit.
+    async fn answer<T>(&self, request: impl Future<Output = kube::Result<T>>) -> kube::Result<T> {
+        let answer = tokio::time::timeout(self.limit, request).await;
+        answer.unwrap_or_else(|late| Err(Error::Service(late.into())))
+    }
+}
+
+/// Returns the reason for a failure.
+fn reason(error: Error) -> WriteError {
+    let Error::Api(status) = error else { return WriteError::Unavailable };
+    match status.code {
+        // A JSON patch's test failed.
+        422 if status.message.starts_with("the server rejected our request") => {
+            WriteError::Conflict
+        }
+        404 | 409 | 410 => WriteError::Conflict,
+        429 | 500..=599 => WriteError::Unavailable,
+        _ => WriteError::Rejected(shown(&status.message).to_string()),
     }
 }
 
 /// Returns the time in the format used in conditions.
 fn second() -> String {
-    k8s_openapi::jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// Returns the time in the format used in Leases.
-fn micro_time() -> String {
-    k8s_openapi::jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.6fZ").to_string()
-}
-
-/// The time limit for a request; after a timeout, the watch shows whether it was carried out.
-const LIMIT: Duration = Duration::from_secs(10);
-
-const MERGE: &str = "application/merge-patch+json";
-
+/// Returns the members that an object must still have.
 fn precondition(seen: &ObjectRef) -> Value {
     json!({ "uid": seen.uid, "resourceVersion": seen.version })
 }
 
-/// Checks that a name can be used in a path. Names from the API server contain no other characters.
-fn plain(name: &str) -> Result<&str, WriteError> {
-    let right = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b':');
-    let is = !name.is_empty() && name != "." && name != ".." && name.bytes().all(right);
-    is.then_some(name).ok_or_else(|| WriteError::Rejected("an invalid name".to_string()))
+/// Returns a deletion of this object only, at this version if one is given.
+fn deletion(seen: &ObjectRef, resource_version: Option<String>) -> DeleteParams {
+    let uid = Some(seen.uid.0.clone());
+    let preconditions = Some(Preconditions { resource_version, uid });
+    DeleteParams { preconditions, ..DeleteParams::default() }
 }
 
-fn path<K: Resource<DynamicType = ()>>(seen: &ObjectRef) -> Result<String, WriteError> {
-    let namespace = match seen.namespace.as_str() {
-        "" => None,
-        namespace => Some(plain(namespace)?),
-    };
-    Ok(format!("{}/{}", K::url_path(&(), namespace), plain(&seen.name)?))
+/// Returns the steps of a JSON patch.
+fn steps(patch: Value) -> Result<Patch<()>, WriteError> {
+    let steps = serde_json::from_value(patch).map(Patch::Json);
+    steps.map_err(|error| WriteError::Rejected(error.to_string()))
 }
 
 #[cfg(test)]
@@ -265,8 +275,8 @@ mod tests {
         let config = kube::Config::new(address.parse().unwrap());
         let client = Client::try_from(config).unwrap();
         let writer = Writer { client, limit: Duration::from_millis(50) };
-        let written = writer.hold(None, "a", true).await;
-        assert!(matches!(written, Err(WriteError::Unavailable)), "{written:?}");
+        let read = writer.lease().await;
+        assert!(matches!(read, Err(WriteError::Unavailable)), "{read:?}");
         drop(server);
     }
 }

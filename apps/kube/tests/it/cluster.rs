@@ -410,6 +410,16 @@ impl Cluster {
         lines.join("\n")
     }
 
+    /// Returns the number of complete Jobs.
+    pub(crate) fn complete(&self) -> usize {
+        let jobs = self.get(JOBS);
+        let is = |job: &&Value| {
+            let mut all = job["status"]["conditions"].as_array().into_iter().flatten();
+            all.any(|one| one["type"] == "Complete" && one["status"] == "True")
+        };
+        jobs["items"].as_array().into_iter().flatten().filter(is).count()
+    }
+
     pub(crate) fn log(&self) -> String {
         let text = std::fs::read_to_string(self.path().join("log/pavior")).unwrap_or_default();
         text.chars().rev().take(2000).collect::<Vec<_>>().into_iter().rev().collect()

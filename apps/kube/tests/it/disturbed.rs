@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use crate::cluster::{Cluster, JOBS, User, clocks_can_be_wrong, release};
 use crate::judge::Record;
 use crate::proxy::ONE_OF;
-use crate::story::complete;
 
 const PODS: &str = "/api/v1/pods";
 
@@ -33,7 +32,7 @@ fn copies_whose_clocks_are_an_hour_wrong_place_jobs_as_others_do() {
     for number in 0..6 {
         cluster.job(&format!("job{number}"), ["2x2x1", "4x1x1", "4x2x1"][number % 3], 1);
     }
-    cluster.until("all are complete", || complete(&cluster) == 6);
+    cluster.until("all are complete", || cluster.complete() == 6);
     let record = Record::read(cluster.path());
     assert_eq!((record.overlaps, record.misplaced), (0, 0), "{record:?}");
     assert!(record.confirmations >= 6, "{record:?}");
@@ -81,7 +80,7 @@ fn a_copy_that_slept_until_its_past_was_compacted_away_reads_everything_anew() {
         "{told:?}"
     );
     cluster.sleep_copy(0, false);
-    cluster.until("the second is complete", || complete(&cluster) == 1);
+    cluster.until("the second is complete", || cluster.complete() == 1);
 }
 
 #[test]
@@ -101,7 +100,7 @@ fn what_the_api_server_refuses_or_loses_is_asked_again() {
             cluster.end_copy(0);
             cluster.start_copy_as("spoilt", "always", &[]);
         }
-        cluster.until("it is complete", || complete(&cluster) == jobs);
+        cluster.until("it is complete", || cluster.complete() == jobs);
     }
     let record = Record::read(cluster.path());
     assert_eq!((record.overlaps, record.misplaced), (0, 0), "{record:?}");

@@ -13,7 +13,6 @@ use crate::in_force::pod;
 use crate::judge::Record;
 use crate::ledger::Ledger;
 use crate::storm::seeds;
-use crate::story::complete;
 
 const GRID: &str = "mesh:4x4x2";
 /// The shapes; none has more nodes than a flavor.
@@ -121,7 +120,7 @@ fn preempt_in_part(cluster: &Cluster) {
     plain["spec"]["completionMode"] = json!("NonIndexed");
     plain["spec"]["template"]["spec"] = pod("plain", &json!({}))["spec"].clone();
     cluster.until("it is made", || cluster.ask(User::Alice, "POST", JOBS, &plain).is_ok());
-    cluster.until("all are complete", || complete(cluster) == BEFORE);
+    cluster.until("all are complete", || cluster.complete() == BEFORE);
 }
 
 /// Checks that Kueue deactivates a Job that no state of the machine could hold.
@@ -252,7 +251,7 @@ impl Storm {
                 self.make_in("owner", name, shape, 2);
             }
             let all = BEFORE + first + burst;
-            self.cluster.until("all are complete", || complete(&self.cluster) == all);
+            self.cluster.until("all are complete", || self.cluster.complete() == all);
         }
     }
 
@@ -316,7 +315,7 @@ fn try_seed(cluster: Cluster, seed: u64) {
     let (jobs, began) = (40, Instant::now());
     storm.run(jobs);
     let Storm { cluster, counts, .. } = storm;
-    cluster.within(1200, "all are complete", || complete(&cluster) == BEFORE + shared + jobs);
+    cluster.within(1200, "all are complete", || cluster.complete() == BEFORE + shared + jobs);
     let seconds = began.elapsed().as_secs();
     let record = Record::read(cluster.path());
     let ledger = Ledger::read(cluster.path());

@@ -19,4 +19,3 @@ mod proxy;
 mod recovery;
 mod sets;
 mod storm;
-mod story;

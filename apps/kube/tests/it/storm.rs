@@ -13,7 +13,6 @@ use crate::cluster::{Cluster, JOBS, PODS, User, clocks_can_be_wrong, job};
 use crate::judge::Record;
 use crate::proxy::{ONE_OF, Proxy};
 use crate::sets::{part, set};
-use crate::story::complete;
 
 const GRID: &str = "torus:4x4x4";
 const SHAPES: &[&str] = &[
@@ -247,7 +246,10 @@ impl Storm<'_> {
         let sets = jobs / 8;
         self.counts.extend(proxy.counts().map(|(what, count)| (what, count as usize)));
         let cluster = self.cluster;
-        cluster.within(1500, "all are complete", || complete(cluster) == jobs);
+        cluster.within(1500, "all are complete", || cluster.complete() == jobs);
+        cluster.until("no placement is left", || {
+            cluster.get("/apis/pavior.dev/v1alpha1/placements")["items"] == json!([])
+        });
         let record = Record::read(cluster.path());
         let (overlaps, misplaced) = (record.overlaps, record.misplaced);
         let crooked = record.crooked(&GRID.parse().unwrap());

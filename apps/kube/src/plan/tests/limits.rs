@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::model::{Model, View};
-use super::small::{planned, planned_by, settle, words};
+use super::model::Model;
+use super::small::{fault, planned, planned_at, planned_by, settle, words};
 use crate::objects::Machine;
 use crate::plan::{Detail, Memory, plan};
 use crate::world::Index;
@@ -33,9 +33,7 @@ fn a_record_that_is_rejected_keeps_no_nodes_from_others_and_its_job_is_told() {
     model.make_pods();
     let mut memory = Memory::default();
     let proposed = |memory: &mut Memory, now: i64| {
-        let mut view = View::default();
-        view.catch_up(&model);
-        let made = plan(&Index::of(&view.world), "m", memory, now, Detail::DAEMON).unwrap();
+        let made = planned_at(&model, memory, now).unwrap();
         (made.actions[0].object().uid.clone(), made.waiting)
     };
     assert_eq!(proposed(&mut memory, 0).0, first);
@@ -58,9 +56,7 @@ fn the_newer_of_two_machines_with_the_same_node_has_a_fault() {
         "spec": { "grid": "mesh:2x1", "nodes": { "pattern": "n{x}-{y}" } },
     });
     model.world.machines.insert("a".into(), serde_json::from_value(other).unwrap());
-    let mut view = View::default();
-    view.catch_up(&model);
-    let index = Index::of(&view.world);
+    let index = Index::of(&model.world);
     let made = |name: &str| plan(&index, name, &mut Memory::default(), 0, Detail::DAEMON);
     assert!(made("m").is_ok());
     assert_eq!(made("a").unwrap_err(), "nodes: n0-0 belongs to the older Machine m");
@@ -153,12 +149,8 @@ fn maintenance_that_cannot_be_read_is_a_fault_of_the_machine() {
         ("4x2@0,0", times[1], times[0], "ends before it begins"),
     ] {
         let one = json!({ "box": at, "from": from, "to": to });
-        let model = under_maintenance(&one, "600");
-        let mut view = View::default();
-        view.catch_up(&model);
-        let index = Index::of(&view.world);
-        let fault = plan(&index, "m", &mut Memory::default(), 0, Detail::DAEMON).unwrap_err();
-        assert!(fault.starts_with("maintenance: ") && fault.contains(word), "{fault}");
+        let why = fault(&under_maintenance(&one, "600"));
+        assert!(why.starts_with("maintenance: ") && why.contains(word), "{why}");
     }
 }
 
@@ -168,11 +160,8 @@ fn a_machine_with_a_check_has_a_fault_where_kueue_cannot_be_read_and_others_go_o
     model.world.kueue.fault = Some("workloads of Kueue: not found".to_string());
     assert!(planned(&model).actions.is_empty());
     model.world.machines.get_mut("m").unwrap().spec.admission_check = Some("place".into());
-    let mut view = View::default();
-    view.catch_up(&model);
-    let index = Index::of(&view.world);
-    let made = |detail| plan(&index, "m", &mut Memory::default(), 0, detail);
-    let fault = made(Detail::DAEMON).unwrap_err();
-    assert_eq!(fault, "admissionCheck: workloads of Kueue: not found");
-    assert!(made(Detail::OBSERVER).is_ok(), "an observer needs no quota");
+    assert_eq!(fault(&model), "admissionCheck: workloads of Kueue: not found");
+    let index = Index::of(&model.world);
+    let observed = plan(&index, "m", &mut Memory::default(), 0, Detail::OBSERVER);
+    assert!(observed.is_ok(), "an observer needs no quota");
 }

@@ -475,7 +475,7 @@ impl Model {
             }
             Action::Confirm { placement } => {
                 let Some(mut one) = self.seen(placement) else { return false };
-                one.status = PlacementStatus { confirmed: true };
+                one.status = Some(PlacementStatus { confirmed: true });
                 self.put_placement(one);
                 true
             }

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::model::{Model, View};
+use super::model::Model;
+use super::small::{planned_at, words};
 use crate::objects::{CONTROLLER, Job, Object as _, ObjectRef, PlacementSpec, Uid, Workload};
-use crate::plan::{Action, Detail, Memory, Plan, plan};
-use crate::world::Index;
+use crate::plan::{Action, Memory, Plan};
 
 /// A stand-in for Kueue that assigns quota by priority and creation time, preempts, handles checks,
 /// and resumes and suspends Jobs.
@@ -159,9 +159,7 @@ fn model(spec: &Value) -> Model {
 }
 
 fn planned(model: &Model, memory: &mut Memory, now: i64) -> Plan {
-    let mut view = View::default();
-    view.catch_up(model);
-    plan(&Index::of(&view.world), "m", memory, now, Detail::DAEMON).unwrap()
+    planned_at(model, memory, now).unwrap()
 }
 
 /// Runs all components for a while, and returns the last plan.
@@ -203,7 +201,6 @@ fn a_job_has_its_place_before_it_is_admitted() {
     let kueue = Kueue::new(&mut model, 16, json!({}));
     let job = Kueue::submit(&mut model, "a", "2x2", 0);
     let mut memory = Memory::default();
-    let words = |made: &Plan| made.actions.iter().map(Action::word).collect::<Vec<_>>();
     assert_eq!(words(&planned(&model, &mut memory, 0)), ["activate"], "it has no quota yet");
     for act in planned(&model, &mut memory, 0).actions {
         model.carry(&act);
@@ -219,6 +216,9 @@ fn a_job_has_its_place_before_it_is_admitted() {
     assert!(planned(&model, &mut memory, 0).actions.is_empty());
     go(&mut model, &kueue, &mut memory, 0, 6);
     assert_eq!(runs(&model, &job), 4);
+    // The other checks of the Workload stay.
+    let other = &model.world.kueue.workloads.values().next().unwrap().status.admission_checks[0];
+    assert_eq!((other.name.as_str(), other.state.as_str()), ("theirs", "Pending"));
 }
 
 #[test]
@@ -283,7 +283,7 @@ fn who_gets_quota_of_another_flavor_gets_another_box_before_it_is_admitted() {
         for act in &made.actions {
             model.carry(act);
         }
-        made.actions.iter().map(Action::word).collect::<Vec<_>>()
+        words(&made)
     };
     carried(&mut model);
     kueue.step(&mut model, 0);
@@ -404,17 +404,6 @@ fn a_proposal_that_is_withdrawn_does_not_make_patience_begin_anew() {
         given_back |= check(&model, &second).0 == "Retry";
     }
     assert!(given_back, "{:?}", check(&model, &second));
-}
-
-#[test]
-fn the_other_checks_of_a_workload_stay() {
-    let mut model = model(&json!({}));
-    let kueue = Kueue::new(&mut model, 16, json!({}));
-    Kueue::submit(&mut model, "a", "2x2", 0);
-    go(&mut model, &kueue, &mut Memory::default(), 0, 8);
-    let one = model.world.kueue.workloads.values().next().unwrap();
-    assert_eq!(one.status.admission_checks[0].state, "Pending");
-    assert_eq!(one.status.admission_checks[0].name, "theirs");
 }
 
 #[test]

@@ -43,7 +43,7 @@ impl Copy {
 /// Checks that no node is in two confirmed placements or has two active pods.
 pub(super) fn check(model: &Model, seed: u64) {
     let mut owners: HashMap<&str, &Uid> = HashMap::new();
-    for placement in model.world.placements.values().filter(|one| one.status.confirmed) {
+    for placement in model.world.placements.values().filter(|one| one.is_confirmed()) {
         for node in &placement.spec.nodes {
             let other = owners.insert(node, &placement.spec.job_uid);
             assert!(other.is_none(), "seed {seed}: {node} is confirmed for two Jobs");

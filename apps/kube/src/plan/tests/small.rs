@@ -12,9 +12,18 @@ pub(super) fn planned(model: &Model) -> Plan {
 }
 
 pub(super) fn planned_by(model: &Model, memory: &mut Memory) -> Plan {
+    planned_at(model, memory, 10_000).unwrap()
+}
+
+pub(super) fn planned_at(model: &Model, memory: &mut Memory, now: i64) -> Result<Plan, String> {
     let mut view = View::default();
     view.catch_up(model);
-    plan(&Index::of(&view.world), "m", memory, 10_000, Detail::DAEMON).unwrap()
+    plan(&Index::of(&view.world), "m", memory, now, Detail::DAEMON)
+}
+
+/// Returns the fault of the machine.
+pub(super) fn fault(model: &Model) -> String {
+    planned_at(model, &mut Memory::default(), 0).unwrap_err()
 }
 
 /// Carries out plans until nothing changes.
@@ -257,15 +266,12 @@ fn a_machine_without_boxes_of_the_shape_has_a_fault_and_its_jobs_are_left_alone(
         "spec": { "kind": "slices", "host": "2x2x1", "spares": 1, "attempts": 3 },
     });
     model.world.machines.insert("m".into(), serde_json::from_value(slices).unwrap());
-    let index = Index::of(&model.world);
-    let fault = plan(&index, "m", &mut Memory::default(), 10_000, Detail::DAEMON).unwrap_err();
-    assert!(fault.starts_with("kind: `slices`: the only kind is boxes"), "{fault}");
+    let why = fault(&model);
+    assert!(why.starts_with("kind: `slices`: the only kind is boxes"), "{why}");
     // Ranks form a box of the shape, so a strategy must grant one.
     for strategy in ["2db", "mbs"] {
-        let model = Model::new("mesh:4x4", &json!({ "strategy": strategy }));
-        let index = Index::of(&model.world);
-        let fault = plan(&index, "m", &mut Memory::default(), 10_000, Detail::DAEMON).unwrap_err();
-        assert!(fault.contains("does not give every Job one box of its shape"), "{fault}");
+        let why = fault(&Model::new("mesh:4x4", &json!({ "strategy": strategy })));
+        assert!(why.contains("does not give every Job one box of its shape"), "{why}");
     }
     // The kind `boxes` may be stated.
     let mut model = Model::new("torus:4x4", &json!({ "kind": "boxes" }));
