@@ -116,8 +116,8 @@ impl ServiceState {
         let mut state = ServiceState::new(limits, seed);
         let specs: Vec<MachineSpec> = snapshot.machines.iter().map(SavedMachine::spec).collect();
         state.configure(&specs).map_err(|error| error.to_string())?;
-        // Leases begin before nodes fail: a lease may hold a failed node, but only free nodes can be
-        // allocated. The numbers of requests and reservations are compared with those of leases.
+        // Leases begin before nodes fail: a lease may hold a failed node, but only free nodes can
+        // be allocated. The numbers of requests and reservations are compared with those of leases.
         for lease in &snapshot.leases {
             let begin = state.begin(&Arc::new(lease.clone()));
             begin.map_err(|reason| format!("lease {}: {reason}", lease.id))?;
