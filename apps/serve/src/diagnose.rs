@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 
 use crate::core::reply::Instant;
 use crate::core::{BoardView, Caller, JobName, Lease, NodeCounts, StateView};
-use crate::plan::{Move, moves};
+use crate::plan::Move;
 use crate::waits;
 
 /// The maximum number of leases moved in a plan that accompanies a diagnosis.
@@ -60,14 +60,6 @@ pub(crate) fn machine(
 ) -> Result<Machine, String> {
     let strategy: Selection = strategy.parse().map_err(|error: pavior::BadName| error.reason)?;
     state.machine(&strategy, seed).map_err(|error| error.to_string())
-}
-
-/// Converts a machine in a view, without hypothetical changes.
-///
-/// # Errors
-/// Returns an error if its strategy cannot be built.
-pub(crate) fn as_it_is(view: &StateView, board: &BoardView, seed: u64) -> Result<Machine, String> {
-    machine(&state(view, board, &Changes::default()), &board.spec.strategy, seed)
 }
 
 /// Returns when a lease expires or its job is expected to end.
@@ -148,6 +140,7 @@ pub(crate) struct Blocked {
     #[schema(value_type = Option<String>, format = DateTime)]
     until: Option<Instant>,
     /// The moves that make room sooner, if they were searched for and the caller may see them.
+    #[schema(value_type = Vec<crate::core::schema::Move>)]
     moves: Vec<Move>,
 }
 
@@ -284,8 +277,8 @@ impl Question<'_> {
 
     fn blocked(&self, snapshot: &Snapshot, blocked: &answers::Blocked) -> Blocked {
         let Question { view, board, changes, caller, .. } = *self;
-        let grid = &board.grid;
-        let job = |&(job, nodes): &(JobId, u64)| {
+        let name = |JobId(id): JobId| JobName::Large(id);
+        let holder = |job, nodes| {
             let seen = lease(view, caller, job);
             Blocker {
                 lease: seen.map(|lease| lease.id),
@@ -295,21 +288,17 @@ impl Question<'_> {
         };
         let (drained, failed): (Vec<NodeId>, Vec<NodeId>) =
             blocked.unavailable.iter().partition(|&&node| is_drained(board, changes, node));
-        let (largest, and_more) = blocked.largest();
-        let busy = blocked.at.nodes(grid).filter(|&node| !snapshot.free().is_node_free(node));
-        let plan = blocked.moves.as_ref();
+        let found = blocked.json(snapshot, name, holder, instant);
         Blocked {
-            base: Point::of(grid, blocked.at.base),
-            sides: Point::of(grid, blocked.at.sides),
-            busy_nodes: busy.count() as u64,
-            jobs: largest.iter().map(job).collect(),
-            and_more: and_more as u64,
-            failed: Point::all(grid, &failed),
-            drained: Point::all(grid, &drained),
-            until: blocked.until.map(instant),
-            moves: moves(grid, plan.map_or(&[], |plan| &plan.moves), |JobId(id)| {
-                JobName::Large(id)
-            }),
+            base: found.at.base,
+            sides: found.at.sides,
+            busy_nodes: found.busy_nodes as u64,
+            jobs: found.jobs,
+            and_more: found.and_more as u64,
+            failed: Point::all(&board.grid, &failed),
+            drained: Point::all(&board.grid, &drained),
+            until: found.until,
+            moves: found.moves,
         }
     }
 }

@@ -5,10 +5,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant as Stopwatch};
 
+use parking_lot::Mutex;
 use pavior::answers::forecasts::{
     Effort, Experience, Forecaster, Kind, QueueForecast, Start, StartJson,
 };
@@ -84,14 +85,14 @@ enum Due {
 impl Forecasts {
     /// Returns the forecasts for the requests waiting for a machine.
     pub(crate) fn told(&self, board: &BoardView) -> Starts {
-        Starts { grid: board.grid, known: lock(&self.known).get(&board.spec.name).cloned() }
+        Starts { grid: board.grid, known: self.known.lock().get(&board.spec.name).cloned() }
     }
 
     /// Returns each machine's experience, and the number of forecasts made for waiting requests,
     /// including repeated ones.
     pub(crate) fn experiences(&self) -> HashMap<String, (Experience, u64)> {
         let experience = |one: &MachineForecast| (one.forecast.experience, one.made);
-        let known = lock(&self.known);
+        let known = self.known.lock();
         known.iter().map(|(machine, one)| (machine.clone(), experience(one))).collect()
     }
 
@@ -107,20 +108,20 @@ impl Forecasts {
         stop: &Arc<AtomicBool>,
     ) -> Result<(Duration, Option<Duration>), RecoveryError> {
         let begun = Stopwatch::now();
-        let mut learning = lock(&self.learning);
+        let mut learning = self.learning.lock();
         let mut copy = match learning.take() {
             Some(copy) => copy,
             None => Learning::begin(&**writer.history(), writer.seq(), seed)?,
         };
         copy.catch_up(writer, seed)?;
-        let before = lock(&self.known).clone();
+        let before = self.known.lock().clone();
         let now_ms = writer.clock.now_ms();
         let known = copy.forecasts(&before, now_ms, stop);
         let starts = known.values().flat_map(|known| known.forecast.starts.values());
         let first = starts.filter_map(|start| start.median).min();
         let passes = first.map(|median| Duration::from_micros(median.0));
         let now = Duration::from_millis(now_ms);
-        *lock(&self.known) = known;
+        *self.known.lock() = known;
         *learning = Some(copy);
         self.began.store(true, Ordering::Release);
         let rest = (9 * begun.elapsed()).max(EVERY);
@@ -143,7 +144,7 @@ impl Forecasts {
         if !self.began.load(Ordering::Acquire) {
             return Err(Unforeseen::NotYet);
         }
-        let mut learning = lock(&self.learning);
+        let mut learning = self.learning.lock();
         let mut copy = learning.take().ok_or(Unforeseen::NotYet)?;
         let unread = |error: RecoveryError| Unforeseen::Failed(error.to_string());
         copy.catch_up(writer, seed).map_err(unread)?;
@@ -428,10 +429,6 @@ pub(crate) async fn foresee(app: Arc<crate::http::App>) {
 /// Returns a time in the format used in replies.
 fn date(time: Time) -> String {
     Instant(time.0 / 1000).to_string()
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn kind_of(lease: &Lease) -> Kind {

@@ -1,6 +1,6 @@
 //! Plans to move leases, in the form shown to callers.
 
-use pavior::answers::json::Place;
+use pavior::answers::json::{MoveJson, Place};
 use pavior::answers::{self, Planned, SearchLimits, Shape, Snapshot, Weights};
 use pavior::{Freedom, Grid, JobId, Machine, Request};
 use serde::Serialize;
@@ -46,21 +46,12 @@ pub(crate) struct Plan {
     #[cfg_attr(feature = "http", schema(value_type = Option<Vec<u64>>))]
     pub(crate) jobs: Option<Vec<JobName>>,
     /// The moves, in an order in which they can be carried out.
+    #[cfg_attr(feature = "http", schema(value_type = Vec<crate::core::schema::Move>))]
     pub(crate) moves: Vec<Move>,
 }
 
-/// A move of a lease.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
-pub(crate) struct Move {
-    /// The lease.
-    #[cfg_attr(feature = "http", schema(value_type = u64))]
-    job: JobName,
-    #[cfg_attr(feature = "http", schema(value_type = Vec<crate::core::schema::Part>))]
-    from: Vec<Place>,
-    #[cfg_attr(feature = "http", schema(value_type = Vec<crate::core::schema::Part>))]
-    to: Vec<Place>,
-}
+/// A move of a lease, for callers.
+pub(crate) type Move = MoveJson<JobName>;
 
 impl Plan {
     /// Converts a result of the search; `name` returns the caller's name for a job.
@@ -72,21 +63,7 @@ impl Plan {
             proven: answer.proven,
             cost: plan.map(|plan| plan.cost),
             jobs: plan.map(|plan| plan.jobs.iter().map(|&job| name(job)).collect()),
-            moves: moves(grid, plan.map_or(&[], |plan| &plan.moves), name),
+            moves: MoveJson::all(grid, plan.map_or(&[], |plan| &plan.moves), name),
         }
     }
-}
-
-/// Converts moves for callers; `name` returns the caller's name for a job.
-pub(crate) fn moves(
-    grid: &Grid,
-    steps: &[answers::Move],
-    name: impl Fn(JobId) -> JobName,
-) -> Vec<Move> {
-    let step = |step: &answers::Move| Move {
-        job: name(step.job),
-        from: Place::all(grid, &step.from),
-        to: Place::all(grid, &step.to),
-    };
-    steps.iter().map(step).collect()
 }

@@ -1,8 +1,9 @@
 //! Reasons for requests' waits, with the names and times that a caller may see.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use pavior::answers::{self, Cause, Queued, Why, Words};
 use pavior::text::shown;
 use pavior::{JobId, Time};
@@ -59,7 +60,7 @@ impl WaitsCache {
         now_ms: u64,
         seed: u64,
     ) -> Result<Arc<Waits>, String> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         if let Some(answer) = known.get(&board.spec.name)
             && answer.seq == view.seq
             && now_ms.abs_diff(answer.at_ms) < Self::HOLDS_MS

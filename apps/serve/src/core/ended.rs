@@ -1,64 +1,42 @@
 //! Leases that have ended, which are remembered for a while so that their former holders can be
 //! distinguished from strangers.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::HashMap;
+
+use super::shares::Shares;
 
 /// The maximum number of leases to remember.
 const MOST: usize = 10_000;
 
-/// The most recently ended leases. If there are too many, the oldest lease of the tenant with the
-/// most is forgotten, so no tenant displaces the leases of tenants with fewer.
+/// The most recently ended leases ([`Shares`]).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ended {
-    /// Leases and their tenants, in the order in which the leases ended.
-    order: BTreeMap<u64, (u64, String)>,
-    next: u64,
+    /// Leases by tenant, in the order in which they ended.
+    order: Shares<String, u64, 1>,
+    /// The position of each lease in `order`.
     leases: HashMap<u64, u64>,
-    /// The positions in `order`, by tenant, and the tenants by number of leases.
-    shares: HashMap<String, VecDeque<u64>>,
-    by_count: BTreeSet<(usize, String)>,
 }
 
 impl Ended {
     /// Remembers the end of a lease.
     pub(crate) fn add(&mut self, id: u64, tenant: String) {
-        let place = self.next;
-        self.next += 1;
-        self.change(&tenant, |share| share.push_back(place));
-        self.leases.insert(id, place);
-        self.order.insert(place, (id, tenant));
-        if self.order.len() > MOST {
-            let (_, most) = self.by_count.last().cloned().expect("there are some");
-            let oldest = self.change(&most, |share| share.pop_front().expect("it has the most"));
-            if let Some((id, _)) = self.order.remove(&oldest)
-                && self.leases.get(&id) == Some(&oldest)
-            {
-                self.leases.remove(&id);
-            }
+        self.leases.insert(id, self.order.add(tenant, [1], id));
+        if self.order.total() > [MOST]
+            && let Some((_, oldest)) = self.order.remove_from_largest(0)
+        {
+            self.leases.remove(&oldest);
         }
-    }
-
-    fn change<T>(&mut self, tenant: &str, change: impl FnOnce(&mut VecDeque<u64>) -> T) -> T {
-        let share = self.shares.entry(tenant.to_string()).or_default();
-        self.by_count.remove(&(share.len(), tenant.to_string()));
-        let result = change(share);
-        if share.is_empty() {
-            self.shares.remove(tenant);
-        } else {
-            self.by_count.insert((share.len(), tenant.to_string()));
-        }
-        result
     }
 
     /// Returns the tenant of a lease that has ended, if it is remembered.
     pub(crate) fn tenant(&self, id: u64) -> Option<&str> {
-        let place = self.leases.get(&id)?;
-        self.order.get(place).map(|(_, tenant)| tenant.as_str())
+        let (tenant, _) = self.order.get(*self.leases.get(&id)?)?;
+        Some(tenant)
     }
 
     /// Returns the leases and their tenants, in the order in which the leases ended.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &str)> {
-        self.order.values().map(|(id, tenant)| (*id, tenant.as_str()))
+        self.order.iter().map(|(_, tenant, id)| (*id, tenant.as_str()))
     }
 }
 

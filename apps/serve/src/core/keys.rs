@@ -1,10 +1,9 @@
-//! Stored replies, for clients that repeat a request. They are limited by age, number and size. If
-//! there are too many or they are too large, the tenant with the most loses its oldest reply. Each
-//! of T tenants thus keeps at least a T-th of the total, because tenants with more lose replies
-//! first.
+//! Stored replies, for clients that repeat a request. They are limited by age, number and size
+//! ([`Shares`]).
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 
+use super::shares::Shares;
 use super::{KeptReply, ServiceLimits, Written};
 
 /// The lifetime of a stored reply, in milliseconds: one day.
@@ -15,26 +14,10 @@ const OVERHEAD: usize = 256;
 /// Stored replies by tenant and key.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Keys {
-    /// The replies of each tenant.
-    shares: HashMap<String, Share>,
-    /// The time, tenant and key of each reply, in order of creation.
-    order: BTreeMap<u64, (u64, String, String)>,
-    /// The next key in `order`.
-    next: u64,
-    /// The total size of the replies in bytes.
-    bytes: usize,
-    /// Tenants by the number and by the total size of their replies.
-    by_count: BTreeSet<(usize, String)>,
-    by_bytes: BTreeSet<(usize, String)>,
-}
-
-/// The replies of one tenant.
-#[derive(Clone, Debug, Default)]
-struct Share {
-    known: HashMap<String, KeptReply>,
-    /// The positions of the replies in the common order.
-    order: BTreeSet<u64>,
-    bytes: usize,
+    /// The replies with their times, in order of creation. The amounts are their number and size.
+    replies: Shares<String, (u64, KeptReply), 2>,
+    /// The number of each reply, by tenant and key.
+    known: HashMap<(String, String), u64>,
 }
 
 /// Returns the number of bytes counted for a reply.
@@ -45,78 +28,44 @@ fn size(kept: &KeptReply) -> usize {
 impl Keys {
     /// Returns the digest of the command and the reply, if the key is known.
     pub(crate) fn get(&self, tenant: &str, key: &str) -> Option<(u64, Result<Written, String>)> {
-        let kept = self.shares.get(tenant)?.known.get(key)?;
+        let number = self.known.get(&(tenant.to_string(), key.to_string()))?;
+        let (_, (_, kept)) = self.replies.get(*number)?;
         let reply = kept.body.read().map(|body| Written { status: kept.status, body });
         Some((kept.digest, reply))
     }
 
     /// Stores a reply, and removes replies that are too old or too many.
     pub(crate) fn keep(&mut self, now_ms: u64, kept: &KeptReply, limits: &ServiceLimits) {
-        self.add(now_ms, kept);
-        while let Some((&number, &(at, ..))) = self.order.first_key_value()
-            && at.saturating_add(KEEP_MS) <= now_ms
-        {
-            self.forget(number);
-        }
-        while self.order.len() > limits.keys {
-            self.forget_of(self.by_count.last().cloned());
-        }
-        while self.bytes > limits.key_bytes && !self.order.is_empty() {
-            self.forget_of(self.by_bytes.last().cloned());
-        }
-    }
-
-    fn add(&mut self, now_ms: u64, kept: &KeptReply) {
+        let name = (kept.tenant.clone(), kept.key.clone());
         // A key identifies one reply, because a command with a known key is not decided twice.
-        if self.shares.get(&kept.tenant).is_some_and(|share| share.known.contains_key(&kept.key)) {
-            return;
+        if !self.known.contains_key(&name) {
+            let (tenant, amounts) = (kept.tenant.clone(), [1, size(kept)]);
+            self.known.insert(name, self.replies.add(tenant, amounts, (now_ms, kept.clone())));
         }
-        let (number, bytes) = (self.next, size(kept));
-        self.next += 1;
-        self.change(&kept.tenant, |share| {
-            share.known.insert(kept.key.clone(), kept.clone());
-            share.order.insert(number);
-            share.bytes += bytes;
-        });
-        self.order.insert(number, (now_ms, kept.tenant.clone(), kept.key.clone()));
-        self.bytes += bytes;
-    }
-
-    /// Removes a tenant's oldest reply.
-    fn forget_of(&mut self, most: Option<(usize, String)>) {
-        let oldest = most.and_then(|(_, tenant)| self.shares[&tenant].order.first().copied());
-        self.forget(oldest.expect("a tenant with replies has an oldest reply"));
-    }
-
-    fn forget(&mut self, number: u64) {
-        let (_, tenant, key) = self.order.remove(&number).expect("it is one of them");
-        let mut bytes = 0;
-        self.change(&tenant, |share| {
-            share.order.remove(&number);
-            bytes = share.known.remove(&key).as_ref().map_or(0, size);
-            share.bytes -= bytes;
-        });
-        self.bytes -= bytes;
-    }
-
-    /// Changes a tenant's share, and updates its rank among the tenants.
-    fn change(&mut self, tenant: &str, change: impl FnOnce(&mut Share)) {
-        let share = self.shares.entry(tenant.to_string()).or_default();
-        let before = (share.order.len(), share.bytes);
-        change(share);
-        let after = (share.order.len(), share.bytes);
-        self.by_count.remove(&(before.0, tenant.to_string()));
-        self.by_bytes.remove(&(before.1, tenant.to_string()));
-        if after.0 == 0 {
-            self.shares.remove(tenant);
-        } else {
-            self.by_count.insert((after.0, tenant.to_string()));
-            self.by_bytes.insert((after.1, tenant.to_string()));
+        let old = |replies: &Shares<_, (u64, _), 2>| {
+            let (number, _, (at, _)) = replies.first()?;
+            (at.saturating_add(KEEP_MS) <= now_ms).then_some(number)
+        };
+        while let Some(number) = old(&self.replies) {
+            let removed = self.replies.remove(number);
+            self.forget(removed);
         }
+        for (amount, most) in [limits.keys, limits.key_bytes].into_iter().enumerate() {
+            while self.replies.total()[amount] > most {
+                let removed = self.replies.remove_from_largest(amount);
+                self.forget(removed);
+            }
+        }
+    }
+
+    /// Forgets the key of a removed reply.
+    fn forget(&mut self, removed: Option<(String, (u64, KeptReply))>) {
+        let (tenant, (_, kept)) = removed.expect("it is one of them");
+        self.known.remove(&(tenant, kept.key));
     }
 
     /// Returns all replies in order of creation, with their times.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, KeptReply)> + '_ {
-        self.order.values().map(|(at, tenant, key)| (*at, self.shares[tenant].known[key].clone()))
+        self.replies.iter().map(|(_, _, reply)| reply.clone())
     }
 }

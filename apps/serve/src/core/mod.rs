@@ -19,6 +19,7 @@ mod reservation;
 #[cfg(feature = "http")]
 pub(crate) mod schema;
 mod served_machine;
+pub(crate) mod shares;
 mod snapshot;
 mod state;
 #[cfg(feature = "http")]

@@ -126,4 +126,9 @@ impl Problem {
     pub fn new(reason: Reason, detail: impl Into<String>) -> Problem {
         Problem { reason, detail: detail.into(), quota: None }
     }
+
+    /// Returns a problem with an invalid value.
+    pub(crate) fn bad(detail: impl Into<String>) -> Problem {
+        Problem::new(Reason::BadValue, detail)
+    }
 }

@@ -119,7 +119,7 @@ pub struct Waiting {
     pub(crate) requested: u64,
     #[cfg_attr(feature = "http", schema(value_type = Option<Vec<u16>>))]
     pub(crate) shape: Option<Point>,
-    #[cfg_attr(feature = "http", schema(value_type = Option<crate::http::FreedomSchema>))]
+    #[cfg_attr(feature = "http", schema(value_type = Option<super::schema::Freedom>))]
     pub(crate) freedom: Option<&'static str>,
     /// The time of the request.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]

@@ -1,6 +1,11 @@
-//! OpenAPI descriptions of answers that [`pavior::answers`] converts to JSON.
+//! OpenAPI descriptions of values that are converted to or from JSON by hand, or in other crates.
 
-use utoipa::ToSchema;
+use std::borrow::Cow;
+
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use super::JobName;
 
 /// A box of nodes.
 #[derive(ToSchema)]
@@ -10,6 +15,16 @@ pub(crate) struct Part {
     base: Vec<u16>,
     /// The sides.
     sides: Vec<u16>,
+}
+
+/// A move of a lease.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "only described")]
+pub(crate) struct Move {
+    /// The lease.
+    job: u64,
+    from: Vec<Part>,
+    to: Vec<Part>,
 }
 
 /// The predicted start of a request, if known, and the accuracy of past forecasts. Times are in RFC
@@ -45,4 +60,57 @@ pub(crate) struct Forecast {
     broken: u64,
     /// The number of known run times on this machine.
     runs: u64,
+}
+
+/// The freedom in placing a request: each word allows everything that the previous one allows.
+#[derive(serde::Serialize, ToSchema)]
+#[expect(dead_code, reason = "only described")]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Freedom {
+    /// The box as requested.
+    Box,
+    /// The box in any orientation.
+    Turned,
+    /// Any box with the same number of nodes.
+    AnyBox,
+    /// Any connected nodes.
+    Connected,
+    /// Any nodes.
+    Any,
+}
+
+/// The freedom in placing a box.
+#[derive(serde::Serialize, ToSchema)]
+#[expect(dead_code, reason = "only described")]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum BoxFreedom {
+    /// The box as requested.
+    Box,
+    /// The box in any orientation.
+    Turned,
+    /// Any box with the same number of nodes.
+    AnyBox,
+}
+
+/// The name of a job.
+#[derive(serde::Serialize, ToSchema)]
+#[expect(dead_code, reason = "only described")]
+#[serde(untagged)]
+enum Job {
+    /// A number.
+    Number(i64),
+    /// A string.
+    Text(String),
+}
+
+impl PartialSchema for JobName {
+    fn schema() -> RefOr<Schema> {
+        Job::schema()
+    }
+}
+
+impl ToSchema for JobName {
+    fn name() -> Cow<'static, str> {
+        Job::name()
+    }
 }

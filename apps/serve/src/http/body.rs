@@ -1,6 +1,5 @@
 //! Parsing of request bodies.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use axum::body::Bytes;
@@ -10,9 +9,9 @@ use pavior::{Coordinates, Cuboid, Freedom, Grid, UnknownFreedom, json};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
-use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
+use utoipa::ToSchema;
 
+use crate::core::schema;
 use crate::core::{Ask, JobName, LeaseRequest, Problem, Reason};
 
 /// The maximum time to live in seconds: a century.
@@ -31,7 +30,7 @@ pub(crate) struct LeaseBody {
     #[schema(minimum = 1)]
     pub(crate) nodes: Option<u64>,
     /// The freedom in placing it; by default, the strategy decides.
-    #[schema(value_type = Option<FreedomSchema>)]
+    #[schema(value_type = Option<schema::Freedom>)]
     pub(crate) freedom: Option<String>,
     /// Seconds until the lease expires; by default, it lasts until it is ended.
     #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
@@ -49,61 +48,6 @@ pub(crate) struct LeaseBody {
     /// Waits in the queue if it cannot start now.
     #[serde(default)]
     pub(crate) wait: bool,
-}
-
-/// The freedom in placing a request: each word allows everything that the previous one allows.
-#[derive(serde::Serialize, ToSchema)]
-#[schema(as = Freedom)]
-#[expect(dead_code, reason = "used only as a description")]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum FreedomSchema {
-    /// The box as requested.
-    Box,
-    /// The box in any orientation.
-    Turned,
-    /// Any box with the same number of nodes.
-    AnyBox,
-    /// Any connected nodes.
-    Connected,
-    /// Any nodes.
-    Any,
-}
-
-/// The freedom in placing a box.
-#[derive(serde::Serialize, ToSchema)]
-#[schema(as = BoxFreedom)]
-#[expect(dead_code, reason = "used only as a description")]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum BoxFreedomSchema {
-    /// The box as requested.
-    Box,
-    /// The box in any orientation.
-    Turned,
-    /// Any box with the same number of nodes.
-    AnyBox,
-}
-
-/// The name of a job.
-#[derive(serde::Serialize, ToSchema)]
-#[expect(dead_code, reason = "used only as a description")]
-#[serde(untagged)]
-enum Job {
-    /// A number.
-    Number(i64),
-    /// A string.
-    Text(String),
-}
-
-impl PartialSchema for JobName {
-    fn schema() -> RefOr<Schema> {
-        Job::schema()
-    }
-}
-
-impl ToSchema for JobName {
-    fn name() -> Cow<'static, str> {
-        Job::name()
-    }
 }
 
 /// A box: its base and sides, each with one number per axis of the machine.
@@ -169,9 +113,7 @@ pub(crate) struct NodeBody {
 
 /// Reads a body, which must be an object without duplicate keys.
 pub(crate) fn read<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Problem> {
-    let bad = |detail: &dyn fmt::Display| {
-        Problem::new(Reason::BadValue, message(&format!("the body: {detail}")))
-    };
+    let bad = |detail: &dyn fmt::Display| Problem::bad(message(&format!("the body: {detail}")));
     // Serde would also accept a list of its values in order.
     if bytes.trim_ascii_start().first() == Some(&b'[') {
         return Err(bad(&"expected an object, found a list"));
@@ -210,7 +152,7 @@ fn whole(value: &mut Value) {
 }
 
 fn bad<T>(detail: impl Into<String>) -> Result<T, Problem> {
-    Err(Problem::new(Reason::BadValue, detail))
+    Err(Problem::bad(detail))
 }
 
 impl LeaseBody {

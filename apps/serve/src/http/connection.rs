@@ -11,6 +11,7 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
 use futures_util::FutureExt;
+use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -22,7 +23,6 @@ use tower::ServiceExt;
 
 use super::body::is_tenant;
 use super::form::HEAD;
-use super::guarded_body::GuardedBody;
 use super::places::{Party, Place};
 use super::write_timeout::WriteTimeout;
 use super::{Access, App, Peer};
@@ -108,7 +108,12 @@ async fn answer(
     request.extensions_mut().insert(peer.clone());
     request.extensions_mut().insert(place.clone());
     let response = router.clone().oneshot(request.map(Body::new)).await?;
-    Ok(response.map(|body| Body::new(GuardedBody::new(body, in_use))))
+    // The body owns the closure, and with it the mark.
+    let held = move |error| {
+        let _in_use = &in_use;
+        error
+    };
+    Ok(response.map(|body| Body::new(body.map_err(held))))
 }
 
 /// Replies that there are too many connections, if that can be written without waiting.

@@ -4,8 +4,9 @@
 //! Only the last state is cached: memory is bounded by its snapshot and [`MOST`] answers.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
+use parking_lot::Mutex;
 use pavior::Request;
 use pavior::answers::Queued;
 
@@ -35,7 +36,7 @@ impl Diagnoses {
     /// Returns the answer to a question, if known.
     pub(crate) fn known(&self, caller: &Caller, refusal: &RefusalInState) -> Option<Diagnosis> {
         let known = self.of(&refusal.view);
-        let answers = known.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let answers = known.answers.lock();
         answers.get(&asking(caller, refusal)).cloned()
     }
 
@@ -60,7 +61,7 @@ impl Diagnoses {
             caller,
         };
         let diagnosis = question.told(scene, &refused.demand, refused.by_count);
-        let mut answers = known.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut answers = known.answers.lock();
         if answers.len() < MOST {
             answers.insert(asking(caller, refusal), diagnosis.clone());
         }
@@ -68,7 +69,7 @@ impl Diagnoses {
     }
 
     fn of(&self, view: &Arc<StateView>) -> Arc<Known> {
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.0.lock();
         // Record numbers do not identify states: they are reused after a failed write.
         if let Some(known) = last.as_ref().filter(|known| Arc::ptr_eq(&known.view, view)) {
             return known.clone();

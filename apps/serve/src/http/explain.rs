@@ -1,25 +1,25 @@
 //! Explanations of refusals, and what-if queries.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use axum::Json;
 use axum::extract::{Extension, State};
 use pavior::answers::Queued;
 use pavior::answers::json::Point;
 use pavior::strategies::Selection;
-use pavior::workload::Shaper;
-use pavior::{Freedom, Grid, NodeId, Request};
+use pavior::{Freedom, Grid, NodeId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::body::{self, FreedomSchema, ask, freedom};
+use super::body;
 use super::extract::InBody;
-use super::machines::board_of;
+use super::questions::Moment;
 use super::statuses::{Missing, Questioned};
 use super::{App, Fault};
 use crate::core::reply::WaitsFor;
-use crate::core::{Ask, Caller, Problem, Reason, StateView, WaitingRequest};
+use crate::core::schema;
+use crate::core::{Caller, Problem, Reason, StateView, WaitingRequest};
 use crate::diagnose::{self, Changes, Choice, Diagnosis};
 use crate::waits;
 
@@ -34,7 +34,7 @@ pub(crate) struct ExplainBody {
     #[schema(minimum = 1)]
     nodes: Option<u64>,
     /// The freedom in placing it; by default, the strategy decides.
-    #[schema(value_type = Option<FreedomSchema>)]
+    #[schema(value_type = Option<schema::Freedom>)]
     freedom: Option<String>,
     /// The strategies to query; by default the machine's own.
     #[schema(max_items = 64)]
@@ -56,7 +56,7 @@ pub(crate) struct WhatIfBody {
     #[schema(minimum = 1)]
     nodes: Option<u64>,
     /// The freedom in placing it; by default, the strategy decides.
-    #[schema(value_type = Option<FreedomSchema>)]
+    #[schema(value_type = Option<schema::Freedom>)]
     freedom: Option<String>,
     /// A strategy other than the machine's own.
     strategy: Option<String>,
@@ -80,7 +80,7 @@ pub(crate) struct AskedRequest {
     nodes: u64,
     #[schema(value_type = Option<Vec<u16>>)]
     shape: Option<Point>,
-    #[schema(value_type = Option<FreedomSchema>)]
+    #[schema(value_type = Option<schema::Freedom>)]
     freedom: Option<&'static str>,
 }
 
@@ -113,7 +113,8 @@ pub(crate) async fn explain(
 ) -> Result<Json<Explanation>, Fault> {
     let ExplainBody { shape, nodes, freedom, strategies, machine, waiting } = body;
     let asked = WhatIfBody { shape, nodes, freedom, machine, ..WhatIfBody::default() };
-    answered(&app, caller, Question { asked, strategies, waiting }).await
+    let question = Question { asked, strategies, waiting };
+    app.answer(&app.fair_queue, &caller, move |moment| answer(moment, &question)).await
 }
 
 /// Explains how the machine's strategy would decide if leases had ended or nodes had other states.
@@ -132,7 +133,8 @@ pub(crate) async fn what_if(
     InBody(body): InBody<WhatIfBody>,
 ) -> Result<Json<Explanation>, Fault> {
     let strategies = body.strategy.clone().map(|strategy| vec![strategy]);
-    answered(&app, caller, Question { asked: body, strategies, waiting: None }).await
+    let question = Question { asked: body, strategies, waiting: None };
+    app.answer(&app.fair_queue, &caller, move |moment| answer(moment, &question)).await
 }
 
 /// A question to either route.
@@ -142,39 +144,17 @@ struct Question {
     waiting: Option<u64>,
 }
 
-async fn answered(
-    app: &App,
-    caller: Caller,
-    question: Question,
-) -> Result<Json<Explanation>, Fault> {
-    let view = app.writer.view().await?;
-    let (seed, now_ms, seen_by) = (app.seed, app.writer.clock.now_ms(), caller.clone());
-    let work =
-        move |stop: &Arc<AtomicBool>| answer(&view, &seen_by, &question, (now_ms, seed), stop);
-    Ok(Json(app.fair_queue.run(&caller, work).await??))
-}
-
-fn answer(
-    view: &StateView,
-    caller: &Caller,
-    question: &Question,
-    (now_ms, seed): (u64, u64),
-    stop: &AtomicBool,
-) -> Result<Explanation, Problem> {
-    let bad = |detail: String| Problem::new(Reason::BadValue, detail);
-    let waiting = waiting(view, caller, question)?;
-    let board = match waiting {
-        Some(one) => board_of(view, Some(&one.machine))?,
-        None => board_of(view, question.asked.machine.as_deref())?,
-    };
+fn answer(moment: &Moment, question: &Question) -> Result<Explanation, Problem> {
+    let Moment { view, caller, now_ms, seed, stop } = moment;
+    let (asked, waiting) = (&question.asked, waiting(view, caller, question)?);
+    let machine = waiting.map(|one| &one.machine).or(asked.machine.as_ref());
+    let board = moment.board(machine.map(String::as_str))?;
     let grid = &board.grid;
     let request = if let Some(one) = waiting {
         one.request()
     } else {
-        let asked = ask(question.asked.shape.as_deref(), question.asked.nodes, grid);
-        let freedom = freedom(question.asked.freedom.as_deref())?;
-        let asked = asked?;
-        request(asked, &board.spec.shape_rule, grid, seed).with_freedom(freedom)
+        let sides = (asked.shape.as_deref(), asked.nodes);
+        moment.request(board, sides, asked.freedom.as_deref())?
     };
     let changes = changes(view, caller, question, grid)?;
     let state = diagnose::state(view, board, &changes);
@@ -183,16 +163,17 @@ fn answer(
     let mut answers = Vec::new();
     for name in names.iter().take(64) {
         if stop.load(Ordering::Relaxed) {
-            return Err(bad("no one is waiting for the answer".to_string()));
+            return Err(Problem::bad("no one is waiting for the answer"));
         }
         let unknown = |error: pavior::BadName| Problem::new(Reason::UnknownStrategy, error.reason);
         let strategy: Selection = name.parse().map_err(unknown)?;
-        answers.push(diagnose::answer(grid, &state, &strategy, &request, seed).map_err(bad)?);
+        let answer = diagnose::answer(grid, &state, &strategy, &request, *seed);
+        answers.push(answer.map_err(Problem::bad)?);
     }
-    let known =
-        waiting.map(|_| waits::waits(view, board, now_ms, seed)).transpose().map_err(bad)?;
+    let known = waiting.map(|_| waits::waits(view, board, *now_ms, *seed));
+    let known = known.transpose().map_err(Problem::bad)?;
     let wait = waiting.zip(known.as_ref()).and_then(|(one, known)| known.get(&one.id));
-    let asked = diagnose::Question {
+    let diagnosed = diagnose::Question {
         view,
         board,
         changes: &changes,
@@ -203,7 +184,7 @@ fn answer(
         caller,
     };
     let strategy = names.first().unwrap_or(&board.spec.strategy);
-    let diagnosis = asked.diagnosis(&state, strategy, seed).map_err(bad)?;
+    let diagnosis = diagnosed.diagnosis(&state, strategy, *seed).map_err(Problem::bad)?;
     let waits_for = wait.map(|wait| waits::Names::of(view, board, caller).shown(wait));
     Ok(Explanation {
         seq: view.seq,
@@ -253,18 +234,11 @@ fn waiting<'a>(
         || question.asked.nodes.is_some()
         || question.asked.freedom.is_some();
     if both {
-        let detail = "give \"waiting\", or a shape or a number of nodes";
-        return Err(Problem::new(Reason::BadValue, detail));
+        return Err(Problem::bad("give \"waiting\", or a shape or a number of nodes"));
     }
     let found = view.waiting.iter().find(|one| one.id == id);
     let found = found.filter(|one| caller.may_touch(&one.tenant));
     found
         .map(|one| Some(&**one))
         .ok_or_else(|| Problem::new(Reason::UnknownLease, format!("no request {id} is waiting")))
-}
-
-/// Converts a demand for nodes to a request, using a machine's shape rule.
-pub(crate) fn request(asked: Ask, rule: &str, grid: &Grid, seed: u64) -> Request {
-    let rule = rule.parse().expect("the rule was parsed when the machine was created");
-    asked.request(&mut Shaper::new(&rule, grid, seed, 0))
 }

@@ -13,7 +13,7 @@ use utoipa::IntoParams;
 use super::body::read;
 use super::problem::written;
 use super::{App, Fault};
-use crate::core::{Caller, Command, IdempotencyKey, LeaseRequest, Problem, Reason, Reply};
+use crate::core::{Caller, Command, IdempotencyKey, LeaseRequest, Problem, Reply};
 use crate::diagnose::Diagnosis;
 use crate::storage::frame::sum;
 use crate::writer::{CommandAnswer, Do, RefusalInState};
@@ -25,10 +25,9 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for InQuery<T> {
     type Rejection = Fault;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<InQuery<T>, Fault> {
-        Query::try_from_uri(&parts.uri).map(|Query(query)| InQuery(query)).map_err(|rejection| {
-            let detail = message(&rejection.body_text());
-            Problem::new(Reason::BadValue, detail).into()
-        })
+        Query::try_from_uri(&parts.uri)
+            .map(|Query(query)| InQuery(query))
+            .map_err(|rejection| Problem::bad(message(&rejection.body_text())).into())
     }
 }
 
@@ -142,7 +141,7 @@ impl Change {
         let Some(text) = text else {
             let detail =
                 "an Idempotency-Key must have 1 to 255 visible ASCII characters and no spaces";
-            return Err(Problem::new(Reason::BadValue, detail));
+            return Err(Problem::bad(detail));
         };
         // Neither a query nor `what` contains a line break.
         let query = self.query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();

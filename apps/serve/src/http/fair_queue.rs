@@ -2,14 +2,16 @@
 //! take turns.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use super::Fault;
+use super::places::Party;
 use crate::core::Caller;
 use crate::writer::Unavailable;
 
@@ -20,7 +22,7 @@ const SOME: usize = 64;
 /// waits for its own earlier ones, and then behind at most one request per other caller.
 pub(crate) struct FairQueue {
     turns: Arc<Semaphore>,
-    own: Mutex<HashMap<Option<String>, Arc<Semaphore>>>,
+    own: Mutex<HashMap<Party, Arc<Semaphore>>>,
     longest: Duration,
 }
 
@@ -63,11 +65,11 @@ impl FairQueue {
     }
 
     fn own(&self, caller: &Caller) -> Arc<Semaphore> {
-        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut own = self.own.lock();
         if own.len() >= SOME {
             own.retain(|_, turn| Arc::strong_count(turn) > 1);
         }
-        own.entry(caller.tenant.clone()).or_insert_with(|| Arc::new(Semaphore::new(1))).clone()
+        own.entry(Party::of(caller)).or_insert_with(|| Arc::new(Semaphore::new(1))).clone()
     }
 }
 
@@ -106,14 +108,14 @@ mod tests {
         let order: &'static Mutex<Vec<&str>> = Box::leak(Box::new(order));
         let of = async |name: &'static str| {
             let caller = Caller { tenant: Some(name.to_string()) };
-            queue.run(&caller, move |_| order.lock().unwrap().push(name)).await.unwrap();
+            queue.run(&caller, move |_| order.lock().push(name)).await.unwrap();
         };
         runtime.block_on(async {
             // No computation finishes before all callers have entered the queue.
-            let held = order.lock().unwrap();
+            let held = order.lock();
             let all_have_asked = async move { drop(held) };
             tokio::join!(of("a"), of("a"), of("a"), of("a"), of("b"), all_have_asked);
         });
-        assert_eq!(*order.lock().unwrap(), ["a", "b", "a", "a", "a"]);
+        assert_eq!(*order.lock(), ["a", "b", "a", "a", "a"]);
     }
 }

@@ -8,12 +8,12 @@ use pavior::answers::forecasts::StartJson;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::body::{FreedomSchema, ask, freedom, millis};
-use super::explain::request;
+use super::body::millis;
 use super::extract::InBody;
-use super::machines::board_of;
+use super::questions::Moment;
 use super::statuses::{Conflict, Missing, Questioned};
 use super::{App, Fault};
+use crate::core::schema;
 use crate::core::{Caller, Problem, Reason};
 use crate::forecasts::{Asks, Unforeseen};
 
@@ -28,7 +28,7 @@ pub(crate) struct ForecastBody {
     #[schema(minimum = 1)]
     nodes: Option<u64>,
     /// The freedom in placing it; by default, the strategy decides.
-    #[schema(value_type = Option<FreedomSchema>)]
+    #[schema(value_type = Option<schema::Freedom>)]
     freedom: Option<String>,
     /// The estimated run time in seconds.
     #[schema(exclusive_minimum = 0, maximum = 3.2e9, example = 3600.0)]
@@ -45,7 +45,7 @@ pub(crate) struct ForecastBody {
 #[schema(as = ForecastReply)]
 pub(crate) struct ForecastReply {
     machine: String,
-    #[schema(value_type = crate::core::schema::Forecast)]
+    #[schema(value_type = schema::Forecast)]
     forecast: StartJson,
 }
 
@@ -67,22 +67,20 @@ pub(crate) async fn forecast(
     Extension(caller): Extension<Caller>,
     InBody(body): InBody<ForecastBody>,
 ) -> Result<Json<ForecastReply>, Fault> {
-    let view = app.writer.view().await?;
-    let (shared, asker) = (app.clone(), caller.clone());
-    let work = move |stop: &_| {
-        let board = board_of(&view, body.machine.as_deref())?;
-        let index = view.board_index(Some(&board.spec.name)).unwrap_or(0);
-        let asked = ask(body.shape.as_deref(), body.nodes, &board.grid)?;
-        let request = request(asked, &board.spec.shape_rule, &board.grid, shared.seed)
-            .with_freedom(freedom(body.freedom.as_deref())?);
+    let shared = app.clone();
+    let answer = move |moment: &Moment| {
+        let board = moment.board(body.machine.as_deref())?;
+        let index = moment.view.board_index(Some(&board.spec.name)).unwrap_or(0);
+        let asked = (body.shape.as_deref(), body.nodes);
+        let request = moment.request(board, asked, body.freedom.as_deref())?;
         let said_ms = millis("estimate_s", body.estimate_s)?.or(millis("ttl_s", body.ttl_s)?);
-        let asks = Asks { tenant: asker.tenant.unwrap_or_default(), said_ms };
+        let asks = Asks { tenant: moment.caller.tenant.clone().unwrap_or_default(), said_ms };
         let state = (&shared.writer, shared.seed);
-        let forecast = shared.forecasts.of_request(index, request, &asks, state, stop);
+        let forecast = shared.forecasts.of_request(index, request, &asks, state, &moment.stop);
         let forecast = forecast.map_err(problem)?;
-        Ok::<_, Problem>(ForecastReply { machine: board.spec.name.clone(), forecast })
+        Ok(ForecastReply { machine: board.spec.name.clone(), forecast })
     };
-    Ok(Json(app.forecasting.run(&caller, work).await??))
+    app.answer(&app.forecasting, &caller, answer).await
 }
 
 fn problem(unforeseen: Unforeseen) -> Problem {

@@ -7,7 +7,6 @@ use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use pavior::answers::forecasts::Experience;
-use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::metrics::counter::{ConstCounter, Counter};
 use prometheus_client::metrics::family::Family;
@@ -19,33 +18,19 @@ use super::statuses::Guarded;
 use super::{App, Fault};
 use crate::core::{BoardView, NodeCounts, StateView};
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Labels {
-    path: String,
-    status: u16,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfMachine {
-    machine: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfShape {
-    machine: String,
-    shape: String,
-}
+/// Names of labels with their values.
+type Labels<const N: usize> = [(&'static str, String); N];
 
 /// Measurements of requests.
 pub(crate) struct Metrics {
     registry: Registry,
-    requests: Family<Labels, Counter>,
+    requests: Family<Labels<2>, Counter>,
     seconds: Histogram,
 }
 
 impl Metrics {
     pub(crate) fn new() -> Metrics {
-        let requests = Family::<Labels, Counter>::default();
+        let requests = Family::<Labels<2>, Counter>::default();
         let seconds = Histogram::new(exponential_buckets(0.0005, 2.0, 14));
         let mut registry = Registry::with_prefix("pavior");
         registry.register("requests", "Requests answered, by path and status", requests.clone());
@@ -55,7 +40,8 @@ impl Metrics {
 
     /// Counts an answered request.
     pub(crate) fn request(&self, path: &str, status: u16, seconds: f64) {
-        self.requests.get_or_create(&Labels { path: path.to_string(), status }).inc();
+        let labels = [("path", path.to_string()), ("status", status.to_string())];
+        self.requests.get_or_create(&labels).inc();
         self.seconds.observe(seconds);
     }
 }
@@ -117,9 +103,9 @@ async fn numbers(app: &Arc<App>) -> Registry {
     let counts: Vec<NodeCounts> = view.boards.iter().map(|board| view.counts(board)).collect();
     let here = |board: &BoardView, machine: &String| *machine == board.spec.name;
     let mut each = |name: &str, what: &str, number: &dyn Fn(&BoardView, &NodeCounts) -> u64| {
-        let family = Family::<OfMachine, Gauge>::default();
+        let family = Family::<Labels<1>, Gauge>::default();
         for (board, counts) in view.boards.iter().zip(&counts) {
-            let machine = OfMachine { machine: board.spec.name.clone() };
+            let machine = [("machine", board.spec.name.clone())];
             family.get_or_create(&machine).set(number(board, counts) as i64);
         }
         all.register(name, what, family);
@@ -150,10 +136,10 @@ async fn numbers(app: &Arc<App>) -> Registry {
 fn promises(app: &App, all: &mut Registry) {
     let experiences = app.forecasts.experiences();
     let mut each = |name: &str, what: &str, number: fn(&Experience, u64) -> u64| {
-        let family = Family::<OfMachine, Counter>::default();
+        let family = Family::<Labels<1>, Counter>::default();
         for (spec, _) in &app.machines {
             let (known, made) = experiences.get(&spec.name).copied().unwrap_or_default();
-            let machine = OfMachine { machine: spec.name.clone() };
+            let machine = [("machine", spec.name.clone())];
             family.get_or_create(&machine).inc_by(number(&known, made));
         }
         all.register(name, what, family);
@@ -177,7 +163,7 @@ async fn slots(app: &Arc<App>, view: Arc<StateView>, all: &mut Registry) {
     }
     let shared = app.clone();
     let count = move || {
-        let [found, bound] = [0, 1].map(|_| Family::<OfShape, Gauge>::default());
+        let [found, bound] = [0, 1].map(|_| Family::<Labels<2>, Gauge>::default());
         for board in &view.boards {
             for &sides in &shared.bounds.slots {
                 let axes = board.grid.axes();
@@ -185,7 +171,7 @@ async fn slots(app: &Arc<App>, view: Arc<StateView>, all: &mut Registry) {
                     continue;
                 }
                 let shape = sides[..axes].iter().map(u16::to_string).collect::<Vec<_>>().join("x");
-                let labels = OfShape { machine: board.spec.name.clone(), shape };
+                let labels = [("machine", board.spec.name.clone()), ("shape", shape)];
                 let counts = shared.counted.of(board, sides);
                 for (family, count) in [&found, &bound].into_iter().zip(counts) {
                     family.get_or_create(&labels).set(count as i64);

@@ -4,17 +4,18 @@
 //! one up, so a party with less than an equal share loses nothing.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap};
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::core::Caller;
+use crate::core::shares::Shares;
 
 /// The party that a place belongs to.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Party {
     /// An unauthenticated caller, by address; IPv6 addresses count by their 64-bit network.
     Unknown(IpAddr),
@@ -46,9 +47,12 @@ impl Party {
     }
 }
 
+type Taken = Shares<Party, Arc<Notify>, 1>;
+
 /// A bounded number of places.
 pub(crate) struct Places {
     most: usize,
+    /// The places by party, each with the signal to give it up.
     taken: Mutex<Taken>,
     /// The number of places whose holders are still present, including holders that were told to
     /// leave.
@@ -56,26 +60,15 @@ pub(crate) struct Places {
     left: Notify,
 }
 
-#[derive(Default)]
-struct Taken {
-    next: u64,
-    all: HashMap<u64, Entry>,
-    /// The places of each party: whether in use, since when, and the place's number.
-    parties: HashMap<Party, BTreeSet<(bool, u64, u64)>>,
-    unknown: usize,
-}
-
-struct Entry {
-    party: Party,
-    in_use: bool,
-    since: u64,
-    leave: Arc<Notify>,
-}
+/// The bit of a place's number that is set while the place is in use. Other places of the party are
+/// given up first.
+const IN_USE: u64 = 1 << 63;
 
 /// A place, held until it is dropped.
 pub(crate) struct Place {
     places: Arc<Places>,
-    number: u64,
+    /// Changed only while the list of places is locked.
+    number: AtomicU64,
     leave: Arc<Notify>,
     asked: AtomicBool,
 }
@@ -102,24 +95,21 @@ impl Places {
     /// Returns a place. If none is free, the party with the most places gives one up, even if that
     /// is `party` itself.
     pub(crate) fn enter(self: &Arc<Places>, party: Party) -> Arc<Place> {
-        let mut taken = self.lock();
-        if taken.all.len() >= self.most
-            && let Some(number) = taken.victim(self.most, &party)
+        let mut taken = self.taken.lock();
+        if taken.total() >= [self.most]
+            && let Some((_, number)) = self.victim(&taken, &party)
         {
-            taken.dismiss(number);
+            dismiss(&mut taken, number);
         }
         self.add(&mut taken, party)
     }
 
     /// Returns a place, unless only `party` itself could give one up.
     pub(crate) fn enter_if_fair(self: &Arc<Places>, party: Party) -> Option<Arc<Place>> {
-        let mut taken = self.lock();
-        if taken.all.len() >= self.most {
-            let number = taken.victim(self.most, &party)?;
-            if taken.all[&number].party == party {
-                return None;
-            }
-            taken.dismiss(number);
+        let mut taken = self.taken.lock();
+        if taken.total() >= [self.most] {
+            let (_, number) = self.victim(&taken, &party).filter(|(of, _)| **of != party)?;
+            dismiss(&mut taken, number);
         }
         Some(self.add(&mut taken, party))
     }
@@ -139,82 +129,50 @@ impl Places {
     fn add(self: &Arc<Places>, taken: &mut Taken, party: Party) -> Arc<Place> {
         self.held.fetch_add(1, Ordering::AcqRel);
         let leave = Arc::new(Notify::new());
-        let number = taken.number();
-        let entry = Entry { party, in_use: false, since: number, leave: leave.clone() };
-        taken.insert(number, entry);
+        let number = taken.add(party, [1], leave.clone()).into();
         let places = self.clone();
         Arc::new(Place { places, number, leave, asked: AtomicBool::new(false) })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Taken> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Taken {
-    fn number(&mut self) -> u64 {
-        self.next += 1;
-        self.next
-    }
-
-    fn insert(&mut self, number: u64, entry: Entry) {
-        self.unknown += usize::from(!entry.party.is_known());
-        let list = self.parties.entry(entry.party.clone()).or_default();
-        list.insert((entry.in_use, entry.since, number));
-        self.all.insert(number, entry);
-    }
-
-    fn remove(&mut self, number: u64) -> Option<Entry> {
-        let entry = self.all.remove(&number)?;
-        self.unknown -= usize::from(!entry.party.is_known());
-        if let Some(list) = self.parties.get_mut(&entry.party) {
-            list.remove(&(entry.in_use, entry.since, number));
-            if list.is_empty() {
-                self.parties.remove(&entry.party);
-            }
-        }
-        Some(entry)
-    }
-
-    fn dismiss(&mut self, number: u64) {
-        if let Some(entry) = self.remove(number) {
-            entry.leave.notify_one();
-        }
-    }
-
-    /// Chooses the place to give up.
+    /// Chooses the place to give up, and returns its party and its number.
     ///
     /// The party with the most places gives one up. Unauthenticated callers come first while they
     /// have more than a quarter of all places. An eighth is reserved for the operator. Among
     /// parties with the same number of places, the newcomer's party gives one up, or else the party
     /// with the oldest first place. The party gives up the place that has been unused for longest,
     /// or else the oldest.
-    fn victim(&self, most: usize, newcomer: &Party) -> Option<u64> {
-        let first_known = self.unknown <= most / 4;
+    fn victim<'a>(&self, taken: &'a Taken, newcomer: &Party) -> Option<(&'a Party, u64)> {
+        let unknown = taken.parties().filter(|(party, ..)| !party.is_known());
+        let first_known = unknown.map(|(_, [count], _)| count).sum::<usize>() <= self.most / 4;
         let largest = |known: bool| {
-            let of = self.parties.iter().filter(|(party, _)| party.is_known() == known);
-            let counted = of.map(|(party, list)| {
-                let own = if *party == Party::Operator { most / 8 } else { 0 };
-                (list.len().saturating_sub(own), party == newcomer, list)
+            let of = taken.parties().filter(|(party, ..)| party.is_known() == known);
+            let counted = of.map(|(party, [count], first)| {
+                let own = if *party == Party::Operator { self.most / 8 } else { 0 };
+                (count.saturating_sub(own), party == newcomer, Reverse(first), party)
             });
-            let oldest = |list: &BTreeSet<(bool, u64, u64)>| Reverse(list.first().copied());
-            let key = |&(count, same, list): &(usize, bool, _)| (count, same, oldest(list));
-            counted.filter(|(count, ..)| *count > 0).max_by_key(key)
+            let counted = counted.filter(|(count, ..)| *count > 0);
+            counted.max_by_key(|&(count, same, first, _)| (count, same, first))
         };
-        let (.., list) = largest(first_known).or_else(|| largest(!first_known))?;
-        list.first().map(|&(_, _, number)| number)
+        let (.., Reverse(first), party) = largest(first_known).or_else(|| largest(!first_known))?;
+        Some((party, first))
+    }
+}
+
+fn dismiss(taken: &mut Taken, number: u64) {
+    if let Some((_, leave)) = taken.remove(number) {
+        leave.notify_one();
     }
 }
 
 impl Place {
     /// Assigns the place to another party from now on.
     pub(crate) fn becomes(&self, party: &Party) {
-        let mut taken = self.places.lock();
-        if taken.all.get(&self.number).is_none_or(|entry| entry.party == *party) {
-            return;
-        }
-        if let Some(entry) = taken.remove(self.number) {
-            taken.insert(self.number, Entry { party: party.clone(), ..entry });
+        let mut taken = self.places.taken.lock();
+        let number = self.number.load(Ordering::Relaxed);
+        if taken.get(number).is_some_and(|(of, _)| of != party)
+            && let Some((_, leave)) = taken.remove(number)
+        {
+            taken.insert(number, party.clone(), [1], leave);
         }
     }
 
@@ -236,22 +194,24 @@ impl Place {
     }
 
     fn set_in_use(&self, in_use: bool) {
-        let mut taken = self.places.lock();
+        let mut taken = self.places.taken.lock();
+        let number = self.number.load(Ordering::Relaxed);
+        let changes = in_use == (number & IN_USE == 0);
         // An unauthenticated caller gains nothing by using its place; the oldest place is given up.
-        let counts = |entry: &Entry| entry.party.is_known() && entry.in_use != in_use;
-        if !taken.all.get(&self.number).is_some_and(counts) {
-            return;
-        }
-        if let Some(entry) = taken.remove(self.number) {
-            let since = taken.number();
-            taken.insert(self.number, Entry { in_use, since, ..entry });
+        if changes
+            && taken.get(number).is_some_and(|(party, _)| party.is_known())
+            && let Some((party, leave)) = taken.remove(number)
+        {
+            let number = taken.number() | if in_use { IN_USE } else { 0 };
+            taken.insert(number, party, [1], leave);
+            self.number.store(number, Ordering::Relaxed);
         }
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        drop(self.places.lock().remove(self.number));
+        drop(self.places.taken.lock().remove(self.number.load(Ordering::Relaxed)));
         self.places.held.fetch_sub(1, Ordering::AcqRel);
         self.places.left.notify_one();
     }
@@ -305,7 +265,10 @@ mod tests {
         // A tenant takes places back from unauthenticated callers, until a quarter remains.
         let other: Vec<_> = (0..20).map(|_| places.enter(tenant("b"))).collect();
         assert_eq!(known.iter().filter(|place| given_up(place)).count(), 2);
-        assert_eq!(places.lock().unknown, 2);
+        let taken = places.taken.lock();
+        let unknown = taken.parties().filter(|(party, ..)| !party.is_known());
+        assert_eq!(unknown.count(), 2);
+        drop(taken);
         assert_eq!(other.iter().filter(|place| !given_up(place)).count(), 3);
     }
 

@@ -90,8 +90,7 @@ pub(crate) async fn leases(
 ) -> Result<Json<Leases>, Fault> {
     let most = query.limit.unwrap_or(1000);
     if !(1..=PAGE).contains(&most) {
-        let detail = format!("\"limit\" must be from 1 to {PAGE}");
-        return Err(Problem::new(Reason::BadValue, detail).into());
+        return Err(Problem::bad(format!("\"limit\" must be from 1 to {PAGE}")).into());
     }
     let view = app.writer.view().await?;
     if view.board_index(query.machine.as_deref()).is_none() {

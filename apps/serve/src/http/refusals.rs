@@ -1,12 +1,11 @@
 //! Recently refused requests, which the page marks on its timeline. Refusals are not records,
-//! because they change nothing, and are lost on restart. If there are too many, the oldest refusal
-//! of the tenant with the most is dropped.
+//! because they change nothing, and are lost on restart.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Extension, State};
+use parking_lot::Mutex;
 use pavior::answers::json::Point;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -18,6 +17,7 @@ use super::extract::InQuery;
 use super::machines::unknown_machine;
 use super::statuses::{Guarded, Missing};
 use crate::core::reply::Instant;
+use crate::core::shares::Shares;
 use crate::core::{Ask, Caller, JobName, LeaseRequest, Problem, Reason, Reply};
 
 /// The maximum number of refusals kept.
@@ -58,42 +58,9 @@ fn refusal(reply: &Reply) -> Option<&Problem> {
     }
 }
 
+/// Recently refused requests by tenant ([`Shares`]).
 #[derive(Default)]
-struct Kept {
-    last: u64,
-    count: usize,
-    by_tenant: BTreeMap<String, VecDeque<Refused>>,
-}
-
-impl Kept {
-    fn add(&mut self, tenant: String, refused: Refused) {
-        self.last += 1;
-        self.count += 1;
-        let refused = Refused { id: self.last, ..refused };
-        self.by_tenant.entry(tenant).or_default().push_back(refused);
-        if self.count > MOST {
-            let most = self.by_tenant.iter_mut().max_by_key(|(_, share)| share.len());
-            most.and_then(|(_, share)| share.pop_front());
-            self.by_tenant.retain(|_, share| !share.is_empty());
-            self.count -= 1;
-        }
-    }
-
-    /// Returns the refusals with numbers above `after` that a caller may see, in ascending order.
-    fn seen(&self, caller: &Caller, after: u64, machine: Option<&str>) -> Vec<Refused> {
-        let own = self.by_tenant.iter().filter(|(tenant, _)| caller.may_touch(tenant));
-        let seen = own
-            .flat_map(|(_, share)| share)
-            .filter(|one| one.id > after && machine.is_none_or(|name| one.machine == name));
-        let mut seen: Vec<Refused> = seen.cloned().collect();
-        seen.sort_by_key(|one| one.id);
-        seen
-    }
-}
-
-/// Recently refused requests.
-#[derive(Default)]
-pub(crate) struct Refusals(Mutex<Kept>);
+pub(crate) struct Refusals(Mutex<Shares<Option<String>, Refused, 1>>);
 
 impl Refusals {
     /// Adds those of the caller's requests that a reply refuses.
@@ -110,31 +77,52 @@ impl Refusals {
         };
         for (request, reply) in requests.into_iter().zip(replies) {
             if let (Some(request), Some(problem)) = (request, refusal(reply)) {
-                self.add(app, caller, request, problem);
+                self.add(Refused::of(app, caller, request, problem));
             }
         }
     }
 
-    fn add(&self, app: &App, caller: &Caller, request: LeaseRequest, problem: &Problem) {
-        let tenant = request.tenant.or_else(|| caller.tenant.clone());
+    fn add(&self, refused: Refused) {
+        let mut kept = self.0.lock();
+        let id = kept.number();
+        kept.insert(id, refused.tenant.clone(), [1], Refused { id, ..refused });
+        if kept.total() > [MOST] {
+            kept.remove_from_largest(0);
+        }
+    }
+
+    /// Returns the refusals after a number that a caller may see, in ascending order.
+    fn seen(&self, caller: &Caller, after: Option<u64>, machine: Option<&str>) -> RefusalsReply {
+        let kept = self.0.lock();
+        let last = kept.last();
+        let after = after.filter(|&after| after <= last).unwrap_or(0);
+        let own = kept.iter().map(|(_, _, one)| one).filter(|one| {
+            one.id > after
+                && caller.may_touch(one.tenant.as_deref().unwrap_or_default())
+                && machine.is_none_or(|name| one.machine == name)
+        });
+        RefusalsReply { refusals: own.cloned().collect(), last }
+    }
+}
+
+impl Refused {
+    fn of(app: &App, caller: &Caller, request: LeaseRequest, problem: &Problem) -> Refused {
         let grid = app.grid(request.machine.as_deref());
         let (nodes, shape) = match request.ask {
             Ask::Shape(sides) => (pavior::boxes::volume(sides), Some(Point::of(grid, sides))),
             Ask::Nodes(nodes) | Ask::Beyond(nodes) => (u64::from(nodes), None),
         };
-        let refused = Refused {
+        Refused {
             id: 0,
             at: Instant(app.writer.clock.now_ms()),
             machine: request.machine.unwrap_or_else(|| app.machines[0].0.name.clone()),
-            tenant: tenant.clone(),
+            tenant: request.tenant.or_else(|| caller.tenant.clone()),
             job: request.job,
             nodes,
             shape,
             reason: problem.reason.word(),
             detail: problem.detail.clone(),
-        };
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.add(tenant.unwrap_or_default(), refused);
+        }
     }
 }
 
@@ -178,22 +166,19 @@ pub(crate) async fn refusals(
     if machine.is_some_and(|name| app.machines.iter().all(|(spec, _)| spec.name != name)) {
         return Err(unknown_machine(machine).into());
     }
-    let kept = app.refusals.0.lock().unwrap_or_else(PoisonError::into_inner);
-    let after = query.after.filter(|&after| after <= kept.last).unwrap_or(0);
-    let refusals = kept.seen(&caller, after, machine);
-    Ok(Json(RefusalsReply { refusals, last: kept.last }))
+    Ok(Json(app.refusals.seen(&caller, query.after, machine)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn refused() -> Refused {
+    fn refused(tenant: &str) -> Refused {
         Refused {
             id: 0,
             at: Instant(0),
             machine: "m".into(),
-            tenant: None,
+            tenant: Some(tenant.into()),
             job: None,
             nodes: 1,
             shape: None,
@@ -206,17 +191,18 @@ mod tests {
     /// tenants' refusals.
     #[test]
     fn the_loudest_tenant_loses_its_oldest() {
-        let mut kept = Kept::default();
-        kept.add("quiet".into(), refused());
+        let kept = Refusals::default();
+        kept.add(refused("quiet"));
         for _ in 0..3 * MOST {
-            kept.add("loud".into(), refused());
+            kept.add(refused("loud"));
         }
-        assert_eq!(kept.count, MOST);
+        let count = |caller: &Caller, after: u64, machine: Option<&str>| {
+            kept.seen(caller, Some(after), machine).refusals.len()
+        };
         let quiet = Caller { tenant: Some("quiet".into()) };
-        assert_eq!(kept.seen(&quiet, 0, None).len(), 1);
-        assert_eq!(kept.seen(&quiet, 0, Some("other")).len(), 0);
-        let all = kept.seen(&Caller::OPERATOR, 0, Some("m"));
-        assert_eq!((all.len(), all[0].id, all[MOST - 1].id), (MOST, 1, kept.last));
-        assert_eq!(kept.seen(&Caller::OPERATOR, kept.last - 1, None).len(), 1);
+        assert_eq!((count(&quiet, 0, None), count(&quiet, 0, Some("other"))), (1, 0));
+        let RefusalsReply { refusals: all, last } = kept.seen(&Caller::OPERATOR, None, Some("m"));
+        assert_eq!((all.len(), all[0].id, all[MOST - 1].id), (MOST, 1, last));
+        assert_eq!(count(&Caller::OPERATOR, last - 1, None), 1);
     }
 }

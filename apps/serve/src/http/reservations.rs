@@ -130,12 +130,13 @@ pub(crate) async fn give_up(
 impl ReservationBody {
     /// Returns the request, for a machine with this grid.
     fn request(self, grid: &Grid) -> Result<ReservationRequest, Problem> {
-        let bad = |detail: String| Problem::new(Reason::BadValue, detail);
         if self.parts.len() + self.nodes.len() > PARTS {
-            return Err(bad(format!("parts and nodes may have at most {PARTS} elements in total")));
+            return Err(Problem::bad(format!(
+                "parts and nodes may have at most {PARTS} elements in total"
+            )));
         }
         if self.name.as_ref().is_some_and(|name| name.is_empty() || name.len() > NAME) {
-            return Err(bad(format!("\"name\" must have 1 to {NAME} bytes")));
+            return Err(Problem::bad(format!("\"name\" must have 1 to {NAME} bytes")));
         }
         let boxes = self.parts.iter().map(|part| part.cuboid(grid));
         let single = |node: &Vec<u64>| body::node(node, grid).map(pavior::Cuboid::node);

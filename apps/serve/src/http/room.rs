@@ -11,13 +11,13 @@ use pavior::{Grid, JobId, Machine, NodeId, Time};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::body::{self, BoxFreedomSchema, ask, freedom, instant, millis};
-use super::explain::request;
+use super::body::{self, instant, millis};
 use super::extract::InBody;
-use super::machines::board_of;
+use super::questions::Moment;
 use super::statuses::{Missing, Questioned};
 use super::{App, Fault};
-use crate::core::{BoardView, Caller, Instant, Problem, Reason, ServedMachine, StateView, micros};
+use crate::core::schema;
+use crate::core::{BoardView, Caller, Instant, Problem, micros};
 use crate::diagnose::instant as time;
 
 /// The maximum number of nodes to free.
@@ -34,7 +34,7 @@ pub(crate) struct RoomBody {
     #[schema(minimum = 1)]
     nodes: Option<u64>,
     /// The freedom in placing the box: `box`, `turned` or `any-box`; by default `turned`.
-    #[schema(value_type = Option<BoxFreedomSchema>)]
+    #[schema(value_type = Option<schema::BoxFreedom>)]
     freedom: Option<String>,
     /// The nodes to free, instead of a box.
     #[schema(max_items = 4096)]
@@ -63,7 +63,7 @@ pub(crate) struct RoomAnswer {
     /// True if it is proven that no plan loses less, or that no plan with this few leases exists.
     proven: bool,
     /// The box that will be free; null for nodes.
-    #[schema(value_type = Option<crate::core::schema::Part>)]
+    #[schema(value_type = Option<schema::Part>)]
     placement: Option<Place>,
     /// The leases to requeue: they are ended now, and their requests return to the queue.
     requeued: Vec<u64>,
@@ -83,9 +83,9 @@ pub(crate) struct RoomAnswer {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct RoomMove {
     lease: u64,
-    #[schema(value_type = Vec<crate::core::schema::Part>)]
+    #[schema(value_type = Vec<schema::Part>)]
     from: Vec<Place>,
-    #[schema(value_type = Vec<crate::core::schema::Part>)]
+    #[schema(value_type = Vec<schema::Part>)]
     to: Vec<Place>,
     /// The time when its target nodes become free because leases end; null means now.
     #[schema(value_type = Option<String>, format = DateTime)]
@@ -122,33 +122,28 @@ pub(crate) async fn room(
     InBody(body): InBody<RoomBody>,
 ) -> Result<Json<RoomAnswer>, Fault> {
     caller.may_see_moves()?;
-    let view = app.writer.view().await?;
-    let (now_ms, seed) = (app.writer.clock.now_ms(), app.seed);
-    Ok(Json(app.fair_queue.run(&caller, move |_| planned(&view, &body, (now_ms, seed))).await??))
+    app.answer(&app.fair_queue, &caller, move |moment| planned(moment, &body)).await
 }
 
-fn planned(
-    view: &StateView,
-    body: &RoomBody,
-    (now_ms, seed): (u64, u64),
-) -> Result<RoomAnswer, Problem> {
-    let bad = |detail: String| Problem::new(Reason::BadValue, detail);
-    let board = board_of(view, body.machine.as_deref())?;
+fn planned(moment: &Moment, body: &RoomBody) -> Result<RoomAnswer, Problem> {
+    let (now_ms, board) = (moment.now_ms, moment.board(body.machine.as_deref())?);
     let max_jobs = body.max_jobs.unwrap_or(2);
     if max_jobs > 4 {
-        return Err(bad("\"max_jobs\" must be from 0 to 4".to_string()));
+        return Err(Problem::bad("\"max_jobs\" must be from 0 to 4"));
     }
-    let machine = ServedMachine::of(view, board, seed).map_err(bad)?;
+    let machine = moment.machine(board)?;
     let drain = body.drain.as_deref().map(|nodes| drained(nodes, &board.grid)).transpose()?;
-    let shapes =
-        if drain.is_some() { Vec::new() } else { shapes(machine.machine(), board, body, seed)? };
+    let shapes = match drain {
+        Some(_) => Vec::new(),
+        None => shapes(moment, machine.machine(), board, body)?,
+    };
     let room = drain.as_deref().map_or(Room::Box(&shapes), Room::Nodes);
     let (by_ms, for_ms) = (instant("by", &body.by)?, millis("for_s", body.for_s)?.unwrap_or(1));
     if by_ms < now_ms {
-        return Err(bad("\"by\" has passed".to_string()));
+        return Err(Problem::bad("\"by\" has passed"));
     }
     if body.drain.is_some() && (body.shape.is_some() || body.nodes.is_some()) {
-        return Err(bad("give \"drain\", or \"shape\" or \"nodes\"".to_string()));
+        return Err(Problem::bad("give \"drain\", or \"shape\" or \"nodes\""));
     }
     let (dispatcher, now) = (machine.dispatcher(), micros(now_ms));
     let question = RoomQuestion {
@@ -167,7 +162,7 @@ fn planned(
                 scheduler.build(()).expect("it was parsed when the machine was created")
             };
             let delayed = question.delayed(plan, dispatcher, now, scheduler);
-            delayed.map_err(|error| bad(error.to_string()))?
+            delayed.map_err(|error| Problem::bad(error.to_string()))?
         }
         _ => Vec::new(),
     };
@@ -213,26 +208,20 @@ impl Delayed {
 
 fn drained(nodes: &[Vec<u64>], grid: &Grid) -> Result<Vec<NodeId>, Problem> {
     if !(1..=NODES).contains(&nodes.len()) {
-        let detail = format!("\"drain\" must have 1 to {NODES} nodes");
-        return Err(Problem::new(Reason::BadValue, detail));
+        return Err(Problem::bad(format!("\"drain\" must have 1 to {NODES} nodes")));
     }
     nodes.iter().map(|node| body::node(node, grid).map(|point| grid.id(point))).collect()
 }
 
 /// Returns the boxes that satisfy a request.
 fn shapes(
+    moment: &Moment,
     machine: &Machine,
     board: &BoardView,
     body: &RoomBody,
-    seed: u64,
 ) -> Result<Vec<Shape>, Problem> {
-    let bad = |detail: String| Problem::new(Reason::BadValue, detail);
-    let asked = ask(body.shape.as_deref(), body.nodes, &board.grid)?;
-    let freedom = freedom(body.freedom.as_deref())?;
-    let rule = &board.spec.shape_rule;
-    let request = request(asked, rule, &board.grid, seed).with_freedom(freedom);
-    let boxes = Shape::all_for(&request, machine, true);
-    boxes.ok_or_else(|| {
-        bad("only boxes can be planned: \"freedom\" must be box, turned or any-box".into())
-    })
+    let asked = (body.shape.as_deref(), body.nodes);
+    let request = moment.request(board, asked, body.freedom.as_deref())?;
+    let detail = "only boxes can be planned: \"freedom\" must be box, turned or any-box";
+    Shape::all_for(&request, machine, true).ok_or_else(|| Problem::bad(detail))
 }

@@ -2,11 +2,12 @@
 //! limited, so they become longer as time passes. For each interval the minimum, the maximum and
 //! the last value are kept, so that every value shown has occurred and no lasting change is lost.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
+use parking_lot::Mutex;
 use pavior::Occupancy;
 use pavior::time::{Range, Stretch, Stretches};
 use serde::{Deserialize, Serialize};
@@ -87,7 +88,7 @@ impl Series {
     /// Returns the first record of the last interval that begins at or before an instant, or 0 if
     /// none does.
     pub(super) fn before(&self, at_ms: u64) -> u64 {
-        let Ok(machines) = self.0.lock() else { return 0 };
+        let machines = self.0.lock();
         let Some(samples) = machines.first().map(Stretches::all) else { return 0 };
         let after = samples.partition_point(|sample| sample.at_ms <= at_ms);
         after.checked_sub(1).map_or(0, |index| samples[index].seq)
@@ -95,13 +96,13 @@ impl Series {
 
     /// Returns the length of an interval, in milliseconds.
     fn gap_ms(&self) -> u64 {
-        let Ok(machines) = self.0.lock() else { return 1 };
+        let machines = self.0.lock();
         machines.iter().map(Stretches::gap).max().unwrap_or(1)
     }
 
     /// Adds a sample of each machine.
     fn add(&self, seen: impl Iterator<Item = Seen>) {
-        let Ok(mut machines) = self.0.lock() else { return };
+        let mut machines = self.0.lock();
         for (index, seen) in seen.enumerate() {
             if machines.len() <= index {
                 machines.push(Stretches::default());
@@ -274,12 +275,10 @@ pub(crate) async fn series(
     let index =
         app.machines.iter().position(|(spec, _)| wanted.is_none_or(|name| spec.name == name));
     let index = index.ok_or_else(|| unknown_machine(wanted))?;
-    let samples = app.series.0.lock().ok().and_then(|machines| {
-        let samples = machines.get(index)?.all();
-        Some(samples.iter().copied().map(Sample::from).collect())
-    });
-    let now = Instant(app.writer.clock.now_ms());
-    Ok(Json(SeriesReply { samples: samples.unwrap_or_default(), now }))
+    let machines = app.series.0.lock();
+    let samples = machines.get(index).into_iter().flat_map(Stretches::all);
+    let samples = samples.copied().map(Sample::from).collect();
+    Ok(Json(SeriesReply { samples, now: Instant(app.writer.clock.now_ms()) }))
 }
 
 #[cfg(test)]
@@ -311,7 +310,7 @@ mod tests {
         let series = Series::default();
         series.add([seen(10, 1, None)].into_iter());
         series.add([seen(20, 2, None), seen(20, 3, None)].into_iter());
-        let count = |index: usize| series.0.lock().unwrap()[index].all().len();
+        let count = |index: usize| series.0.lock()[index].all().len();
         assert_eq!((count(0), count(1), series.gap_ms()), (2, 1, 1));
         assert_eq!((series.before(9), series.before(10), series.before(25)), (0, 11, 21));
     }

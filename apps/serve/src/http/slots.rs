@@ -1,11 +1,12 @@
 //! The number of boxes of a given shape that can be placed on a machine at once.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Extension, State};
-use pavior::answers::json::{Place, Point};
+use parking_lot::Mutex;
+use pavior::answers::json::{NextSlotJson, Place, Point, SlotsAfterJson};
 use pavior::answers::{SearchLimits, Shape, SlotsAnswer, Snapshot, slots};
 use pavior::workload::Ask;
 use pavior::{JobId, Occupancy, Sides};
@@ -14,13 +15,13 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::body::in_query;
 use super::extract::InQuery;
-use super::machines::board_of;
+use super::questions::Moment;
 use super::statuses::{Guarded, Missing};
 use super::{App, Fault};
 use crate::core::reply::Instant;
-use crate::core::{BoardView, Caller, JobName, Problem, Reason, StateView};
+use crate::core::{BoardView, Caller, JobName, Problem};
 use crate::diagnose;
-use crate::plan::{Move, moves};
+use crate::plan::Move;
 
 /// The maximum number of bit-set words examined per count, whether for a request or a scrape.
 const BUDGET: u64 = 4_000_000;
@@ -88,6 +89,7 @@ pub(crate) struct SlotsAfter {
     #[schema(value_type = Vec<crate::core::schema::Part>)]
     boxes: Vec<Place>,
     /// The moves, in an order in which they can be carried out.
+    #[schema(value_type = Vec<crate::core::schema::Move>)]
     moves: Vec<Move>,
 }
 
@@ -107,55 +109,45 @@ pub(crate) async fn slots_of(
         caller.may_see_moves()?;
     }
     if moves > MOVED {
-        return Err(Problem::new(Reason::BadValue, "\"moves\" must be from 0 to 4").into());
+        return Err(Problem::bad("\"moves\" must be from 0 to 4").into());
     }
-    let view = app.writer.view().await?;
-    let (seed, is_operator) = (app.seed, caller.tenant.is_none());
-    let work = move |_: &_| answer(&view, &query, is_operator, seed);
-    Ok(Json(app.fair_queue.run(&caller, work).await??))
+    app.answer(&app.fair_queue, &caller, move |moment| answer(moment, &query)).await
 }
 
-fn answer(
-    view: &StateView,
-    query: &SlotsQuery,
-    is_operator: bool,
-    seed: u64,
-) -> Result<SlotsReply, Problem> {
-    let bad = |detail: String| Problem::new(Reason::BadValue, detail);
-    let board = board_of(view, query.machine.as_deref())?;
+fn answer(moment: &Moment, query: &SlotsQuery) -> Result<SlotsReply, Problem> {
+    let (view, board) = (&moment.view, moment.board(query.machine.as_deref())?);
     let grid = &board.grid;
-    let asked =
-        Ask::typed(Some(&query.shape), None, grid).map_err(|fault| bad(fault.to_string()))?;
-    let Ask::Shape(sides) = asked else {
-        return Err(bad("a side is longer than any machine's".to_string()));
+    let asked = Ask::typed(Some(&query.shape), None, grid);
+    let Ask::Shape(sides) = asked.map_err(|fault| Problem::bad(fault.to_string()))? else {
+        return Err(Problem::bad("a side is longer than any machine's"));
     };
     let shape = Shape::new(sides);
-    let snapshot = Snapshot::of(&diagnose::as_it_is(view, board, seed).map_err(bad)?);
+    let snapshot = Snapshot::of(moment.machine(board)?.machine());
+    let is_operator = moment.caller.tenant.is_none();
     let end = |job: JobId| is_operator.then(|| diagnose::end(view, job)).flatten();
     let limits = query.moves.map(|most| SearchLimits::jobs(most as usize));
     let found = SlotsAnswer::of(&snapshot, &[shape], end, BUDGET, limits);
-    let SlotsAnswer { now, next, after } = found;
-    let after = after.map(|after| SlotsAfter {
-        slots: after.plan.boxes.len() as u64,
-        bound: after.bound.into(),
-        proven: after.slots().proven(),
-        boxes: Place::all(grid, &after.plan.boxes),
-        moves: moves(grid, &after.plan.moves, |JobId(id)| JobName::Large(id)),
-    });
+    let found = found.json(grid, |JobId(id)| JobName::Large(id), diagnose::instant);
     Ok(SlotsReply {
         seq: view.seq,
         machine: board.spec.name.clone(),
         shape: Point::of(grid, sides),
-        slots: now.boxes.len() as u64,
-        bound: now.bound.into(),
-        proven: now.proven(),
-        boxes: Place::all(grid, &now.boxes),
-        next: next.map(|next| NextSlots {
-            at: diagnose::instant(next.at),
-            slots: next.slots.boxes.len() as u64,
-            proven: next.proven,
+        slots: found.now.slots as u64,
+        bound: found.now.bound.into(),
+        proven: found.now.proven,
+        boxes: found.now.boxes,
+        next: found.next.map(|NextSlotJson { at, slots, proven }| NextSlots {
+            at,
+            slots: slots as u64,
+            proven,
         }),
-        after,
+        after: found.after.map(|SlotsAfterJson { slots: found, moves }| SlotsAfter {
+            slots: found.slots as u64,
+            bound: found.bound.into(),
+            proven: found.proven,
+            boxes: found.boxes,
+            moves,
+        }),
     })
 }
 
@@ -171,7 +163,7 @@ impl Counted {
     /// Counts the boxes of a shape and returns the count and its bound. A count takes about a
     /// millisecond.
     pub(crate) fn of(&self, board: &BoardView, sides: Sides) -> [u64; 2] {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         let key = (board.spec.name.clone(), sides);
         if let Some((free, counts)) = known.get(&key)
             && *free == board.free

@@ -1,9 +1,7 @@
 //! Limits on how long a request body may take to arrive, and on buffered bodies and replies.
+#![allow(clippy::disallowed_methods, reason = "a limit on waiting")]
 
-use std::collections::HashMap;
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::task::{Context, Poll};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axum::Error;
@@ -11,11 +9,15 @@ use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use hyper::body::{Frame, SizeHint};
-use tokio::time::{Sleep, sleep};
+use futures_util::StreamExt;
+use futures_util::stream::unfold;
+use parking_lot::Mutex;
+use tokio::time::{Instant, timeout_at};
 
 use super::Fault;
+use super::places::Party;
 use crate::core::Caller;
+use crate::core::shares::Shares;
 
 /// The time limit for a body to arrive.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -32,89 +34,59 @@ const FREE: usize = 16 << 10;
 /// seven eighths. A body or reply larger than that is let through if it is the only one.
 struct Budget {
     most: usize,
-    used: Mutex<Used>,
-}
-
-#[derive(Default)]
-struct Used {
-    all: usize,
-    by: HashMap<Option<String>, usize>,
+    used: Mutex<Shares<Party, (), 1>>,
 }
 
 /// Bytes in use, until this is dropped.
 struct Charge {
     budget: Arc<Budget>,
-    caller: Caller,
-    bytes: usize,
+    party: Party,
+    /// The numbers of its entries.
+    entries: Vec<u64>,
 }
 
 impl Budget {
     fn new(most: usize) -> Arc<Budget> {
-        Arc::new(Budget { most, used: Mutex::new(Used::default()) })
+        Arc::new(Budget { most, used: Mutex::default() })
     }
 
     /// Returns a charge to a caller, initially of zero bytes.
     fn charge(self: &Arc<Budget>, caller: &Caller) -> Charge {
-        Charge { budget: self.clone(), caller: caller.clone(), bytes: 0 }
+        Charge { budget: self.clone(), party: Party::of(caller), entries: Vec::new() }
     }
 
     /// Returns true if a caller may use more.
     fn is_open(&self, caller: &Caller) -> bool {
-        self.fits(&self.lock(), caller, 1)
+        self.fits(&self.used.lock(), &Party::of(caller), 1)
     }
 
-    fn fits(&self, used: &Used, caller: &Caller, bytes: usize) -> bool {
-        let own = used.by.get(&caller.tenant).copied().unwrap_or(0);
-        let (share, together) = match caller.tenant {
-            None => (self.most, self.most),
-            Some(_) => (self.most / 4, self.most / 8 * 7),
+    fn fits(&self, used: &Shares<Party, (), 1>, party: &Party, bytes: usize) -> bool {
+        let ([own], [all]) = (used.of(party), used.total());
+        let (share, together) = match party {
+            Party::Operator => (self.most, self.most),
+            _ => (self.most / 4, self.most / 8 * 7),
         };
-        (own == 0 || own + bytes <= share) && (used.all == 0 || used.all + bytes <= together)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Used> {
-        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+        (own == 0 || own + bytes <= share) && (all == 0 || all + bytes <= together)
     }
 }
 
 impl Charge {
-    /// Adds bytes to the charge, if the caller may use more.
-    fn try_add(&mut self, bytes: usize) -> bool {
-        let mut used = self.budget.lock();
-        let fits = self.budget.fits(&used, &self.caller, bytes);
-        if fits {
-            used.add(&self.caller, bytes);
-            self.bytes += bytes;
+    /// Adds bytes to the charge, if the caller may use more or the limit does not apply.
+    fn add(&mut self, bytes: usize, always: bool) -> bool {
+        let mut used = self.budget.used.lock();
+        let adds = always || self.budget.fits(&used, &self.party, bytes);
+        if adds {
+            self.entries.push(used.add(self.party.clone(), [bytes], ()));
         }
-        fits
-    }
-
-    /// Adds bytes to the charge, regardless of the limit.
-    fn add(&mut self, bytes: usize) {
-        self.budget.lock().add(&self.caller, bytes);
-        self.bytes += bytes;
-    }
-}
-
-impl Used {
-    fn add(&mut self, caller: &Caller, bytes: usize) {
-        self.all += bytes;
-        *self.by.entry(caller.tenant.clone()).or_default() += bytes;
+        adds
     }
 }
 
 impl Drop for Charge {
     fn drop(&mut self) {
-        if self.bytes == 0 {
-            return;
-        }
-        let mut used = self.budget.lock();
-        used.all -= self.bytes;
-        if let Some(own) = used.by.get_mut(&self.caller.tenant) {
-            *own -= self.bytes;
-            if *own == 0 {
-                used.by.remove(&self.caller.tenant);
-            }
+        let mut used = self.budget.used.lock();
+        for number in self.entries.drain(..) {
+            used.remove(number);
         }
     }
 }
@@ -156,8 +128,7 @@ impl Traffic {
         }
         let charge = Mutex::new(self.bodies.charge(caller));
         let received = Arc::new(Received { charge, refused: OnceLock::new() });
-        let bounded = |body| Bounded { body, seen: 0, late: None, received: received.clone() };
-        Ok((request.map(|body| Body::new(bounded(body))), Some(received)))
+        Ok((request.map(|body| bounded(body, received.clone())), Some(received)))
     }
 
     /// Limits the memory of a reply. A reply that reports a change is always sent.
@@ -179,9 +150,7 @@ impl Traffic {
             return Fault::internal(&"a reply ended early").into_response();
         };
         let mut charge = self.replies.charge(caller);
-        if received.is_some() {
-            charge.add(bytes.len());
-        } else if !charge.try_add(bytes.len()) {
+        if !charge.add(bytes.len(), received.is_some()) {
             return busy("replies to earlier requests have not been read").into_response();
         }
         let bytes = Bytes::from_owner(ChargedBytes { bytes, _charge: charge });
@@ -196,60 +165,39 @@ fn busy(detail: &str) -> Fault {
     fault
 }
 
-/// A body with a deadline for its arrival.
-struct Bounded {
-    body: Body,
-    seen: usize,
-    late: Option<Pin<Box<Sleep>>>,
-    received: Arc<Received>,
+/// Returns a body that ends with an error if it does not arrive in time, or if there are too many
+/// bytes in other bodies.
+fn bounded(body: Body, received: Arc<Received>) -> Body {
+    let deadline = Instant::now() + PATIENCE;
+    let unread = (body.into_data_stream(), FREE, received);
+    Body::from_stream(unfold(unread, move |(mut parts, free, received)| async move {
+        let part = if let Ok(part) = timeout_at(deadline, parts.next()).await {
+            part?
+        } else {
+            let detail = format!("a body must arrive within {} s", PATIENCE.as_secs());
+            Err(received.refuse(Fault::new(StatusCode::REQUEST_TIMEOUT, "slow-body", detail)))
+        };
+        let part = part.and_then(|bytes| received.charge(bytes, free));
+        let free = free.saturating_sub(part.as_ref().map_or(0, Bytes::len));
+        Some((part, (parts, free, received)))
+    }))
 }
 
-impl Bounded {
-    fn refuse(&self, fault: Fault) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
-        let error = Error::new(fault.problem.detail.clone());
-        let _ = self.received.refused.set(fault);
-        Poll::Ready(Some(Err(error)))
-    }
-}
-
-impl HttpBody for Bounded {
-    type Data = Bytes;
-    type Error = Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
-        let polled = Pin::new(&mut self.body).poll_frame(context);
-        match &polled {
-            Poll::Pending => {
-                let late = self.late.get_or_insert_with(|| Box::pin(sleep(PATIENCE)));
-                if late.as_mut().poll(context).is_pending() {
-                    return polled;
-                }
-                let detail = format!("a body must arrive within {} s", PATIENCE.as_secs());
-                self.refuse(Fault::new(StatusCode::REQUEST_TIMEOUT, "slow-body", detail))
-            }
-            Poll::Ready(Some(Ok(frame))) => {
-                let bytes = frame.data_ref().map_or(0, Bytes::len);
-                let free = FREE.saturating_sub(self.seen).min(bytes);
-                self.seen += bytes;
-                let fits = bytes == free || {
-                    let charge = self.received.charge.lock();
-                    charge.unwrap_or_else(PoisonError::into_inner).try_add(bytes - free)
-                };
-                if fits { polled } else { self.refuse(busy("too many bodies are being received")) }
-            }
-            Poll::Ready(_) => polled,
+impl Received {
+    /// Charges the bytes of a part, except those that are free.
+    fn charge(&self, bytes: Bytes, free: usize) -> Result<Bytes, Error> {
+        let counted = bytes.len().saturating_sub(free);
+        let mut charge = self.charge.lock();
+        if counted == 0 || charge.add(counted, false) {
+            return Ok(bytes);
         }
+        Err(self.refuse(busy("too many bodies are being received")))
     }
 
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+    fn refuse(&self, fault: Fault) -> Error {
+        let error = Error::new(fault.problem.detail.clone());
+        let _ = self.refused.set(fault);
+        error
     }
 }
 
@@ -274,24 +222,27 @@ mod tests {
         let budget = Budget::new(800);
         let of = |name: &str| Caller { tenant: Some(name.to_string()) };
         let mut a = budget.charge(&of("a"));
-        assert!(a.try_add(150) && !a.try_add(51) && a.try_add(50) && !budget.is_open(&of("a")));
+        assert!(
+            a.add(150, false) && !a.add(51, false) && a.add(50, false) && !budget.is_open(&of("a"))
+        );
         let others: Vec<_> = ["b", "c", "d"]
             .iter()
             .map(|name| {
                 let mut charge = budget.charge(&of(name));
-                (charge.try_add(180), charge)
+                (charge.add(180, false), charge)
             })
             .collect();
         assert_eq!(others.iter().filter(|(fits, _)| *fits).count(), 2);
         let mut operator = budget.charge(&Caller::OPERATOR);
-        assert!(operator.try_add(240) && !operator.try_add(1));
+        assert!(operator.add(240, false) && !operator.add(1, false));
         drop(a);
         assert!(budget.is_open(&of("a")));
         drop((others, operator));
-        assert!(budget.lock().by.is_empty() && budget.lock().all == 0);
+        assert_eq!(budget.used.lock().total(), [0]);
+        assert!(budget.used.lock().parties().next().is_none());
         // A body larger than the whole budget is let through if it is the only one.
         let mut large = budget.charge(&of("a"));
-        assert!(large.try_add(5000) && !large.try_add(1));
-        assert!(!budget.charge(&of("b")).try_add(1));
+        assert!(large.add(5000, false) && !large.add(1, false));
+        assert!(!budget.charge(&of("b")).add(1, false));
     }
 }

@@ -9,14 +9,12 @@ use pavior::answers::SearchLimits;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::body::{BoxFreedomSchema, ask, freedom};
-use super::explain::request;
 use super::extract::InBody;
-use super::machines::board_of;
+use super::questions::Moment;
 use super::statuses::{Missing, Questioned};
 use super::{App, Fault};
-use crate::core::{Caller, JobName, Problem, Reason, StateView};
-use crate::diagnose;
+use crate::core::schema;
+use crate::core::{Caller, JobName, Problem};
 use crate::plan::{self, Plan};
 
 /// A request that does not fit.
@@ -30,7 +28,7 @@ pub(crate) struct UnblockBody {
     #[schema(minimum = 1)]
     nodes: Option<u64>,
     /// The freedom in placing it: `box`, `turned` or `any-box`; by default `turned`.
-    #[schema(value_type = Option<BoxFreedomSchema>)]
+    #[schema(value_type = Option<schema::BoxFreedom>)]
     freedom: Option<String>,
     /// The machine; by default the first one.
     machine: Option<String>,
@@ -53,24 +51,18 @@ pub(crate) async fn unblock(
     InBody(body): InBody<UnblockBody>,
 ) -> Result<Json<Plan>, Fault> {
     caller.may_see_moves()?;
-    let view = app.writer.view().await?;
-    let seed = app.seed;
-    Ok(Json(app.fair_queue.run(&caller, move |_| planned(&view, &body, seed)).await??))
+    app.answer(&app.fair_queue, &caller, move |moment| planned(moment, &body)).await
 }
 
-fn planned(view: &StateView, body: &UnblockBody, seed: u64) -> Result<Plan, Problem> {
-    let bad = |detail: String| Problem::new(Reason::BadValue, detail);
-    let board = board_of(view, body.machine.as_deref())?;
-    let grid = &board.grid;
-    let asked = ask(body.shape.as_deref(), body.nodes, grid)?;
+fn planned(moment: &Moment, body: &UnblockBody) -> Result<Plan, Problem> {
+    let board = moment.board(body.machine.as_deref())?;
+    let asked = (body.shape.as_deref(), body.nodes);
+    let request = moment.request(board, asked, body.freedom.as_deref())?;
     let max_jobs = body.max_jobs.unwrap_or(2);
     if !(1..=4).contains(&max_jobs) {
-        return Err(bad("\"max_jobs\" must be from 1 to 4".to_string()));
+        return Err(Problem::bad("\"max_jobs\" must be from 1 to 4"));
     }
-    let machine = diagnose::as_it_is(view, board, seed).map_err(bad)?;
-    let limits = SearchLimits::jobs(max_jobs as usize);
-    let freedom = freedom(body.freedom.as_deref())?;
-    let request = request(asked, &board.spec.shape_rule, grid, seed).with_freedom(freedom);
-    let answer = plan::unblocked(&machine, &request, &limits).map_err(bad)?;
-    Ok(Plan::of(grid, &answer, |JobId(id)| JobName::Large(id)))
+    let (machine, limits) = (moment.machine(board)?, SearchLimits::jobs(max_jobs as usize));
+    let answer = plan::unblocked(machine.machine(), &request, &limits).map_err(Problem::bad)?;
+    Ok(Plan::of(&board.grid, &answer, |JobId(id)| JobName::Large(id)))
 }

@@ -4,11 +4,12 @@
 //! [`Patience::hang`]; another server then takes over.
 #![allow(clippy::disallowed_methods, reason = "heartbeats are not decisions")]
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::future::{BoxFuture, FutureExt};
+use parking_lot::Mutex;
 use postgres::{Client, Config};
 use tokio::sync::oneshot;
 
@@ -62,7 +63,8 @@ impl Keeper {
             let mut thread = Renewal { config, hang: patience.hang, client: None };
             let mut at = Instant::now();
             while let Some(asks) = next(&asked, at) {
-                let Some(keeper) = kept.upgrade().filter(|keeper| !keeper.lock().ended) else {
+                let Some(keeper) = kept.upgrade().filter(|keeper| !keeper.known.lock().ended)
+                else {
                     return;
                 };
                 let is_due = Instant::now() >= at;
@@ -78,27 +80,23 @@ impl Keeper {
 
     /// Sets the epoch that this server uses for writing from now on.
     pub(super) fn hold(&self, epoch: Option<i64>) {
-        let mut known = self.lock();
+        let mut known = self.known.lock();
         (known.epoch, known.lost) = (epoch, None);
     }
 
     /// Returns the reason if the thread has noticed that this server may no longer write.
     pub(super) fn lost(&self) -> Option<String> {
-        self.lock().lost.clone()
+        self.known.lock().lost.clone()
     }
 
     /// Records that the writer begins or has finished a decision.
     pub(super) fn decides(&self, begins: bool) {
-        self.lock().decides = begins.then(Instant::now);
+        self.known.lock().decides = begins.then(Instant::now);
     }
 
     /// Stops sending heartbeats.
     pub(super) fn end(&self) {
-        self.lock().ended = true;
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().ended = true;
     }
 }
 
@@ -132,7 +130,7 @@ impl Renewal {
     /// Renews the claim if due, and answers whether it still holds.
     fn answer(&mut self, keeper: &Keeper, asks: Vec<Ask>, is_due: bool) {
         let (epoch, decides) = {
-            let known = keeper.lock();
+            let known = keeper.known.lock();
             (known.epoch, known.decides)
         };
         let hangs = decides.is_some_and(|since| since.elapsed() > self.hang);
@@ -152,7 +150,7 @@ impl Renewal {
             .and_then(|rows| if rows == 1 { Ok(()) } else { Err(PASSED.to_string()) }),
         };
         if let Err(reason) = &told {
-            let mut known = keeper.lock();
+            let mut known = keeper.known.lock();
             // The writer may have taken over again in the meantime.
             if known.epoch.is_some() && known.epoch == epoch {
                 (known.epoch, known.lost) = (None, Some(reason.clone()));

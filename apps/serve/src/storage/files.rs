@@ -101,11 +101,7 @@ impl Files {
     pub(super) fn load(&self, seq: u64) -> Result<StateSnapshot, StoreError> {
         let file = snapshot_name(seq);
         let bytes = self.disk.read(&file).map_err(failed)?;
-        let damaged = |reason: &str| StoreError::Damaged {
-            file: file.clone(),
-            offset: 0,
-            reason: reason.to_string(),
-        };
+        let damaged = |reason: &str| StoreError::damaged(&file, 0, reason);
         let end = bytes.len().checked_sub(17).ok_or_else(|| damaged("it is truncated"))?;
         let (body, stored) = bytes.split_at(end);
         if stored != format!("{:016x}\n", frame::sum(body)).as_bytes() {
@@ -214,7 +210,7 @@ impl History for Files {
 /// Returns the error for a file that does not begin where the previous one ends.
 pub(super) fn misplaced(start: u64, next: u64) -> StoreError {
     let reason = format!("it begins at record {start}, but record {next} was expected");
-    StoreError::Damaged { file: journal_name(start), offset: 0, reason }
+    StoreError::damaged(&journal_name(start), 0, reason)
 }
 
 pub(super) fn journal_name(first: u64) -> String {

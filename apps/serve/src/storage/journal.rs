@@ -83,7 +83,7 @@ impl JournalStore {
         if mark.is_none() {
             let reason = "it is missing or damaged. It states how far the journal reaches: an \
                           older copy from a backup is enough";
-            return Err(damaged(MARK, reason.to_string()));
+            return Err(StoreError::damaged(MARK, 0, reason));
         }
         let marks = Marks::open(&*files.disk).map_err(failed)?;
         let (file, opened) = cut(&files, &name, &bytes, &end, next - 1)?;
@@ -121,7 +121,10 @@ impl JournalStore {
 
     /// Records the current end of the journal.
     fn mark(&mut self) -> Result<(), StoreError> {
-        let mark = Mark { file: self.start, length: self.length, next: self.next };
+        self.set_mark(Mark { file: self.start, length: self.length, next: self.next })
+    }
+
+    fn set_mark(&mut self, mark: Mark) -> Result<(), StoreError> {
         match self.marks.set(mark) {
             Ok(()) => Ok(()),
             Err(error) if is_full(&error) => Err(StoreError::Full(format!("{MARK}: {error}"))),
@@ -181,7 +184,8 @@ fn expect(starts: &[u64], snapshots: &[u64], mark: Option<Mark>) -> Result<(), S
         && !starts.contains(&(seq + 1))
     {
         let next = journal_name(seq + 1);
-        return Err(damaged(&snapshot_name(*seq), format!("{next}, which follows it, is missing")));
+        let reason = format!("{next}, which follows it, is missing");
+        return Err(StoreError::damaged(&snapshot_name(*seq), 0, reason));
     }
     if let Some(mark) = mark
         && (mark.next, mark.length) != (1, 0)
@@ -190,12 +194,12 @@ fn expect(starts: &[u64], snapshots: &[u64], mark: Option<Mark>) -> Result<(), S
         && starts.first().is_none_or(|&first| first < mark.next)
     {
         let reason = format!("it is missing; it contained record {}", mark.next - 1);
-        return Err(damaged(&journal_name(mark.file), reason));
+        return Err(StoreError::damaged(&journal_name(mark.file), 0, reason));
     }
     match starts.first() {
         Some(&first) if first > 1 && !snapshots.iter().any(|&seq| seq + 1 >= first) => {
             let reason = format!("the records before {first} are missing");
-            Err(damaged(&journal_name(first), reason))
+            Err(StoreError::damaged(&journal_name(first), 0, reason))
         }
         _ => Ok(()),
     }
@@ -222,10 +226,6 @@ fn cut(
     file.write_at(end.last as u64, &bytes[end.last..end.length]).map_err(failed)?;
     file.sync().map_err(failed)?;
     Ok((file, opened))
-}
-
-fn damaged(file: &str, reason: String) -> StoreError {
-    StoreError::Damaged { file: file.to_string(), offset: 0, reason }
 }
 
 impl RecordStore for JournalStore {
@@ -293,13 +293,11 @@ impl RecordStore for JournalStore {
         };
         // Nothing is written to the new file before the mark includes it.
         let mark = Mark { file: self.next, length, next: self.next };
-        match self.marks.set(mark) {
-            Ok(()) => {}
-            Err(error) if is_full(&error) => {
+        if let Err(error) = self.set_mark(mark) {
+            if matches!(error, StoreError::Full(_)) {
                 self.stay()?;
-                return Err(StoreError::Full(format!("{MARK}: {error}")));
             }
-            Err(error) => return Err(self.give_up(MARK, &error)),
+            return Err(error);
         }
         (self.file, self.name, self.length, self.start) = (file, name, length, self.next);
         Ok(true)

@@ -93,6 +93,12 @@ pub enum StoreError {
     Fold(#[from] FoldError),
 }
 
+impl StoreError {
+    fn damaged(file: &str, offset: u64, reason: impl Into<String>) -> StoreError {
+        StoreError::Damaged { file: file.to_string(), offset, reason: reason.into() }
+    }
+}
+
 /// A callback for one record at a time; reading stops when it returns `false`.
 pub type Each<'a> = &'a mut dyn FnMut(ServiceRecord) -> Result<bool, FoldError>;
 

@@ -8,9 +8,10 @@
 //! contains the number and checksum of the last row. Changed or removed rows are thus detected.
 //! Tables without sums, from builds before 0.1.0, are refused.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use postgres::error::SqlState;
 use postgres::{Client, Config, NoTls, Row};
 
@@ -305,8 +306,7 @@ impl Rows {
         &self,
         ask: impl FnOnce(&mut Client) -> Result<T, postgres::Error>,
     ) -> Result<T, StoreError> {
-        let mut client: MutexGuard<'_, Option<Client>> =
-            self.client.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut client = self.client.lock();
         if client.as_ref().is_none_or(Client::is_closed) {
             *client = Some(connect(&self.config)?);
         }
@@ -335,7 +335,7 @@ impl Rows {
     fn head(&self) -> Result<(u64, Chain), StoreError> {
         let query = "SELECT seq, sum FROM pavior_leader";
         let row = self.with(|client| client.query_opt(query, &[]))?;
-        let row = row.ok_or_else(|| damaged("pavior_leader", 0, "it has no row".to_string()))?;
+        let row = row.ok_or_else(|| StoreError::damaged("pavior_leader", 0, "it has no row"))?;
         Ok((row.get::<_, i64>(0) as u64, Chain(row.get(1))))
     }
 
@@ -351,10 +351,10 @@ impl Rows {
                 Some(_) => self.rows(oldest, &mut |seq, text| {
                     read::parse_record("pavior_journal", seq, text.as_bytes()).map(|_| true)
                 }),
-                None => Err(damaged(
+                None => Err(StoreError::damaged(
                     "pavior_snapshot",
                     oldest,
-                    "it has no snapshot of this record, and the rows before it are gone".into(),
+                    "it has no snapshot of this record, and the rows before it are gone",
                 )),
             };
             // The leader may have removed old rows in the meantime.
@@ -376,7 +376,7 @@ impl Rows {
         let mut chain = self.chain_at(after)?;
         let not_last = "it is not the last row that was written";
         if head.0 == after && chain.is_some_and(|chain| chain != head.1) {
-            return Err(damaged(table, after, not_last.to_string()));
+            return Err(StoreError::damaged(table, after, not_last));
         }
         let mut last = after;
         loop {
@@ -387,15 +387,19 @@ impl Rows {
                 let (seq, text): (i64, String) = (row.get(0), row.get(1));
                 let (seq, stored) = (seq as u64, Chain(row.get(2)));
                 if seq != last + 1 {
-                    return Err(damaged(table, seq, format!("record {seq} follows {last}")));
+                    return Err(StoreError::damaged(
+                        table,
+                        seq,
+                        format!("record {seq} follows {last}"),
+                    ));
                 }
                 if chain.is_some_and(|chain| chain.then(seq, &text) != stored) {
-                    let reason = "the row is not the one that was written".to_string();
-                    return Err(damaged(table, seq, reason));
+                    let reason = "the row is not the one that was written";
+                    return Err(StoreError::damaged(table, seq, reason));
                 }
                 (last, chain) = (seq, Some(stored));
                 if head.0 == seq && head.1 != stored {
-                    return Err(damaged(table, seq, not_last.to_string()));
+                    return Err(StoreError::damaged(table, seq, not_last));
                 }
                 if !each(seq, &text)? {
                     return Ok(());
@@ -407,7 +411,7 @@ impl Rows {
         }
         if last < head.0 && after <= head.0 {
             let reason = format!("the rows after it, up to {}, are missing", head.0);
-            return Err(damaged(table, last, reason));
+            return Err(StoreError::damaged(table, last, reason));
         }
         Ok(())
     }
@@ -437,7 +441,11 @@ impl History for Rows {
         self.rows(after, &mut |seq, text| {
             let record = read::parse_record("pavior_journal", seq, text.as_bytes())?;
             if record.seq != seq {
-                return Err(damaged("pavior_journal", seq, format!("it is record {}", record.seq)));
+                return Err(StoreError::damaged(
+                    "pavior_journal",
+                    seq,
+                    format!("it is record {}", record.seq),
+                ));
             }
             Ok(each(record)?)
         })
@@ -462,7 +470,7 @@ impl History for Rows {
     fn save(&self, snapshot: &StateSnapshot) -> Result<(), StoreError> {
         let body = serde_json::to_string(snapshot).expect("a snapshot can be written");
         let chain = self.chain_at(snapshot.seq)?.ok_or_else(|| {
-            damaged("pavior_journal", snapshot.seq, "the snapshot's row is missing".to_string())
+            StoreError::damaged("pavior_journal", snapshot.seq, "the snapshot's row is missing")
         })?;
         let sum = chain.then(snapshot.seq, &body).0;
         let query = "INSERT INTO pavior_snapshot (seq, body, chain, sum) VALUES ($1, $2, $3, $4)
@@ -492,11 +500,7 @@ fn whole(row: &Row) -> Result<(), StoreError> {
     if sum == Chain(chain).then(seq as u64, &body).0 {
         return Ok(());
     }
-    Err(damaged("pavior_snapshot", seq as u64, "its checksum is wrong".to_string()))
-}
-
-fn damaged(table: &str, seq: u64, reason: String) -> StoreError {
-    StoreError::Damaged { file: table.to_string(), offset: seq, reason }
+    Err(StoreError::damaged("pavior_snapshot", seq as u64, "its checksum is wrong"))
 }
 
 /// Parses an address. The error does not contain any of the address, which may include a password.

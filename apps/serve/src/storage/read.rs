@@ -82,15 +82,14 @@ pub(super) fn parse_snapshot(
 ) -> Result<StateSnapshot, StoreError> {
     let read: Result<StateSnapshot, _> = serde_json::from_slice(text);
     let snapshot = read.map_err(|error| parse_error(source, offset, "a snapshot", &error))?;
-    let file = source.to_string();
     if snapshot.seq != seq {
-        return Err(StoreError::Damaged { file, offset, reason: "a different snapshot".into() });
+        return Err(StoreError::damaged(source, offset, "a different snapshot"));
     }
     match snapshot.plan_under_way() {
         None => Ok(snapshot),
         Some(plan) => {
             let what = format!("plan {plan} (under way)");
-            Err(StoreError::Plan { file, offset, what })
+            Err(StoreError::Plan { file: source.to_string(), offset, what })
         }
     }
 }
@@ -98,9 +97,9 @@ pub(super) fn parse_snapshot(
 /// Returns the error for text that cannot be parsed. Since its checksum is correct, valid JSON must
 /// have been written by another version.
 fn parse_error(source: &str, offset: u64, what: &str, error: &serde_json::Error) -> StoreError {
-    let file = source.to_string();
     if error.is_data() {
-        return StoreError::OtherVersion { file, offset, what: format!("{what} ({error})") };
+        let (file, what) = (source.to_string(), format!("{what} ({error})"));
+        return StoreError::OtherVersion { file, offset, what };
     }
-    StoreError::Damaged { file, offset, reason: error.to_string() }
+    StoreError::damaged(source, offset, error.to_string())
 }

@@ -150,11 +150,7 @@ impl Segment<'_> {
     }
 
     fn damaged(&self, offset: usize, reason: &str) -> StoreError {
-        StoreError::Damaged {
-            file: self.name.to_string(),
-            offset: offset as u64,
-            reason: reason.to_string(),
-        }
+        StoreError::damaged(self.name, offset as u64, reason)
     }
 
     fn foreign(&self, offset: usize) -> StoreError {

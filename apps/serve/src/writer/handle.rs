@@ -1,12 +1,13 @@
 //! The handle through which the rest of the service communicates with the writer.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{SyncSender, TrySendError};
 use std::time::Duration;
 
+use parking_lot::RwLock;
 use tokio::sync::{oneshot, watch};
 
-use super::queue::{NotTaken, Queue};
 use super::recent::{Next, Recent};
 use crate::clock::ServiceClock;
 use crate::core::{Caller, Command, IdempotencyKey, Refused, Reply, StateView};
@@ -82,15 +83,31 @@ impl ClockDoubt {
     }
 }
 
+/// The outcome of a command.
+type Outcome = Result<CommandAnswer, Unavailable>;
+
 /// The channel for an answer. If dropped without an answer, it reports an error.
 pub(crate) struct Answer {
-    sender: Option<oneshot::Sender<Result<CommandAnswer, Unavailable>>>,
+    sender: Option<oneshot::Sender<Outcome>>,
     /// True once the writer has started on the command.
-    pub(crate) begun: bool,
+    begun: bool,
+    counters: Arc<Counters>,
 }
 
 impl Answer {
-    pub(crate) fn send(mut self, answer: Result<CommandAnswer, Unavailable>) {
+    fn new(counters: &Arc<Counters>) -> (Answer, oneshot::Receiver<Outcome>) {
+        let (sender, receiver) = oneshot::channel();
+        counters.waiting.fetch_add(1, Ordering::Relaxed);
+        (Answer { sender: Some(sender), begun: false, counters: counters.clone() }, receiver)
+    }
+
+    /// Notes that the writer starts on the command.
+    pub(crate) fn begin(&mut self) {
+        self.begun = true;
+        self.counters.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn send(mut self, answer: Outcome) {
         if let Some(sender) = self.sender.take() {
             // A caller that has disconnected no longer waits for its reply.
             let _ = sender.send(answer);
@@ -100,6 +117,9 @@ impl Answer {
 
 impl Drop for Answer {
     fn drop(&mut self) {
+        if !self.begun {
+            self.counters.waiting.fetch_sub(1, Ordering::Relaxed);
+        }
         let Some(sender) = self.sender.take() else { return };
         let reason = || Unavailable::Unknown("the writer has failed".to_string());
         let _ = sender.send(Err(if self.begun { reason() } else { Unavailable::Stopping }));
@@ -115,6 +135,8 @@ pub(crate) struct Task {
 /// Counters of the writer, for metrics.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
+    /// Commands on which the writer has not started.
+    waiting: AtomicUsize,
     /// Groups made durable.
     pub(crate) commits: AtomicU64,
     /// Records made durable.
@@ -130,7 +152,8 @@ pub(crate) struct Counters {
 /// A handle to the writer. Cheap to clone.
 #[derive(Clone)]
 pub struct WriterHandle {
-    pub(crate) queue: Arc<Queue<Task>>,
+    /// The bounded channel to the writer; `None` once it is closed.
+    pub(crate) queue: Arc<RwLock<Option<SyncSender<Task>>>>,
     pub(crate) unavailable: Arc<RwLock<Option<Unavailable>>>,
     /// The last durable state. The writer replaces it before sending a group's replies.
     pub(crate) durable: Arc<RwLock<Arc<StateView>>>,
@@ -150,11 +173,13 @@ impl WriterHandle {
     /// # Errors
     /// Returns an error if the command was not carried out, or its outcome might not be durable.
     pub async fn carry_out(&self, what: Do) -> Result<CommandAnswer, Unavailable> {
-        let (reply, answer) = oneshot::channel();
-        let reply = Answer { sender: Some(reply), begun: false };
-        self.queue.send(Task { what, to: reply }).map_err(|why| match why {
-            NotTaken::Full => Unavailable::Busy,
-            NotTaken::Ended => self.unavailable().unwrap_or(Unavailable::Stopping),
+        let (to, answer) = Answer::new(&self.counters);
+        let closed = || self.unavailable().unwrap_or(Unavailable::Stopping);
+        let queue = self.queue.read().clone();
+        let sent = queue.ok_or_else(closed)?.try_send(Task { what, to });
+        sent.map_err(|error| match error {
+            TrySendError::Full(_) => Unavailable::Busy,
+            TrySendError::Disconnected(_) => closed(),
         })?;
         answer.await.unwrap_or(Err(Unavailable::Stopping))
     }
@@ -170,7 +195,7 @@ impl WriterHandle {
             None | Some(Unavailable::ReadOnly(_)) => {}
             Some(why) => return Err(why),
         }
-        let view = self.durable.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let view = self.durable.read().clone();
         self.confirm().await?;
         Ok(view)
     }
@@ -202,7 +227,7 @@ impl WriterHandle {
 
     /// Returns the number of waiting commands.
     pub(crate) fn waiting(&self) -> usize {
-        self.queue.len()
+        self.counters.waiting.load(Ordering::Relaxed)
     }
 
     /// Returns the stored records.
@@ -217,20 +242,20 @@ impl WriterHandle {
 
     /// Returns the reason if nothing can be decided.
     pub fn unavailable(&self) -> Option<Unavailable> {
-        self.unavailable.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.unavailable.read().clone()
     }
 
     pub(super) fn set_unavailable(&self, now: Option<Unavailable>) {
-        *self.unavailable.write().unwrap_or_else(PoisonError::into_inner) = now;
+        *self.unavailable.write() = now;
     }
 
     /// Returns the doubt about the clock, if any. While it lasts, no lease expires.
     pub fn clock_doubt(&self) -> Option<ClockDoubt> {
-        *self.doubt.read().unwrap_or_else(PoisonError::into_inner)
+        *self.doubt.read()
     }
 
     /// Stops the writer once it has carried out the waiting commands.
     pub fn stop(&self) {
-        self.queue.end();
+        *self.queue.write() = None;
     }
 }

@@ -1,7 +1,6 @@
 //! The start of leadership, when a server determines its first time and epoch.
 
 use std::hash::{BuildHasher, Hasher};
-use std::sync::PoisonError;
 
 use super::handle::{ClockDoubt, Do};
 use super::thread::Writer;
@@ -83,7 +82,7 @@ impl Writer {
         let now = state
             .is_clock_doubted()
             .then(|| ClockDoubt { last_ms: state.now_ms(), wall_ms: clock.wall_ms() });
-        *self.handle.doubt.write().unwrap_or_else(PoisonError::into_inner) = now;
+        *self.handle.doubt.write() = now;
     }
 
     /// Returns the command that the service's own clock must send now, if any.

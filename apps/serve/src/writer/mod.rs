@@ -6,7 +6,6 @@
 
 mod handle;
 mod lead;
-mod queue;
 mod recent;
 mod recover;
 mod thread;

@@ -2,8 +2,9 @@
 //! watcher is.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::core::{Event, ServiceRecord};
@@ -57,7 +58,7 @@ impl Recent {
     /// Adds records that became durable. If there are no watchers, no records are retained.
     pub(crate) fn add(&self, records: &mut Vec<ServiceRecord>) {
         let Some(last) = records.last().map(|record| record.seq) else { return };
-        let mut kept = self.lock();
+        let mut kept = self.kept.lock();
         if self.last.receiver_count() == 0 {
             kept.clear();
         } else {
@@ -71,7 +72,7 @@ impl Recent {
 
     /// Returns the records after record `seq`.
     pub(crate) fn after(&self, seq: u64) -> Next {
-        let kept = self.lock();
+        let kept = self.kept.lock();
         if seq >= kept.last {
             return Next::Nothing;
         }
@@ -90,10 +91,6 @@ impl Recent {
     /// Returns a channel that announces new records. From now on, records are retained.
     pub(crate) fn watch(&self) -> watch::Receiver<u64> {
         self.last.subscribe()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -184,6 +181,6 @@ mod tests {
         assert!(matches!(recent.after(5), Next::Gone));
         recent.add(&mut records(607, 40, 1 << 20));
         assert!(matches!(recent.after(6), Next::Gone));
-        assert!(recent.lock().bytes <= MOST);
+        assert!(recent.kept.lock().bytes <= MOST);
     }
 }

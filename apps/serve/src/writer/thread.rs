@@ -1,15 +1,16 @@
 //! The writer's thread.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::RecvTimeoutError;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
+
+use parking_lot::RwLock;
 
 use super::handle::{
     Answer, CommandAnswer, Counters, Do, RefusalInState, Task, Unavailable, WriterHandle,
 };
-use super::queue::{Inbox, queue};
 use super::recent::Recent;
 use super::recover::recover;
 use crate::clock::ServiceClock;
@@ -73,12 +74,12 @@ pub fn start(
     tuning: Tuning,
     unavailable: Option<Unavailable>,
 ) -> (WriterHandle, JoinHandle<()>) {
-    let (queue, inbox) = queue(tuning.queue);
+    let (queue, inbox) = sync_channel(tuning.queue);
     let counters = Arc::new(Counters::default());
     counters.seq.store(state.seq(), Ordering::Release);
     let view = Arc::new(state.view());
     let handle = WriterHandle {
-        queue: Arc::new(queue),
+        queue: Arc::new(RwLock::new(Some(queue))),
         durable: Arc::new(RwLock::new(view.clone())),
         claim: store.claim(),
         unavailable: Arc::new(RwLock::new(unavailable)),
@@ -162,9 +163,9 @@ struct Decided {
 }
 
 impl Writer {
-    fn run(mut self, inbox: &Inbox<Task>) {
+    fn run(mut self, inbox: &Receiver<Task>) {
         loop {
-            let first = match inbox.take(self.pause()) {
+            let first = match inbox.recv_timeout(self.pause()) {
                 Ok(first) => Some(first),
                 Err(RecvTimeoutError::Timeout) => {
                     self.rest();
@@ -199,7 +200,7 @@ impl Writer {
 
     /// Decides a command and the commands waiting after it, for a limited time; then makes the
     /// group durable and replies.
-    fn group(&mut self, first: Option<Task>, inbox: &Inbox<Task>) {
+    fn group(&mut self, first: Option<Task>, inbox: &Receiver<Task>) {
         let now_ms = self.handle.clock.now_ms();
         if let Some(unavailable) = self.unavailable(now_ms) {
             if let Some(Task { to, .. }) = first {
@@ -216,7 +217,7 @@ impl Writer {
         while let Some(Task { what, to }) = next {
             pending.push(self.decide_for(what, to));
             let is_open = pending.len() < self.tuning.group && self.handle.clock.micros() < until;
-            next = is_open.then(|| inbox.take_now()).flatten();
+            next = is_open.then(|| inbox.try_recv().ok()).flatten();
         }
         if let Some(command) = due {
             self.decide(now_ms, Do { caller: Caller::OPERATOR, key: None, command });
@@ -240,7 +241,7 @@ impl Writer {
 
     /// Decides a command whose sender is waiting for the answer.
     fn decide_for(&mut self, what: Do, mut to: Answer) -> Decided {
-        to.begun = true;
+        to.begin();
         let first = self.records.len();
         // The reply to a key that was used earlier in this group is not durable yet.
         let whose = what.caller.tenant.clone().unwrap_or_default();
@@ -280,7 +281,7 @@ impl Writer {
     /// Publishes the durable state to readers.
     pub(super) fn publish(&mut self) {
         let view = self.view();
-        *self.handle.durable.write().unwrap_or_else(PoisonError::into_inner) = view;
+        *self.handle.durable.write() = view;
     }
 
     /// Makes the records of the group durable, and publishes them to readers and watchers.

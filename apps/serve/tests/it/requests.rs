@@ -405,7 +405,9 @@ fn heads_that_are_malformed_or_too_large_are_refused() {
 fn keys_have_visible_characters_alone() {
     let (server, _) = fresh(|_| {});
     let mut client = server.client();
-    for (key, status) in [("a", 201), ("!~", 201), ("a b", 400), ("a\tb", 400), ("", 400)] {
+    for (key, status) in
+        [("a", 201), ("!~", 201), ("a b", 400), ("a\tb", 400), ("", 400), ("ü", 400)]
+    {
         let reply = client.keyed("/v1/leases", r#"{"nodes":1}"#, key);
         assert_eq!(reply.status, status, "{key:?}: {}", reply.text);
     }

@@ -26,6 +26,16 @@ impl Running {
         (wall_ms, confirmed): (u64, bool),
         limits: ServiceLimits,
     ) -> Option<Running> {
+        Running::with_queue(Tuning::default().queue, disk, (wall_ms, confirmed), limits)
+    }
+
+    /// Like [`Running::start`], but with the maximum number of waiting commands.
+    pub(crate) fn with_queue(
+        queue: usize,
+        disk: impl Disk + 'static,
+        (wall_ms, confirmed): (u64, bool),
+        limits: ServiceLimits,
+    ) -> Option<Running> {
         let (mut store, _) = JournalStore::open(Arc::new(disk)).ok()?;
         let mut state = recover(&*store.history(), u64::MAX, &limits, 1).ok()?;
         if state.seq() == 0 {
@@ -34,7 +44,8 @@ impl Running {
             state = recover(&*store.history(), u64::MAX, &limits, 1).ok()?;
         }
         let clock = ClockRule { confirmed, ..ClockRule::default() };
-        let (tuning, clock) = (Tuning { clock, ..Tuning::default() }, ServiceClock::at(wall_ms));
+        let (tuning, clock) =
+            (Tuning { queue, clock, ..Tuning::default() }, ServiceClock::at(wall_ms));
         let (writer, thread) = start(clock, state, Box::new(store), limits, 1, tuning, None);
         Some(Running { writer, thread })
     }

@@ -22,7 +22,7 @@ impl Deciding<'_> {
                 "the reservation would already have ended: the time is now {}",
                 Instant(self.now_ms)
             );
-            return Err(Problem::new(Reason::BadValue, detail).into());
+            return Err(Problem::bad(detail).into());
         }
         if self.state.reservations.len() >= MOST {
             let detail = format!("there may be at most {MOST} advance reservations");
@@ -37,8 +37,7 @@ impl Deciding<'_> {
             name: asked.name,
         };
         let grid = self.state.boards[board].grid;
-        let bad = |reason: String| Problem::new(Reason::BadValue, reason);
-        reservation.ahead(&grid).map_err(bad)?;
+        reservation.ahead(&grid).map_err(Problem::bad)?;
         let reply = self.shown(&reservation);
         self.record(Event::Reserved { reservation: Arc::new(reservation) });
         // Earlier plans are no longer valid.

@@ -148,6 +148,38 @@ fn a_writer_that_panics_is_not_ready() {
     assert_eq!(granted(&disk), HashMap::from([(1, 1), (2, 1)]));
 }
 
+/// Checks that a stop and a full queue leave no command without an answer, and that a command that
+/// is not accepted is not carried out.
+#[test]
+fn each_command_is_answered_and_a_stop_completes() {
+    let (mut stopped, mut busy) = (0, 0);
+    for round in 0..100 {
+        let disk = Simulated::default();
+        let (clock, limits) = ((1, false), ServiceLimits::default());
+        let running = Running::with_queue(2, disk.clone(), clock, limits).unwrap();
+        let writer = &running.writer;
+        let outcomes: Vec<Outcome> = std::thread::scope(|scope| {
+            let some = |first: u64| wait(join_all((first..first + 8).map(|n| answer(writer, n))));
+            let all: Vec<_> = (0..4).map(|sender| scope.spawn(move || some(8 * sender))).collect();
+            if round % 2 == 0 {
+                writer.stop();
+            }
+            all.into_iter().flat_map(|one| one.join().unwrap()).collect()
+        });
+        let writer = running.writer.clone();
+        running.stop().unwrap();
+        let found = granted(&disk);
+        for (number, outcome) in (0..).zip(&outcomes) {
+            assert_eq!(found.get(&number), outcome.is_ok().then_some(&1), "{number}: {outcome:?}");
+            stopped += u32::from(matches!(outcome, Err(Unavailable::Stopping)));
+            busy += u32::from(matches!(outcome, Err(Unavailable::Busy)));
+        }
+        assert!(round % 2 == 0 || outcomes.iter().any(Result::is_ok), "two commands fit");
+        assert_eq!(wait(answer(&writer, 99)), Err(Unavailable::Stopping));
+    }
+    assert!(stopped > 0 && busy > 0, "{stopped} {busy}");
+}
+
 /// The outcomes of a client's requests.
 #[derive(Default)]
 struct Notes {

@@ -3,6 +3,7 @@
 use pavior_trials::Browser;
 use serde_json::{Value, json};
 
+use super::{log_in, look};
 use crate::client::{Client, until};
 use crate::reservations::at;
 use crate::server::{Server, fresh};
@@ -28,21 +29,6 @@ fn planned() -> (Server, Client) {
         json!({ "parts": parts, "from": at(20_000), "to": at(30_000), "name": "cooling" });
     assert_eq!(client.post("/v1/reservations", cooling).status, 201);
     (server, client)
-}
-
-/// Checks the accessibility of the page, on wide and narrow screens, in light and dark mode.
-fn look(browser: &mut Browser, name: &str) {
-    for (width, dark) in [(1400, false), (1400, true), (400, false), (400, true)] {
-        browser.size(width, 900);
-        browser.prefer(dark, false);
-        browser.value("new Promise((done) => setTimeout(done, 500))");
-        browser.picture(&format!("{name}-{width}-{dark}"));
-        assert_eq!(browser.barriers().unwrap_or_default(), "", "{name} {width} dark: {dark}");
-        let wide = "document.documentElement.scrollWidth <= innerWidth";
-        assert_eq!(browser.value(wide), true, "{name}: wider than {width} points");
-    }
-    browser.size(1400, 900);
-    browser.prefer(false, false);
 }
 
 #[test]
@@ -150,9 +136,7 @@ fn a_tenant_sees_reservations_its_own_jobs_in_the_way_and_no_moves() {
     assert_eq!(root.post("/v1/reservations", body).status, 201);
     for (tenant, own) in [("a", true), ("b", false)] {
         browser.open(&format!("{}/#list=ahead", server.address));
-        browser.until("document.getElementById('login')?.open");
-        browser.value(&format!("document.getElementById('token').value = '{tenant}-secret'"));
-        browser.value("document.querySelector('#login button').click()");
+        log_in(&mut browser, &format!("{tenant}-secret"));
         browser.shows("ahead", "cooling");
         browser.value("document.querySelector('#ahead .name').click()");
         browser.shows("answer", "cooling: ");

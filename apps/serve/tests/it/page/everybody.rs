@@ -3,6 +3,7 @@
 use pavior_trials::Browser;
 use serde_json::json;
 
+use super::scheduled;
 use crate::server::{Server, fresh};
 
 /// Returns a torus with tenants, a waiting request and a refused one.
@@ -74,14 +75,7 @@ fn nothing_keeps_people_out() {
     assert_eq!(browser.barriers().as_deref(), Some(""), "an empty machine");
     browser.picture("empty");
     browser.open_text(&pavior_viewer::schedule("mesh:4x4", &[], &[]));
-    let job = pavior_viewer::ScheduledJob {
-        name: 7.into(),
-        submit: 0.0,
-        start: 1.0,
-        end: 5.0,
-        nodes: 4,
-        parts: vec![(vec![0, 0], vec![2, 2])],
-    };
+    let job = scheduled(7, (1.0, 5.0), 0, [2, 2]);
     browser.open_text(&pavior_viewer::schedule("mesh:4x4", &[job], &[]));
     browser.shows("waiting-count", "1");
     assert_eq!(browser.barriers().as_deref(), Some(""), "a schedule");
@@ -196,15 +190,8 @@ fn the_machine_is_walked_node_by_node() {
 fn nothing_moves_where_nothing_may() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
     browser.prefer(false, true);
-    let job = |name: u64, start: f64, end: f64| pavior_viewer::ScheduledJob {
-        name: name.into(),
-        submit: 0.0,
-        start,
-        end,
-        nodes: 4,
-        parts: vec![(vec![0, 0], vec![2, 2])],
-    };
-    let jobs = [job(1, 0.0, 50.0), job(2, 50.0, 100.0)];
+    let jobs = [(1, (0.0, 50.0)), (2, (50.0, 100.0))];
+    let jobs = jobs.map(|(name, times)| scheduled(name, times, 0, [2, 2]));
     browser.open_text(&pavior_viewer::schedule("mesh:4x4", &jobs, &[]));
     browser.shows("pace", "in 20 steps, one per second, each of 5 s");
     let still = "getComputedStyle(document.getElementById('play')).transitionDuration";

@@ -4,6 +4,7 @@ use std::process::Command;
 
 use pavior_trials::Browser;
 
+use super::log_in;
 use crate::server::fresh;
 
 #[test]
@@ -41,9 +42,7 @@ fn the_first_command_has_a_place_for_a_token() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
     let (server, _) = fresh(|setup| setup.give_tokens(&["a"]));
     browser.open(&server.address);
-    browser.until("document.getElementById('login')?.open");
-    browser.value("document.getElementById('token').value = 'a-secret'");
-    browser.value("document.querySelector('#login button').click()");
+    log_in(&mut browser, "a-secret");
     browser.shows("first-command", "Authorization: Bearer $TOKEN");
     let shown = browser.value("document.body.textContent.includes('a-secret')");
     assert_eq!(shown, false, "the token itself is not shown");

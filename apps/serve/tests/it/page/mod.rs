@@ -17,10 +17,40 @@ mod tenants;
 mod tiles;
 
 use pavior_trials::Browser;
+use pavior_viewer::ScheduledJob;
 use serde_json::json;
 
 use crate::client::batch;
 use crate::server::fresh;
+
+/// Enters a token on the page that asks for one.
+fn log_in(browser: &mut Browser, token: &str) {
+    browser.until("document.getElementById('login')?.open");
+    browser.value(&format!("document.getElementById('token').value = '{token}'"));
+    browser.value("document.querySelector('#login button').click()");
+}
+
+/// Checks the accessibility of the page, on wide and narrow screens, in light and dark mode.
+fn look(browser: &mut Browser, name: &str) {
+    for (width, dark) in [(1400, false), (1400, true), (400, false), (400, true)] {
+        browser.size(width, 900);
+        browser.prefer(dark, false);
+        browser.value("new Promise((done) => setTimeout(done, 500))");
+        browser.picture(&format!("{name}-{width}-{dark}"));
+        assert_eq!(browser.barriers().unwrap_or_default(), "", "{name} {width} dark: {dark}");
+        let wide = "document.documentElement.scrollWidth <= innerWidth";
+        assert_eq!(browser.value(wide), true, "{name}: wider than {width} points");
+    }
+    browser.size(1400, 900);
+    browser.prefer(false, false);
+}
+
+/// Returns a job with one box in the plane.
+fn scheduled(name: u64, (start, end): (f64, f64), base: u16, sides: [u16; 2]) -> ScheduledJob {
+    let nodes = u32::from(sides[0] * sides[1]);
+    let parts = vec![(vec![base, 0], sides.to_vec())];
+    ScheduledJob { name: name.into(), submit: 0.0, start, end, nodes, parts }
+}
 
 #[test]
 fn the_page_shows_the_machine_live_and_as_it_was() {
@@ -128,15 +158,7 @@ fn slots_are_counted_and_drawn() {
     browser.shows("answer", "no more are possible");
     browser.shows("answer", "based on the known ends");
     assert_eq!(browser.value("window.pavior.page.marks.length"), count);
-    for (width, dark) in [(1400, false), (1400, true), (400, false), (400, true)] {
-        browser.size(width, 900);
-        browser.prefer(dark, false);
-        browser.picture(&format!("slots-{width}-{dark}"));
-        if let Some(found) = browser.barriers() {
-            assert_eq!(found, "", "{width} points wide, dark: {dark}");
-        }
-    }
-    browser.size(1400, 900);
+    look(&mut browser, "slots");
     browser.press("2");
     browser.picture("slots-2d");
     // A node count does not specify a box.
@@ -161,21 +183,13 @@ fn the_page_fits_a_phone() {
 #[test]
 fn a_schedule_plays_without_a_server() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
-    let job = |name: u64, start: f64, end: f64, base: u16| pavior_viewer::ScheduledJob {
-        name: name.into(),
-        submit: 0.0,
-        start,
-        end,
-        nodes: 8,
-        parts: vec![(vec![base, 0], vec![4, 2])],
-    };
     let samples = [(0.0, 8, 56), (5.0, 16, 48), (9.0, 8, 56), (12.0, 0, 64)];
     let samples = samples.map(|(at, busy, largest_free)| pavior_viewer::CurvePoint {
         at,
         busy,
         largest_free: Some(largest_free),
     });
-    let jobs = [job(1, 0.0, 9.0, 0), job(2, 5.0, 12.0, 4)];
+    let jobs = [scheduled(1, (0.0, 9.0), 0, [4, 2]), scheduled(2, (5.0, 12.0), 4, [4, 2])];
     browser.open_text(&pavior_viewer::schedule("mesh:8x8", &jobs, &samples));
     browser.shows("counts", "8 busy");
     browser.shows("counts", "1 waiting");
@@ -301,9 +315,7 @@ fn a_tenants_page_keeps_up_with_the_others() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
     let (server, _) = fresh(|setup| setup.give_tokens(&["a", "b"]));
     browser.open(&server.address);
-    browser.until("document.getElementById('login')?.open");
-    browser.value("document.getElementById('token').value = 'a-secret'");
-    browser.value("document.querySelector('#login button').click()");
+    log_in(&mut browser, "a-secret");
     browser.shows("counts", "64 free");
     let mut other = server.of("b-secret");
     let lease = other.lease(r#"{"shape":[4,4],"job":"hidden"}"#);

@@ -3,6 +3,7 @@
 use pavior_trials::Browser;
 use serde_json::json;
 
+use super::log_in;
 use crate::server::fresh;
 
 #[test]
@@ -39,9 +40,7 @@ fn refusals_are_events_with_reasons() {
     assert_eq!(operator.get("/v1/refusals?machine=x").status, 404);
 
     browser.open(&server.address);
-    browser.until("document.getElementById('login')?.open");
-    browser.value("document.getElementById('token').value = 'root-secret'");
-    browser.value("document.querySelector('#login button').click()");
+    log_in(&mut browser, "root-secret");
     browser.shows("refused-total", "4");
     browser.until("window.pavior.chart.drawn.refused.length === 4");
     browser.until("!document.getElementById('refusals').hidden");

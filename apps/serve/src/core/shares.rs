@@ -1,0 +1,141 @@
+//! Shares of common resources: each entry belongs to a party, such as a tenant. If there are too
+//! many entries, or they are too large, the party with the most gives up its oldest. Each of P
+//! parties thus keeps at least a P-th of the total, because parties with more lose entries first.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::Hash;
+
+/// Entries by number and by party. Each entry has `N` amounts, such as its size, which are added up
+/// by party and in total.
+#[derive(Clone, Debug)]
+pub(crate) struct Shares<P, T, const N: usize> {
+    entries: BTreeMap<u64, Entry<P, T, N>>,
+    parties: HashMap<P, Share<N>>,
+    total: [usize; N],
+    /// The parties in the order of each amount.
+    ranks: [BTreeSet<(usize, P)>; N],
+    last: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Entry<P, T, const N: usize> {
+    party: P,
+    amounts: [usize; N],
+    item: T,
+}
+
+/// The entries of one party.
+#[derive(Clone, Debug)]
+struct Share<const N: usize> {
+    numbers: BTreeSet<u64>,
+    amounts: [usize; N],
+}
+
+impl<P, T, const N: usize> Default for Shares<P, T, N> {
+    fn default() -> Shares<P, T, N> {
+        let ranks = std::array::from_fn(|_| BTreeSet::new());
+        let (entries, parties) = (BTreeMap::new(), HashMap::new());
+        Shares { entries, parties, total: [0; N], ranks, last: 0 }
+    }
+}
+
+impl<P: Clone + Eq + Hash + Ord, T, const N: usize> Shares<P, T, N> {
+    /// Returns the number for the next entry; numbers start at 1.
+    pub(crate) fn number(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+
+    /// Adds an entry after all others, and returns its number.
+    pub(crate) fn add(&mut self, party: P, amounts: [usize; N], item: T) -> u64 {
+        let number = self.number();
+        self.insert(number, party, amounts, item);
+        number
+    }
+
+    /// Adds an entry with a number that no other entry has.
+    pub(crate) fn insert(&mut self, number: u64, party: P, amounts: [usize; N], item: T) {
+        self.change(&party, |share| {
+            share.numbers.insert(number);
+            share.amounts.iter_mut().zip(amounts).for_each(|(own, more)| *own += more);
+        });
+        self.entries.insert(number, Entry { party, amounts, item });
+    }
+
+    /// Removes an entry.
+    pub(crate) fn remove(&mut self, number: u64) -> Option<(P, T)> {
+        let Entry { party, amounts, item } = self.entries.remove(&number)?;
+        self.change(&party, |share| {
+            share.numbers.remove(&number);
+            share.amounts.iter_mut().zip(amounts).for_each(|(own, less)| *own -= less);
+        });
+        Some((party, item))
+    }
+
+    /// Removes the oldest entry of the party with the most of an amount, given by its index.
+    pub(crate) fn remove_from_largest(&mut self, amount: usize) -> Option<(P, T)> {
+        let (_, largest) = self.ranks[amount].last()?;
+        let oldest = self.parties[largest].numbers.first().copied()?;
+        self.remove(oldest)
+    }
+
+    /// Changes the share of a party, and updates its ranks.
+    fn change(&mut self, party: &P, change: impl FnOnce(&mut Share<N>)) {
+        let none = || Share { numbers: BTreeSet::new(), amounts: [0; N] };
+        let share = self.parties.entry(party.clone()).or_insert_with(none);
+        let before = share.amounts;
+        change(share);
+        let (after, is_empty) = (share.amounts, share.numbers.is_empty());
+        if is_empty {
+            self.parties.remove(party);
+        }
+        for (index, rank) in self.ranks.iter_mut().enumerate() {
+            self.total[index] = self.total[index] - before[index] + after[index];
+            rank.remove(&(before[index], party.clone()));
+            if !is_empty {
+                rank.insert((after[index], party.clone()));
+            }
+        }
+    }
+
+    /// Returns the sum of each amount.
+    pub(crate) fn total(&self) -> [usize; N] {
+        self.total
+    }
+
+    /// Returns an entry and its party.
+    pub(crate) fn get(&self, number: u64) -> Option<(&P, &T)> {
+        self.entries.get(&number).map(|entry| (&entry.party, &entry.item))
+    }
+
+    /// Returns the first entry and its party.
+    pub(crate) fn first(&self) -> Option<(u64, &P, &T)> {
+        self.iter().next()
+    }
+
+    /// Returns the entries and their parties, by number.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &P, &T)> {
+        self.entries.iter().map(|(&number, entry)| (number, &entry.party, &entry.item))
+    }
+}
+
+#[cfg(feature = "http")]
+impl<P: Eq + Hash, T, const N: usize> Shares<P, T, N> {
+    /// Returns the sum of each amount of a party.
+    pub(crate) fn of(&self, party: &P) -> [usize; N] {
+        self.parties.get(party).map_or([0; N], |share| share.amounts)
+    }
+
+    /// Returns the parties with the amounts and the first entry of each.
+    pub(crate) fn parties(&self) -> impl Iterator<Item = (&P, [usize; N], u64)> {
+        let first = |share: &Share<N>| share.numbers.first().copied();
+        self.parties
+            .iter()
+            .filter_map(move |(party, share)| Some((party, share.amounts, first(share)?)))
+    }
+
+    /// Returns the last number.
+    pub(crate) fn last(&self) -> u64 {
+        self.last
+    }
+}

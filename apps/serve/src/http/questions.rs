@@ -1,0 +1,70 @@
+//! Questions about the current state. They change nothing and may take long, so they wait for their
+//! turn and are answered on another thread.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use axum::Json;
+use pavior::Request;
+use pavior::workload::Shaper;
+
+use super::body::{ask, freedom};
+use super::fair_queue::FairQueue;
+use super::machines::board_of;
+use super::{App, Fault};
+use crate::core::{BoardView, Caller, Problem, ServedMachine, StateView};
+
+/// The state in which a question is answered, and its caller.
+pub(super) struct Moment {
+    pub(super) view: Arc<StateView>,
+    pub(super) caller: Caller,
+    pub(super) now_ms: u64,
+    pub(super) seed: u64,
+    /// Becomes true when no one is waiting for the answer any longer.
+    pub(super) stop: Arc<AtomicBool>,
+}
+
+impl App {
+    /// Answers a caller's question when its turn in a queue comes.
+    pub(super) async fn answer<T: Send + 'static>(
+        &self,
+        queue: &FairQueue,
+        caller: &Caller,
+        answer: impl FnOnce(&Moment) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<Json<T>, Fault> {
+        let view = self.writer.view().await?;
+        let (now_ms, seed) = (self.writer.clock.now_ms(), self.seed);
+        let asker = caller.clone();
+        let work = move |stop: &Arc<AtomicBool>| {
+            answer(&Moment { view, caller: asker, now_ms, seed, stop: stop.clone() })
+        };
+        Ok(Json(queue.run(caller, work).await??))
+    }
+}
+
+impl Moment {
+    /// Returns a machine; the first if no name is given.
+    pub(super) fn board(&self, name: Option<&str>) -> Result<&BoardView, Problem> {
+        board_of(&self.view, name)
+    }
+
+    /// Returns a copy of a machine with its leases, queue and reservations.
+    pub(super) fn machine(&self, board: &BoardView) -> Result<ServedMachine, Problem> {
+        ServedMachine::of(&self.view, board, self.seed).map_err(Problem::bad)
+    }
+
+    /// Reads a request for nodes of a machine. A number of nodes is converted to a box by the
+    /// machine's shape rule.
+    pub(super) fn request(
+        &self,
+        board: &BoardView,
+        (shape, nodes): (Option<&[u64]>, Option<u64>),
+        word: Option<&str>,
+    ) -> Result<Request, Problem> {
+        let asked = ask(shape, nodes, &board.grid)?;
+        let rule = board.spec.shape_rule.parse();
+        let rule = rule.expect("the rule was parsed when the machine was created");
+        let request = asked.request(&mut Shaper::new(&rule, &board.grid, self.seed, 0));
+        Ok(request.with_freedom(freedom(word)?))
+    }
+}
