@@ -55,7 +55,7 @@ impl Failure {
         Failure::Other(message.to_string())
     }
 
-    /// Converts an error that is either the user's or not.
+    /// Converts an error, which is bad usage or anything else.
     pub(crate) fn of(error: impl Display, is_usage: bool) -> Failure {
         if is_usage { Failure::usage(error) } else { Failure::other(error) }
     }

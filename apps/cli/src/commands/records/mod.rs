@@ -18,10 +18,10 @@ use crate::args::ResultArgs;
 use crate::failure::Failure;
 use crate::files;
 
-/// Writes a file of a combination.
+/// A function that writes a file of a combination.
 type Write = fn(&Point, &RunRecord, &mut dyn io::Write) -> io::Result<()>;
 
-/// The options for files, in order.
+/// Returns the options for files, each with its path and its function.
 fn options(args: &ResultArgs) -> [(&'static str, &Option<PathBuf>, Write); 6] {
     [
         ("--jobs-csv", &args.jobs_csv, batsim::jobs_csv),

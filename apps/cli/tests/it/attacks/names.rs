@@ -65,6 +65,7 @@ struct Try {
     input: String,
 }
 
+/// Creates an attempt without standard input. No argument contains white space.
 fn told(files: &[(&str, String)], line: &str) -> Try {
     told_with(files, &words(line))
 }
