@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
 use futures_util::stream::unfold;
 use parking_lot::Mutex;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::sleep;
 
 use super::Fault;
 use super::places::Party;
@@ -165,21 +165,25 @@ fn busy(detail: &str) -> Fault {
     fault
 }
 
+/// Returns the problem for a body that does not arrive in time.
+fn slow() -> Fault {
+    let detail = format!("a body must arrive within {} s", PATIENCE.as_secs());
+    Fault::new(StatusCode::REQUEST_TIMEOUT, "slow-body", detail)
+}
+
 /// Returns a body that ends with an error if it does not arrive in time, or if there are too many
 /// bytes in other bodies.
 fn bounded(body: Body, received: Arc<Received>) -> Body {
-    let deadline = Instant::now() + PATIENCE;
-    let unread = (body.into_data_stream(), FREE, received);
-    Body::from_stream(unfold(unread, move |(mut parts, free, received)| async move {
-        let part = if let Ok(part) = timeout_at(deadline, parts.next()).await {
-            part?
-        } else {
-            let detail = format!("a body must arrive within {} s", PATIENCE.as_secs());
-            Err(received.refuse(Fault::new(StatusCode::REQUEST_TIMEOUT, "slow-body", detail)))
+    let unread = (body.into_data_stream(), FREE, received, Box::pin(sleep(PATIENCE)));
+    Body::from_stream(unfold(unread, async |(mut parts, free, received, mut late)| {
+        let part = tokio::select! {
+            biased;
+            part = parts.next() => part?,
+            () = &mut late => Err(received.refuse(slow())),
         };
         let part = part.and_then(|bytes| received.charge(bytes, free));
         let free = free.saturating_sub(part.as_ref().map_or(0, Bytes::len));
-        Some((part, (parts, free, received)))
+        Some((part, (parts, free, received, late)))
     }))
 }
 

@@ -3,6 +3,7 @@
 use pavior_trials::Browser;
 use serde_json::json;
 
+use crate::random::Random;
 use crate::server::fresh;
 
 /// Checks that the largest free box found by the page has as many nodes as the service's, on
@@ -10,13 +11,7 @@ use crate::server::fresh;
 #[test]
 fn what_fits_is_what_the_service_finds() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
-    let mut state = 0x2545_f491_4f6c_dd1d_u64;
-    let mut next = |most: u64| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state % most
-    };
+    let mut random = Random(7);
     let machines = ["mesh:9", "mesh:8x6", "torus:7x5", "mesh:4x5x3", "torus:5x4x4", "grid:6wx4x3"];
     let (mut tried, mut failed) = (0, 0);
     for machine in machines {
@@ -25,11 +20,13 @@ fn what_fits_is_what_the_service_finds() {
         let axes = machine.matches('x').count() + 1;
         browser.open(&server.address);
         for round in 0..pavior_trials::size(6, 6, 40) {
-            let shape: Vec<u64> = (0..axes).map(|_| 1 + next(2 + round as u64 % 2)).collect();
+            let shape: Vec<u64> =
+                (0..axes).map(|_| 1 + random.below(2 + round as u64 % 2)).collect();
             client.post("/v1/leases", json!({ "shape": shape, "job": round }).to_string());
             let sides = machine.trim_start_matches(|one: char| !one.is_ascii_digit()).split('x');
-            let node: Vec<u64> =
-                sides.map(|side| next(side.trim_end_matches('w').parse().unwrap())).collect();
+            let node: Vec<u64> = sides
+                .map(|side| random.below(side.trim_end_matches('w').parse().unwrap()))
+                .collect();
             client.post("/v1/nodes/fail", json!({ "node": node }).to_string());
             let said = client.get("/v1/machine").json();
             let largest = said["largest_free"].as_array().unwrap();
