@@ -1,5 +1,4 @@
 //! Limits on how long a request body may take to arrive, and on buffered bodies and replies.
-#![allow(clippy::disallowed_methods, reason = "a limit on waiting")]
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
