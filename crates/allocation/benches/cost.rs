@@ -1,11 +1,11 @@
-//! The growth of each strategy's work, as a Markdown table: counts and measured time per attempt,
-//! by machine, job size and occupancy. Then follows the number of pieces into which TBL's planes
-//! are divided.
+//! Prints the growth of each strategy's work as a Markdown table: counts and measured time per
+//! attempt, by machine, job size and occupancy. Also prints the number of pieces into which TBL
+//! divides planes.
 //!
-//! Run with `cargo bench -p pavior-allocation --bench cost [-- NAME,NAME]`, where the names are
-//! those of strategies (default: all). All strategies answer the same questions in the same states.
-//! To create a state, Turning First Fit fills the machine until it has refused twenty jobs in a
-//! row; then, random jobs are released. Counts do not depend on the processor, but nanoseconds do.
+//! Run with `cargo bench -p pavior-allocation --bench cost [-- NAME,NAME]`, where each NAME is a
+//! strategy (default: all). All strategies answer the same questions in the same states. To create
+//! a state, Turning First Fit fills the machine until it has refused twenty jobs in a row; then,
+//! random jobs are released. Counts do not depend on the processor, but nanoseconds do.
 
 use std::time::{Duration, Instant};
 
@@ -63,7 +63,7 @@ impl Scene {
         }
         let mut requests: Vec<Request> =
             (0..ATTEMPTS).map(|_| request(&grid, longest, &mut dice)).collect();
-        // A machine caches its last answer.
+        // A repeated request would be answered from the machine's cache.
         requests.dedup();
         Scene { grid, longest, busy, requests }
     }

@@ -1,8 +1,8 @@
 //! Tests every claim in the registry on every occupancy of all grids with at most 12 nodes. Sides
 //! are in ascending order, and every combination of wraps that matters is tested. Prints a Markdown
 //! table, and exits with 1 at the first broken claim. `cargo xtask exhaustive [NAME] [NODES]` runs
-//! this program for one strategy with all its variants (`NAME`) or for one variant (`NAME:OPTION`),
-//! on grids with at most another number of nodes.
+//! this program for one strategy with all its variants (`NAME`) or for one variant (`NAME:OPTION`).
+//! `NODES` replaces the limit of 12 nodes.
 
 use std::process::ExitCode;
 

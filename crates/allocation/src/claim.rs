@@ -54,13 +54,12 @@ pub enum Recognition {
     },
     /// The strategy refuses only if no shape of the family has a free base.
     Complete,
-    /// The strategy misses some placements. There must be a stored counterexample. The question
-    /// states what it misses.
+    /// The strategy sometimes answers this question incorrectly. A counterexample must be stored.
     Partial(Question),
     /// The strategy succeeds if and only if enough nodes are free.
     Count,
     /// The strategy follows its own rule (partition hardware, connected sets), which may depend on
-    /// the placements held.
+    /// the placements that jobs hold.
     Own {
         /// Returns true if and only if a grant is possible.
         feasible: fn(&Scene<'_>) -> bool,
@@ -73,8 +72,8 @@ pub enum Recognition {
 pub struct Scene<'a> {
     /// The free nodes.
     pub free: &'a Occupancy,
-    /// The placements held, in the form in which they were granted. Failed nodes that no job holds
-    /// may be missing.
+    /// The placements that jobs hold, in the form in which they were granted. Failed nodes that no
+    /// job holds may be missing.
     pub held: &'a [Placement],
     /// The request.
     pub request: &'a Request,

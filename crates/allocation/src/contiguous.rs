@@ -116,8 +116,8 @@ pub trait BoxRule: Clone + Send + Sync + 'static {
     /// machine without being turned.
     fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored>;
 
-    /// Prepares for a request in this state. This is called once, before the orientations of the
-    /// request are tried.
+    /// Prepares for a request in this state. This method is called once, before the orientations of
+    /// the request are tried.
     fn load(&mut self, _view: &mut View<'_>) {}
 
     /// Records that these nodes, all of which were free, are now taken.
@@ -312,7 +312,7 @@ impl<R: BoxRule> Contiguous<R> {
         self
     }
 
-    /// Puts the strategy into a box for the registry.
+    /// Moves the strategy into a `Box`, as the registry requires.
     pub(crate) fn boxed(self) -> BoxedStrategy {
         Box::new(self)
     }

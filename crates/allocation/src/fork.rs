@@ -123,8 +123,8 @@ impl Fork {
         Ok(())
     }
 
-    /// Takes the nodes of a placement for a reservation. Free nodes are taken now, and the others
-    /// as soon as they are released. A box outside the machine has no nodes.
+    /// Takes the nodes of a placement for a reservation. Free nodes are taken immediately, and the
+    /// others as soon as they are released. A box outside the machine has no nodes.
     pub fn take_free(&mut self, placement: &Placement) {
         self.restore_index();
         self.cover(placement, placement.parts());

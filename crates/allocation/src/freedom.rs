@@ -9,8 +9,8 @@
 //!   the box is placed at its first free base in row-major order.
 //! - `connected`: the strategy's own placement if it is connected, and otherwise a connected set
 //!   chosen by the `connected` strategy.
-//! - `any`: the strategy's own placement. If there is none, as for `connected`. If there is none of
-//!   these either, the n nodes nearest to a free node, chosen by the `mc1x1` strategy.
+//! - `any`: the strategy's own placement. If there is none, the same as for `connected`. If that
+//!   fails too, the n free nodes nearest to one of them, chosen by the `mc1x1` strategy.
 //!
 //! Partition hardware has units that no box or set of nodes can replace. The claims of its
 //! strategies have their own rules, which round up. A placement by such a strategy is granted if
@@ -45,7 +45,7 @@ pub(crate) struct Placer {
     contiguous: bool,
     /// True if the strategy follows the rules of partition hardware.
     hardware: bool,
-    /// The properties that are known about the strategy's answers to requests without a freedom.
+    /// The known properties of the strategy's answers to requests without a freedom.
     claimed: Answers,
     /// True if the switches that join parts of placements have failed.
     unswitched: bool,
@@ -111,8 +111,7 @@ impl Placer {
         })
     }
 
-    /// Returns the properties that are known about answers. See
-    /// [`Machine::answers`](crate::Machine::answers).
+    /// Returns the known properties of answers. See [`Machine::answers`](crate::Machine::answers).
     pub(crate) fn answers(&self, request: &Request) -> Answers {
         let anywhere = match request.freedom {
             None => self.claimed,

@@ -86,7 +86,7 @@ impl StrategyKind {
     /// ```
     /// use pavior_allocation::{CallerError, Entry, Machine, Registry, Selection, StrategyKind};
     /// # use pavior_allocation::Request;
-    /// // Any closure that makes a `Strategy` will do: here First Fit under another name.
+    /// // Any closure that creates a `Strategy` is suitable. This is First Fit under another name.
     /// let first_fit: Selection = "ff".parse()?;
     /// let kind = StrategyKind::own(true, move |grid, _| {
     ///     first_fit.build(grid).map_err(CallerError::new)
@@ -132,7 +132,7 @@ impl StrategyKind {
 
 impl StrategyKind {
     /// Returns the number of nodes that must be free for a request. For contiguous strategies,
-    /// these are the nodes in its shape; for others, the count. With a freedom, they are those of
+    /// these are the nodes in its shape; for others, the count. With a freedom, this is the size of
     /// the smallest set that the freedom allows.
     pub(crate) fn needed(&self, request: &Request) -> u64 {
         if let Some(freedom) = request.freedom {
@@ -215,5 +215,5 @@ pub(crate) fn build_for_machine(
 #[error("{0}")]
 pub struct Unsupported(pub String);
 
-/// A check without any restriction, for strategies that work on every grid.
+/// A check that accepts every grid.
 pub const ANY_GRID: fn(&Grid, &Options) -> Result<(), Unsupported> = |_, _| Ok(());

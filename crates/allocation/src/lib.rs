@@ -14,7 +14,7 @@
 //!
 //! let mut machine = Machine::new("mesh:3x3x2".parse()?, "tbl")?;
 //! machine.allocate(JobId(1), &Request::shape([2, 3, 2]))?;
-//! // Only turned does the second job fit: the TBL paper's first example.
+//! // The second job fits only when turned (the TBL paper's first example).
 //! let placement = machine.allocate(JobId(2), &Request::shape([3, 2, 1]))?;
 //! assert_eq!(placement.parts()[0].sides, [1, 3, 2]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -1,4 +1,4 @@
-//! The oracle, which is slow, obvious, and independent of every strategy.
+//! The oracle: a slow, simple search that is independent of every strategy.
 //!
 //! The oracle tries every base in scan order with [`Occupancy::is_free`]. It uses nothing else, and
 //! no strategy may use the oracle.

@@ -10,8 +10,8 @@ use std::fmt;
 pub enum Refusal {
     /// The request has no nodes, or a box with a side of 0.
     EmptyRequest,
-    /// The strategy places boxes, but the request has no box: it is a count without a shape, of at
-    /// most the machine's nodes.
+    /// The strategy places boxes, but the request has no box: it is a count, no larger than the
+    /// machine, without a shape.
     NoShape,
     /// The request can never fit. For contiguous strategies, no permutation of the shape fits the
     /// machine. For others, the count exceeds the number of the machine's nodes.

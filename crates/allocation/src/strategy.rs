@@ -16,8 +16,8 @@ use crate::{Placement, Work};
 pub trait Strategy: Send + Sync {
     /// Proposes nodes for a request, or returns `None`.
     ///
-    /// This changes nothing on which a later answer depends, except `draw`. If it finds nothing, it
-    /// does not allocate memory (after its scratch memory has been allocated).
+    /// This method changes nothing on which a later answer depends, except `draw`. If it finds
+    /// nothing, it does not allocate memory (after its scratch memory has been allocated).
     fn find(&mut self, free: &Occupancy, request: &Request, draw: &mut Stream)
     -> Option<Placement>;
 
@@ -47,7 +47,8 @@ pub trait Strategy: Send + Sync {
 
 /// A strategy in the form that a [`Machine`](crate::Machine) and its forks use. Only this crate
 /// implements this trait, so it can gain methods without affecting authors. Some methods make plans
-/// on forks fast; others serve hardware with switches. The defaults are correct for every strategy.
+/// on forks fast; others support hardware with switches. The defaults are correct for every
+/// strategy.
 pub(crate) trait MachineStrategy: Strategy + CopyForMachine {
     /// Records that a whole box is taken for the lifetime of this copy of the strategy, which
     /// serves a plan. Those of its nodes that are in `free` were free before. The box is never

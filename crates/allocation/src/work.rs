@@ -1,4 +1,4 @@
-//! The work behind the answers of a strategy, which is counted rather than timed.
+//! The work behind the answers of a strategy, counted rather than timed.
 
 use std::ops::{Add, AddAssign, Sub};
 

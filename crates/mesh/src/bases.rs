@@ -8,7 +8,7 @@
 //! ```text
 //!   free     1 1 0 1 1 1 1 0        runs of 3 along x:
 //!   & >> 1   1 0 0 1 1 1 0 0        step 1 doubles the length to 2,
-//!   & >> 1   0 0 0 1 1 0 0 0        step 1 more gives 3: bases 3 and 4
+//!   & >> 1   0 0 0 1 1 0 0 0        another step of 1 gives 3: bases 3 and 4
 //! ```
 //!
 //! On an axis that wraps, a shift is a rotation within the axis.
@@ -90,7 +90,7 @@ impl BaseSet {
         bases
     }
 
-    /// Returns the grid of the machines.
+    /// Returns the grid.
     #[inline]
     pub fn grid(&self) -> &Grid {
         &self.grid
@@ -117,8 +117,8 @@ impl BaseSet {
         found
     }
 
-    /// Returns the number of words that searches have read so far. Each pass counts every word
-    /// once, and so does each read of the result.
+    /// Returns the number of words that searches have read so far. Each pass and each read of the
+    /// result counts every word once.
     #[inline]
     pub fn words_touched(&self) -> u64 {
         self.touched
@@ -172,7 +172,7 @@ impl BaseSet {
         true
     }
 
-    /// Keeps the bases for which the position `step` further along an axis is also a base.
+    /// Keeps only the bases for which the position `step` further along an axis is also a base.
     fn and_ahead(&mut self, axis: usize, step: u16) {
         self.touched += self.words.len() as u64;
         let ring = self.grid.wraps(axis) && self.shape[axis] < self.grid.side(axis);
@@ -188,7 +188,7 @@ impl BaseSet {
         }
     }
 
-    /// Adds one to a side of the shape last computed. Returns true if any base is left.
+    /// Adds one to a side of the shape last computed. Returns true if any base remains.
     pub fn grow(&mut self, axis: usize) -> bool {
         self.shape[axis] = self.shape[axis].saturating_add(1);
         if !self.grid.fits(self.shape) {
@@ -238,8 +238,9 @@ impl BaseSet {
         self.shape
     }
 
-    /// Copies the bases of another set for the same grid without allocating memory. Nodes loaded by
-    /// [`BaseSet::load`] are unchanged. If the grids differ, the set becomes empty.
+    /// Replaces the bases with those of another set for the same grid, without allocating memory.
+    /// The nodes loaded by [`BaseSet::load`] do not change. If the grids differ, the set becomes
+    /// empty.
     pub fn take(&mut self, other: &BaseSet) {
         self.shape = other.shape;
         if self.grid == other.grid {
@@ -284,9 +285,9 @@ impl BaseSet {
     }
 
     /// Finds the first base, in row-major order, of a two-part shape on a mesh. `self` and `other`
-    /// have computed one part each, and `offsets` are relative to the base of the shape's bounding
-    /// box. Returns `None` if there is no such base, a part extends beyond the bounding box, the
-    /// grids differ, or an axis wraps.
+    /// must each have computed the bases of one part, and `offsets` are relative to the base of the
+    /// shape's bounding box. Returns `None` if there is no such base, a part extends beyond the
+    /// bounding box, the grids differ, or an axis wraps.
     pub fn first_with(
         &mut self,
         other: &BaseSet,

@@ -1,7 +1,7 @@
 //! Sets of nodes as bits, laid out so that shifts move them along the axes.
 //!
-//! A row along x begins at a multiple of its pitch. The pitch is the next power of two up to 64, so
-//! short rows share a word; longer rows take whole words. Each plane begins with a new word.
+//! Rows along x begin at multiples of the pitch. For rows of up to 64 nodes, the pitch is the next
+//! power of two, so short rows share a word. Longer rows and planes begin with a new word.
 //!
 //! ```text
 //!   rows of 5, pitch 8:   . . . 44444 . . . 33333 . . . 22222 . . . 11111
@@ -19,7 +19,7 @@ use crate::{Coordinates, Cuboid, Grid, NodeId, Occupancy};
 pub(crate) use axis::Axis;
 use axis::ahead;
 
-/// The positions of a grid's nodes.
+/// The positions of a grid's nodes in the words of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     grid: Grid,
@@ -27,7 +27,7 @@ pub(crate) struct Layout {
     pitch: usize,
     /// The number of words per plane.
     plane: usize,
-    /// A bit at the start of every row in a word.
+    /// A mask with a bit at the start of every row in a word.
     rows: u64,
 }
 
@@ -50,7 +50,7 @@ impl Layout {
         self.plane * usize::from(self.grid.side(2))
     }
 
-    /// Returns the number of words per row. Rows of at most half a word share one.
+    /// Returns the number of words per row, which is 1 for short rows that share a word.
     pub(crate) fn row_words(&self) -> usize {
         self.pitch.div_ceil(64)
     }
@@ -158,7 +158,7 @@ impl Layout {
     fn until(&self, piece: &Cuboid, mut see: impl FnMut(usize, u64) -> bool) -> bool {
         let ([x, y, z], [a, b, c]) = (piece.base.map(usize::from), piece.sides.map(usize::from));
         if self.pitch < 64 {
-            // These are the bits from the first bit of the first row to the end of the last.
+            // These are the bits from the first bit of the first row to the end of the last row.
             let (from, end) = (self.pitch * y, self.pitch * (y + b));
             let rows = self.rows * (low(a) << x);
             return (from / 64..=(end - 1) / 64).any(|word| {
@@ -249,12 +249,12 @@ impl Layout {
 /// Lays out rows of `length` nodes, at most 64, in one word each.
 fn load_rows(free: &Occupancy, length: usize, words: &mut [u64]) {
     let (nodes, mask) = (free.words(), low(length));
-    // The last rows may not be followed by another word.
+    // There might be no word after the last rows.
     let inner = ((64 * nodes.len()).saturating_sub(128) / length).min(words.len());
     let mut from = 0;
     for word in &mut words[..inner] {
         let (index, shift) = (from / 64, from % 64);
-        // If the row starts at a word boundary, the shift is by 64, in two steps.
+        // If the row starts at a word boundary, the shift is by 64 bits, which takes two steps.
         *word = (nodes[index] >> shift | nodes[index + 1] << 1 << (63 - shift)) & mask;
         from += length;
     }

@@ -1,4 +1,4 @@
-//! Pods, which are machines made of cubes of 4x4x4 nodes.
+//! Pods: machines made of cubes of 4x4x4 nodes.
 
 use crate::{Cuboid, Grid, NodeId};
 

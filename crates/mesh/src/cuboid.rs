@@ -86,8 +86,8 @@ impl Cuboid {
         (0..3).all(|axis| self.offset(grid, axis, point[axis]) < self.sides[axis])
     }
 
-    /// Returns the distance of a coordinate from the base, around the end of an axis that wraps.
-    /// The distance is less than the side exactly if the coordinate is inside.
+    /// Returns the distance of a coordinate from the base, measured past the end of an axis that
+    /// wraps. The distance is less than the side exactly if the coordinate is inside.
     #[inline]
     fn offset(&self, grid: &Grid, axis: usize, coordinate: u16) -> u16 {
         if coordinate >= self.base[axis] {
@@ -178,8 +178,8 @@ impl Cuboid {
         around
     }
 
-    /// Returns the nodes. On each axis, they are in order from the base through the wrap, with x
-    /// varying fastest. The box must be on the grid.
+    /// Returns the nodes, with x varying fastest. On each axis, they are in order from the base and
+    /// past the wrap. The box must be on the grid.
     #[inline]
     pub fn nodes(&self, grid: &Grid) -> impl Iterator<Item = NodeId> + use<> {
         let (grid, own) = (*grid, *self);

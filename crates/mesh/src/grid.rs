@@ -155,7 +155,7 @@ impl Grid {
         if nodes > Self::MAX_NODES { Err(GridError::TooManyNodes(nodes)) } else { Ok(grid) }
     }
 
-    /// Creates a grid without wraps.
+    /// Creates a grid on which no axis wraps.
     ///
     /// # Errors
     /// Returns the errors of [`Grid::new`].
@@ -266,8 +266,8 @@ impl Grid {
         }
     }
 
-    /// Returns the nodes linked to a node, each once. On every axis, they are the one below and the
-    /// one above, wrapping around on rings of more than two nodes. An invalid number has no
+    /// Returns the neighbors of a node, each once. On every axis, these are the node below and the
+    /// node above, wrapping around on rings of more than two nodes. An invalid number has no
     /// neighbors.
     ///
     /// ```
@@ -293,7 +293,7 @@ impl Grid {
         })
     }
 
-    /// Returns the number of hops between two nodes, by the shorter way around wrapping axes.
+    /// Returns the number of hops between two nodes, by the shorter way around on wrapping axes.
     #[inline]
     pub fn distance(&self, a: Coordinates, b: Coordinates) -> u32 {
         (0..3)

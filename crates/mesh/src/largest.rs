@@ -1,14 +1,14 @@
 //! The largest free box of an occupancy.
 //!
-//! For every first plane and number of planes, the planes are ANDed together. The largest rectangle
-//! in the result is found row by row, as the largest rectangle under a histogram, with a stack of
+//! For every range of consecutive planes, the planes are ANDed together. The largest rectangle in
+//! the result is found row by row, as the largest rectangle under a histogram, with a stack of
 //! columns of increasing height. Planes are perpendicular to the shortest axis, so there are few
-//! pairs.
+//! ranges.
 //!
 //! ```text
 //!   row y:     . # . . . #        a column's height is the number of free nodes from row y up:
-//!   heights:   3 0 2 4 1 0        a column that ends closes the rectangles that are as high
-//!   row y + 1: . # # . . #        the run of 0 goes on, so it is left to a later row
+//!   heights:   3 0 2 4 1 0        where a column ends, rectangles of its height end
+//!   row y + 1: . # # . . #        the run at column 0 continues, so a later row searches it
 //! ```
 //!
 //! Bit operations on words of 64 nodes select the runs of free nodes to search in a row. If all
@@ -57,8 +57,8 @@ impl Occupancy {
         Search::new(self, least, self.grid().sides()).run()
     }
 
-    /// Finds the largest free box whose sides do not exceed the given ones, axis by axis. Its base
-    /// is one of the free bases, not always the first.
+    /// Finds the largest free box whose sides do not exceed the given ones, axis by axis. If
+    /// several bases are possible, the first one is not always chosen.
     ///
     /// ```
     /// # use pavior_mesh as pavior;
@@ -164,7 +164,7 @@ impl Search {
         self.best
     }
 
-    /// Returns the smallest volume that is at least that of the best box so far.
+    /// Returns the smallest volume that a better or equally good box can have.
     fn wanted(&self) -> u64 {
         self.best.map_or(1, |best| volume(best.sides)).max(self.least + 1)
     }
@@ -220,8 +220,8 @@ impl Search {
         }
     }
 
-    /// Returns true if a box within these sides may be better than the best so far. A box with the
-    /// same number of nodes has exactly these sides.
+    /// Returns true if a box within these sides may be better than the best so far. A box with as
+    /// many nodes as these sides allow has exactly these sides.
     fn may_be_better(&self, sides: Sides) -> bool {
         let (most, wanted) = (volume(sides), self.wanted());
         let Some(best) = self.best.filter(|best| most == wanted && most == volume(best.sides))
@@ -304,7 +304,7 @@ fn rows(free: &Occupancy, axes: [usize; 3], width: usize) -> Vec<u64> {
     rows
 }
 
-/// The number of words per row below which a loop is faster than detecting the processor's
+/// The number of words per row below which a loop is faster than detecting the processor's vector
 /// instructions.
 const FEW_WORDS: usize = 4;
 

@@ -170,11 +170,11 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Takes either all of several boxes or none.
+    /// Takes all of these boxes, or none of them if an error occurs.
     ///
     /// # Errors
-    /// Returns the error from [`Occupancy::take`] for the first box that cannot be taken after
-    /// those before it. In that case, nothing changes.
+    /// Returns the error from [`Occupancy::take`] for the first box that cannot be taken after the
+    /// boxes before it. In that case, nothing changes.
     pub fn take_all(&mut self, boxes: &[Cuboid]) -> Result<(), OccupancyError> {
         for (index, part) in boxes.iter().enumerate() {
             if let Err(error) = self.take(part) {
@@ -188,11 +188,11 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Releases either all of several boxes or none.
+    /// Releases all of these boxes, or none of them if an error occurs.
     ///
     /// # Errors
     /// Returns the error from [`Occupancy::give`] for the first box that cannot be released after
-    /// those before it. In that case, nothing changes.
+    /// the boxes before it. In that case, nothing changes.
     pub fn give_all(&mut self, boxes: &[Cuboid]) -> Result<(), OccupancyError> {
         for (index, part) in boxes.iter().enumerate() {
             if let Err(error) = self.give(part) {

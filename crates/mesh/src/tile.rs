@@ -67,7 +67,7 @@ pub fn tile_rows(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId, u16) -> u
     boxes
 }
 
-/// A row of nodes up to a column.
+/// The nodes of a row before an end column.
 struct Row {
     from: NodeId,
     end: u16,

@@ -1,5 +1,6 @@
-//! A recorded churn near saturation, which is replayed on a strategy. The replay is either timed,
-//! or run under callgrind in a separate process that reads the record as text.
+//! A recorded sequence of grants and releases near saturation (a churn), replayed on a strategy.
+//! The replay is either timed, or run under callgrind in a separate process that reads the record
+//! as text.
 
 // Each bench uses only part of this module.
 #![allow(dead_code)]
@@ -52,14 +53,14 @@ impl Sides {
 
 /// One step of a churn.
 pub(crate) enum Step {
-    /// A question that counts, and true if it is granted.
+    /// A question that is measured, and true if it was granted.
     Ask(Request, bool),
     Take(Placement),
     Give(Placement),
 }
 
-/// A churn. Questions count only after all jobs that were running at the first departure have
-/// departed.
+/// A churn. Questions are measured only after all jobs that were running at the first departure
+/// have departed.
 pub(crate) struct Record {
     pub(crate) grid: Grid,
     pub(crate) steps: Vec<Step>,

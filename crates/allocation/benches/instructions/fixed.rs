@@ -37,7 +37,7 @@ const SET: &[(&str, u16, &[&str])] = &[
     ("torus:8x8x8", 4, &["tff", "bf", "gradient", "tbl", "mfa", "gabl", "mc1x1"]),
 ];
 
-/// Measures this build's counts: machine and strategy, and instructions per question.
+/// Measures the instructions per question in this build, by machine and strategy.
 fn counts() -> Vec<(String, f64)> {
     let mut counts = Vec::new();
     for &(machine, longest, strategies) in SET {

@@ -14,7 +14,7 @@
 //! refusal, the oldest job departs, and the request is repeated. The record is then replayed on the
 //! plain search of the same strategy, which gives the same answers and is older than the engine.
 //! Only `Strategy::find` is measured. Attempts that fail because too few nodes are free never reach
-//! it, and are left out.
+//! this method, and are not counted.
 //!
 //! - Callgrind counts instructions in a separate process (`valgrind` must be installed). The counts
 //!   depend on the compiler and on whether the processor has AVX2, but not on other programs.
@@ -105,8 +105,8 @@ fn table(wanted: &[String]) {
     }
 }
 
-/// Measures the mean nanoseconds and instructions per question, with one selection's record and
-/// another's answers.
+/// Measures the mean nanoseconds and instructions per question, with one selection answering the
+/// questions in another's record.
 fn measured(
     case: &Case,
     grid: &Grid,

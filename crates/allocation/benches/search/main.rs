@@ -10,8 +10,8 @@
 //! stream. After a refusal, the oldest job departs, and the request is repeated. The record is then
 //! replayed on every strategy, so that all of them, including TBL, answer the same questions in the
 //! same states. All of them are complete, so they must agree on refusals. Only `Strategy::find` is
-//! measured. Attempts that fail because too few nodes are free never reach it, and are left out, as
-//! is the upkeep of lists.
+//! measured. Attempts that fail because too few nodes are free never reach it, and are not counted.
+//! Neither is the upkeep of lists.
 //!
 //! - `mean`, `median`, `p99`: single readings without the overhead of the clock. Each question
 //!   counts as the median of its readings in all rounds. A reading waits for the search to end,
@@ -83,7 +83,7 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// Number of searches per case.
+/// The number of searches per case.
 const SEARCHES: usize = 2000;
 /// The number of searches if only the engine answers, which is enough to average over a few long
 /// ones.

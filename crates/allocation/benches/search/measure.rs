@@ -1,4 +1,4 @@
-//! Replays of a record against the clock.
+//! Timed replays of a record.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ const ROUNDS: usize = 7;
 /// The time limit per round and strategy. At least `LEAST` questions are answered in any case.
 const LIMIT: Duration = Duration::from_millis(250);
 const LEAST: usize = 10;
-/// Instructions are counted over as many questions as every strategy can answer in this time.
+/// The time in which every strategy must answer the questions for which instructions are counted.
 const COUNTED: Duration = Duration::from_millis(60);
 
 /// A strategy's results.

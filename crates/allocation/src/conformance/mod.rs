@@ -1,4 +1,4 @@
-//! Tests that a strategy keeps its claim. A new strategy in the registry is covered by all of them.
+//! Tests that check a strategy's claim. A new strategy in the registry is covered by all of them.
 //!
 //! - [`judge()`] compares one answer with the [`oracle`](crate::oracle).
 //! - [`every_occupancy`] walks through every set of busy nodes of a small grid, one node at a time,
@@ -32,8 +32,8 @@ pub use suite::{plain_of, suite, walks};
 
 /// Returns the requests for every state of a small grid. They contain every shape up to the longest
 /// side on each axis, so that some fit only when turned and some never fit. For strategies that
-/// grant by count, they also contain every bare count, including one that is too large, and counts
-/// below the volume of their shape.
+/// grant by count, they also contain every count without a shape, including one that is too large,
+/// and shapes with counts below their volume.
 pub fn requests(selection: &Selection, grid: &Grid) -> Vec<Request> {
     let longest = grid.sides().into_iter().fold(1, u16::max);
     let most = |axis: usize| if axis < grid.axes() { longest } else { 1 };

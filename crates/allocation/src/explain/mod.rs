@@ -1,7 +1,7 @@
 //! The answers of any strategy in a given state, and the quality of these answers.
 //!
-//! A [`State`] is a machine's state without its strategy. It is taken from a machine or listed by
-//! hand. [`answer`] queries any strategy in that state. `pavior-answers` explains what blocks a
+//! A [`State`] is a machine's state without its strategy. It is copied from a machine or built job
+//! by job. [`answer`] queries any strategy in that state. `pavior-answers` explains what blocks a
 //! request, and `pavior-draw` draws the results. No function here changes a machine.
 //!
 //! ```
@@ -12,7 +12,7 @@
 //! let mut state = State::new(Grid::mesh(&[4, 2])?);
 //! state.hold(JobId(7), &[Cuboid::new([1, 0, 0], [1, 2, 1])])?;
 //! let found = answer(&state, &"bf".parse()?, &Request::shape([2, 1, 1]), 1)?;
-//! // Between the job and the right border, on the lower one: four of six faces touch something.
+//! // The box is in the lower right corner, next to the job: four of its six faces touch something.
 //! assert_eq!(found.outcome.map(|choice| choice.index()), Ok(4));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -101,9 +101,9 @@ impl Machine {
     }
 
     /// Moves a job to other nodes in one step. Its old nodes count as free for the move, unless
-    /// they have failed. Returns its old placement. All earlier promises become void, as they do
-    /// after a failure ([`Machine::health`]). Takes O(N/64) time for N nodes, plus the cost of a
-    /// release and a grant.
+    /// they have failed. Returns its old placement. Like a failure, a move changes
+    /// [`Machine::health`], so earlier promises become void. Takes O(N/64) time for N nodes, plus
+    /// the cost of a release and a grant.
     ///
     /// # Errors
     /// Returns an error if the job holds no nodes, or cannot be moved to these nodes. In that case,
@@ -121,9 +121,9 @@ impl Machine {
         Ok(from)
     }
 
-    /// Finds the placement that the strategy would grant now. This does not affect later results,
-    /// even for random strategies. Cost: one search by the strategy, which its file documents; O(1)
-    /// if nothing has changed since the same query.
+    /// Finds the placement that the strategy would currently grant. This does not affect later
+    /// results, even for random strategies. Takes one search, whose cost the strategy's file
+    /// documents, or O(1) if nothing has changed since the same query.
     ///
     /// # Errors
     /// Returns the reason if the request is refused.
@@ -181,7 +181,7 @@ impl Machine {
         }
     }
 
-    /// Records a grant of nodes that are no longer among the free ones.
+    /// Records a grant whose nodes have already been removed from the free nodes.
     fn commit(&mut self, job: JobId, placement: Placement) -> &Placement {
         self.memory = None;
         self.state += 1;
@@ -192,7 +192,7 @@ impl Machine {
         &self.held.entry(job).or_insert(Held { state: self.state, placement, nodes }).placement
     }
 
-    /// Removes the failed nodes of a released placement from the free ones.
+    /// Removes the failed nodes of a released placement from the free nodes.
     fn withhold_failed(&mut self, placement: &Placement) {
         for part in placement.parts() {
             for node in part.nodes(&self.grid) {

@@ -24,7 +24,7 @@ pub struct Change {
     pub granted: bool,
 }
 
-/// The maximum number of boxes that are recorded. Following more would cost more than a new fork.
+/// The maximum number of boxes that are recorded. Replaying more would cost more than a new fork.
 const BOXES: usize = 1024;
 
 /// The changes since a state.

@@ -1,4 +1,4 @@
-//! Machines: their nodes, the strategy that allocates these, and the nodes of each job.
+//! A machine's nodes, the strategy that allocates them, and the nodes held by each job.
 //!
 //! Invariant: every change goes through [`Machine`], so the occupancy, the strategy's index and the
 //! table of jobs always agree. A call that fails changes nothing.
@@ -55,7 +55,7 @@ pub struct Machine {
     /// The healthy nodes as set bits.
     healthy: Occupancy,
     draw: Stream,
-    /// The answer to the last query, and the stream after it. Discarded when something changes.
+    /// The answer to the last query, and the random stream after it. It is discarded at any change.
     memory: Option<(Request, Result<Placement, Refusal>, Stream)>,
     /// The same strategy on an empty machine, with its answers to earlier requests.
     empty: Placer,
@@ -187,9 +187,9 @@ impl Machine {
         Ok(())
     }
 
-    /// Sets whether the switches that join the parts of placements work. Initially, they do. While
-    /// they do not, no placement that needs them is granted. Running jobs keep their placements
-    /// ([`Machine::switched_jobs`]).
+    /// Sets whether the switches that join the parts of placements work. Initially, they work.
+    /// While they do not, no placement that needs them is granted. Running jobs keep their
+    /// placements ([`Machine::switched_jobs`]).
     pub fn set_switches(&mut self, work: bool) {
         if std::mem::replace(&mut self.switched, work) != work {
             (self.state, self.health) = (self.state + 1, self.health + 1);
@@ -212,7 +212,7 @@ impl Machine {
     /// let request = Request::shape([2, 2]).within(pool);
     /// let placement = machine.allocate(JobId(1), &request)?;
     /// assert_eq!(placement.parts()[0].base, [1, 0, 0]);
-    /// // Two nodes of the pool are left.
+    /// // Only two nodes of the pool are still free.
     /// assert!(machine.probe(&request).is_err());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -220,7 +220,7 @@ impl Machine {
     /// # Errors
     /// Returns an error if `nodes` belongs to another grid.
     pub fn add_pool(&mut self, nodes: Occupancy) -> Result<Pool, OccupancyError> {
-        // This fails for another grid.
+        // This check fails if the nodes belong to another grid.
         self.free.clone().keep(&nodes)?;
         self.empty.add_pool(nodes.clone());
         Ok(self.strategy.add_pool(nodes))

@@ -1,5 +1,5 @@
-//! Tests of the drawn cases in `cases/*.toml`, which are worked examples from the papers, pitfalls
-//! and regressions.
+//! Tests of the drawn cases in `cases/*.toml`: worked examples from the papers, pitfalls and
+//! regressions.
 //!
 //! A case has a machine, one or more strategies, an initial state and steps. The initial state is
 //! either drawn (`busy`, with the highest y first and planes from z = 0), or consists of boxes in a

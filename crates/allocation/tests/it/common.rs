@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pavior_allocation::{Machine, Placement, Selection, Strategy};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy};
 
-/// The first job among those that hold nodes before a test begins.
+/// The number of the first job among those that hold nodes before a test begins.
 pub(crate) const BUSY: u64 = 1_000;
 
 /// Creates an empty machine.
@@ -39,7 +39,7 @@ pub(crate) fn strategy(name: &str, grid: &Grid) -> Box<dyn Strategy> {
     name.parse::<Selection>().unwrap().build(grid).unwrap()
 }
 
-/// Processes some work in two threads.
+/// Processes a list of work items in two threads.
 pub(crate) fn in_two_threads<T: Sync>(work: &[T], does: impl Fn(&T) + Sync) {
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {

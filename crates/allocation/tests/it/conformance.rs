@@ -1,5 +1,5 @@
-//! Tests every strategy and variant in the registry against the oracle. These tests name no
-//! strategy.
+//! Tests every strategy and variant in the registry against the oracle. These tests do not name
+//! individual strategies.
 
 use std::sync::Mutex;
 

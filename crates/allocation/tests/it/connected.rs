@@ -33,7 +33,7 @@ impl Small {
         reached
     }
 
-    /// Returns the number of nodes in a connected region that a set cuts off from the largest rest.
+    /// Returns the number of nodes of a region that a set cuts off from the largest remaining part.
     fn cut_off(&self, region: u32, set: u32) -> u32 {
         let (mut rest, mut largest) = (region & !set, 0);
         let all = rest.count_ones();
@@ -53,7 +53,7 @@ impl Small {
         (0..points.len()).map(to_earlier).sum()
     }
 
-    /// Returns the region of a free set that contains a subset of it.
+    /// Returns the connected region of free nodes that contains a set.
     fn region(&self, free: u32, set: u32) -> u32 {
         let mut left = free;
         loop {
@@ -160,7 +160,7 @@ fn nothing_is_cut_off_that_another_set_would_not_and_sets_are_compact() {
     }
 }
 
-/// Parses an occupancy row by row, in which `.` stands for a free node.
+/// Parses an occupancy row by row, in which `.` is a free node.
 fn picture(name: &str, rows: &[&str]) -> Occupancy {
     let mut free = Occupancy::all_free(name.parse().unwrap());
     for (node, byte) in (0..).zip(rows.concat().bytes()) {

@@ -1,5 +1,5 @@
 //! Tests that run every engine in lockstep with the plain search of the same strategy. For every
-//! request, the placements must be the same. These tests name no strategy.
+//! request, the placements must be the same. These tests do not name individual strategies.
 
 use pavior_allocation::{Selection, StrategyKind, conformance};
 use pavior_kernel::Family;

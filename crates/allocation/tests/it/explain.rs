@@ -29,7 +29,7 @@ fn a_state_refuses_what_cannot_be() {
 #[test]
 fn a_failed_node_stays_with_its_job() {
     let grid: Grid = "mesh:3x1".parse().unwrap();
-    // The order in which they are listed does not matter.
+    // The order in which the job and the failed node are listed does not matter.
     for node_first in [false, true] {
         let mut state = State::new(grid);
         if node_first {
@@ -114,7 +114,8 @@ fn pairs(state: &State, nodes: &[NodeId]) -> i64 {
 #[test]
 fn the_perfect_index_is_of_the_orientations_that_fit() {
     let state = State::new("torus:3x8".parse().unwrap());
-    // Along x, 3 closes the ring and has no faces. When turned, the shape has all of its faces.
+    // Along x, a side of 3 closes the ring and has no faces. When turned, the shape has all of its
+    // faces.
     assert_eq!(explain::perfect_index(&state, [3, 2, 1]), Some(10));
     assert_eq!(explain::perfect_index(&state, [9, 2, 1]), None);
     let found = answer(&state, &"ff".parse().unwrap(), &Request::shape([9, 2, 1]), 1).unwrap();

@@ -31,7 +31,7 @@ fn every_strategy_honours_every_freedom() {
 
 #[test]
 fn each_level_allows_what_the_one_before_does_not() {
-    // # . . .     Free: a row of three, a column of three, and a corner. The row is the only 3x1.
+    // # . . .     Free: a row of three, a column of three and a corner. Only the row is a 3x1.
     // # . # .
     // . # . .
     let busy = [[0, 2], [0, 1], [2, 1], [1, 0]];

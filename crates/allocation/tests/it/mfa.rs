@@ -102,8 +102,8 @@ fn table_2() {
 
 #[test]
 fn table_3() {
-    // All rows are as printed. The text above the table ends the bottom at <5,3>, but the formula
-    // and the table end it at <6,3>.
+    // All rows are as printed. According to the text above the table, the bottom side ends at
+    // <5,3>, but in the formula and the table, it ends at <6,3>.
     let expected = table(
         "R 7,4 -1
          R 7,5 -1

@@ -13,7 +13,7 @@ fn selection(name: &str) -> Selection {
 }
 
 /// Calls a function with many occupancies of a grid, which are the same for every strategy. Each
-/// strategy has been told of the busy nodes one by one.
+/// strategy has been notified of the busy nodes one by one.
 fn in_random_states(
     grid: &Grid,
     names: &[&str],

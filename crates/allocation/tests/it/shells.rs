@@ -151,7 +151,7 @@ fn the_bounds_hold_on_meshes() {
                 };
                 let least = optimum(free, count);
                 let n = u64::from(count);
-                // The factors are 2 - 2/n and 2 - 1/(2d), in whole numbers.
+                // The factors are 2 - 2/n and 2 - 1/(2d), scaled to whole numbers.
                 assert!(sum(&mut gen_alg) * n <= (2 * n - 2) * least, "{name}, {count} nodes");
                 assert!(sum(&mut mm) * 2 * d <= (4 * d - 1) * least, "{name}, {count} nodes");
             }

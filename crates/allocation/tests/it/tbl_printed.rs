@@ -139,7 +139,7 @@ fn union(pieces: &[Piece]) -> (Vec<(i32, i32)>, bool) {
     (nodes, twice)
 }
 
-/// Returns all pairs of rectangles on a 5x5 plane: 50,625.
+/// Returns all 50,625 pairs of rectangles on a 5x5 plane.
 fn positions() -> impl Iterator<Item = (Piece, Piece)> {
     let intervals = || (0..5).flat_map(|low| (low..5).map(move |high| (low, high)));
     let pieces = move || intervals().flat_map(move |y| intervals().map(move |z| Piece { y, z }));

@@ -1,7 +1,7 @@
 //! Shifts of a set of nodes along an axis, over whole words.
 //!
-//! The coordinates of an axis are laid out in one of three ways: bits apart inside a word, bits
-//! apart in rows of several words, or words apart.
+//! Successive coordinates of an axis are either some bits apart inside a word, some bits apart in
+//! rows of several words, or some words apart.
 //!
 //! Invariant: no bit is shifted in from beyond the end of an axis, unless the axis wraps.
 //!
@@ -16,8 +16,8 @@ fn and_further(words: &mut [u64], distance: usize) {
     const TOGETHER: usize = 8;
     let kept = words.len() - distance;
     let mut index = 0;
-    // Several words are read before any is written. Ascending order makes this correct, but a
-    // compiler may not make this change by itself.
+    // Several words are read before any is written. Ascending order makes this correct, but
+    // compilers may not do it by themselves.
     while index + TOGETHER <= kept {
         let mut further = [0; TOGETHER];
         further.copy_from_slice(&words[index + distance..][..TOGETHER]);
@@ -113,7 +113,7 @@ impl Axis {
                 }
             }
             Axis::Words { n, step } => {
-                // The number of words in a block, and of those whose counterpart is in the same
+                // The number of words in a block, and the number whose counterpart is in the same
                 // block.
                 let (whole, kept) = (n * step, (n - distance) * step);
                 for block in words.chunks_exact_mut(whole) {
@@ -191,8 +191,8 @@ fn without(out: &mut [u64], words: &[u64], beside: &[u64]) {
     }
 }
 
-/// Computes the bits at one end of the axis. On a ring, their neighbors are `around`; otherwise,
-/// they have none.
+/// Computes the bits without a neighbor at one end of the axis. On a ring, the neighbors are in
+/// `around`; otherwise, there are none.
 fn without_at_end(out: &mut [u64], words: &[u64], around: &[u64], ring: bool) {
     if ring {
         without(out, words, around);

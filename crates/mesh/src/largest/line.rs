@@ -1,4 +1,4 @@
-//! The free nodes of a row as words, and the runs of them that are worth searching.
+//! The free nodes of a row as words, and the runs of free nodes that are worth searching.
 //!
 //! Invariant: `ends` and `long` are subsets of `free`, and bits after the last node are zeros.
 //!
@@ -34,7 +34,7 @@ impl Line {
         any
     }
 
-    /// Marks the starts of runs of `length` or more nodes. Returns true if there is any.
+    /// Marks the starts of runs of `length` or more nodes. Returns true if there are any.
     pub(super) fn seek(&mut self, length: usize) -> bool {
         self.long.clone_from(&self.free);
         let mut known = 1;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   4x4    15 12 11 10     every quarter is a smaller curve, turned so that
-//!          14 13  8  9     its end is next to the following one's start
+//!          14 13  8  9     its end is next to the start of the next
 //!           1  2  7  6
 //!           0  3  4  5
 //! ```
@@ -58,8 +58,8 @@ pub fn sort_hilbert(grid: &Grid, nodes: &mut [NodeId]) {
     });
 }
 
-/// Computes Skilling's transposed index, which consists of the index bits, dealt to the axes from
-/// axis 0.
+/// Computes Skilling's transposed index, in which the bits of the index are distributed over the
+/// axes in turn, starting with axis 0.
 fn transpose(axes: &mut [u32], bits: u32) {
     for bit in (1..bits).rev() {
         // This undoes the rotation and reflection of the quadrant that the higher bits select.

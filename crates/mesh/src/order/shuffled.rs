@@ -9,7 +9,7 @@
 //! ```
 //!
 //! The literature shows a drawing of the first order (Z-order). It also mentions a "shuffled
-//! snake-like" order without, as far as we know, defining it. The other two orders and
+//! snake-like" order without, as far as we know, defining it. For it, the other two orders and
 //! [`hilbert`](fn@super::hilbert) are candidates. On grids whose sides are not equal powers of two,
 //! the index in the enclosing power-of-two square or cube is used, with the gaps closed.
 
@@ -29,7 +29,7 @@ pub fn shuffled_row_major(grid: &Grid) -> Vec<NodeId> {
     by_key(grid, |point, bits| interleave(point.map(u32::from), bits))
 }
 
-/// Returns the nodes by the snake's index, shuffled as Z-order shuffles the row-major index.
+/// Returns the nodes sorted by their index in a snake, with its bits shuffled as in Z-order.
 pub fn shuffled_snake(grid: &Grid) -> Vec<NodeId> {
     by_key(grid, |point, bits| {
         let last = (1u32 << bits) - 1;
@@ -41,7 +41,7 @@ pub fn shuffled_snake(grid: &Grid) -> Vec<NodeId> {
     })
 }
 
-/// Returns the nodes along a snake through the halves of every axis, at each level of the tree.
+/// Returns the nodes along a snake through the halves of every axis, repeated inside each part.
 pub fn quadrant_snake(grid: &Grid) -> Vec<NodeId> {
     by_key(grid, |point, bits| {
         let [x, y, z] = point.map(u32::from);

@@ -36,8 +36,8 @@ pub(super) struct BoxIndex {
     longest_list: [usize; 2],
     /// The maximum length of a list that is searched by corners, or 0 if no axis wraps.
     corner_search_limit: usize,
-    /// The number of leaps that cost as much as a search of the rows. There is one entry for each
-    /// of the same two kinds of shape and each number of groups minus one.
+    /// The number of leaps that cost as much as a search of the rows, for shapes without and with a
+    /// long side, by the number of groups minus one.
     budgets: [[u32; BusyBoxes::GROUPS]; 2],
     /// The processor's vector instructions.
     vectors: Vectors,
@@ -100,8 +100,8 @@ impl BoxIndex {
         self.flip(cuboid);
     }
 
-    /// Marks a box as busy permanently. The given parts of it were free. The list contains the box
-    /// instead of these parts.
+    /// Marks a box as busy permanently. The given parts of it were free. The list then contains the
+    /// whole box instead of these parts.
     pub(super) fn cover(&mut self, cuboid: &Cuboid, free: &[Cuboid]) {
         let is_listed = self.busy.add_cover(cuboid);
         for part in free {

@@ -1,7 +1,7 @@
 //! The list of busy boxes, in groups of eight, with one vector per coordinate of a group.
 //!
 //! ```text
-//!   group 0:   base x   [x0 x1 x2 .. x7]     sides x   [a0 a1 .. a7]      and so for y and z
+//!   group 0:   base x   [x0 x1 x2 .. x7]     sides x   [a0 a1 .. a7]      and likewise y and z
 //! ```
 //!
 //! Boxes are in no particular order. The last group is padded with empty boxes, so that a search

@@ -1,4 +1,4 @@
-//! The first free base among few busy boxes, which is found by testing every possible position.
+//! The search for the first free base among few busy boxes by testing every possible position.
 //!
 //! On each axis, the first free base is at 0 or directly after a busy box; otherwise, the preceding
 //! base on that axis would also be free. Therefore m boxes give m + 1 candidates per axis, the same
@@ -6,8 +6,8 @@
 //! box is less than a:
 //!
 //! ```text
-//!   0       4         9            The candidate behind A is 4. B is 5 ahead of it, and forbids it
-//!   . A A A . . . . . B B .        to sides above 5. On a line, A lies behind it and forbids
+//!   0       4         9            The candidate behind A is 4. B is 5 ahead of it and forbids it
+//!   . A A A . . . . . B B .        for sides above 5. On a line, A is behind it and forbids
 //!           |<-- 5 -->|            nothing. On a ring of 12, A is 9 ahead.
 //! ```
 //!
@@ -27,11 +27,11 @@ use crate::{Coordinates, Cuboid, Grid, Sides};
 /// The gap to a box behind the candidate, which is greater than every side.
 const NEVER: i16 = i16::MAX;
 
-/// Bytes by group of boxes and batch of eight candidates. There is one byte per candidate, with a
-/// bit for each of the group's boxes that forbids it.
+/// The forbidding boxes, by group of boxes and batch of eight candidates. Each candidate has one
+/// byte, with a bit for each box of the group that forbids it.
 type ForbiddenBy<const G: usize> = [[u64; G]; G];
 
-/// A mark for a word that is not computed yet. A computed word with this value is computed again.
+/// A mark for a word that is not computed. A computed word with this value is computed again.
 const NOT_KNOWN: u64 = u64::MAX;
 
 /// The candidates on an axis, in up to G batches of eight, just as the boxes are in G groups of
@@ -199,9 +199,8 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
     /// Finds the first free base of a shape from the boxes that forbid the candidates of each axis.
     #[inline(always)]
     fn base(&self, shape: Sides, [x, y, z]: [ForbiddenBy<G>; 3]) -> Option<Cuboid> {
-        // The boxes that forbid both candidates, by pair of candidates along x and y, and group of
-        // boxes. The pairs with the same candidate along y form a row. One or two rows fill a
-        // vector.
+        // For each pair of candidates along x and y and each group, the boxes that forbid both. The
+        // pairs with the same candidate along y form a row. One or two rows fill a vector.
         let mut rows = [[U8x16::ZERO; G]; R];
         for row in 0..R {
             let [first, last] = [row * Self::ROWS, row * Self::ROWS + Self::ROWS - 1];
@@ -263,8 +262,8 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
         [x, y, base_z]
     }
 
-    /// Returns the number and coordinate of the first candidate, given as bits. A candidate too
-    /// close to the end of a line is never first, because the one at 0 is then among them.
+    /// Returns the number and coordinate of the first candidate in a set of bits. A candidate too
+    /// close to the end of a line is never first, because the set then contains the one at 0.
     #[inline(always)]
     fn least(&self, axis: usize, mut candidates: u32) -> (usize, u16) {
         let mut least = (0, u16::MAX);

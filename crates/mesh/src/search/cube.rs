@@ -1,11 +1,11 @@
-//! The first free base on machines of up to 8x8x8, which is found in eight words that stay in
+//! The search for the first free base on machines of up to 8x8x8, in eight words that stay in
 //! registers.
 //!
 //! Bit `x + 8 y` of word z is set while the node is free. For a shape a x b x c:
 //!
 //! ```text
 //!   runs along z:  words[z] & words[z + 1] & ..        made once, for every c
-//!   runs along x:  word & word >> 1, & word >> 2, ..   each shift doubles the runs: three do
+//!   runs along x:  word & word >> 1, & word >> 2, ..   each shift doubles the runs
 //!   runs along y:  the same, with shifts of eight times as many bits
 //! ```
 //!
@@ -41,9 +41,9 @@ pub(super) struct Cube {
 /// Shifts and masks, indexed by side minus one.
 #[derive(Clone, Copy, Debug)]
 struct Tables {
-    /// The shifts that leave the bases of runs along x.
+    /// The shifts that reduce a word to the bases of runs along x.
     along_x: [[Shift; 3]; SIDE],
-    /// The shifts that leave the bases of runs along y.
+    /// The shifts that reduce a word to the bases of runs along y.
     along_y: [[Shift; 3]; SIDE],
     /// The positions in a plane that can be bases of a shape with two given sides.
     bases: [[u64; SIDE]; SIDE],
@@ -84,8 +84,8 @@ impl Shift {
         }
     }
 
-    /// Returns the shifts that leave the bases of runs of a given length. Each shift doubles the
-    /// length of the runs until the given length is reached.
+    /// Returns the shifts that reduce a word to the bases of runs of a given length. Each shift
+    /// doubles the length of the runs until the given length is reached.
     fn runs(side: u16, grid: &Grid, axis: usize) -> [Shift; 3] {
         let mut reached = 1;
         [(); 3].map(|()| {

@@ -1,4 +1,4 @@
-//! The free nodes as rows, which are updated only when searched.
+//! The free nodes as rows that are updated only when searched.
 //!
 //! While the list of busy boxes is short, no search reads the rows, and flipping a large box costs
 //! more than a search. Flips may therefore be deferred:

@@ -1,4 +1,4 @@
-//! The first free base among few busy boxes, which is found by leaps from the end of one box to the
+//! The search for the first free base among few busy boxes by leaps from the end of one box to the
 //! next.
 //!
 //! A busy box that is w nodes long on an axis rules out `w + a - 1` bases on that axis for a shape
@@ -102,7 +102,7 @@ impl<const N: usize> Forbidden<N> {
             if RINGS {
                 past += self.around & past.simd_lt(I16x8::ZERO);
             }
-            // As an unsigned number, a base before the first forbidden one is far past all of them.
+            // If `at` precedes the forbidden bases, `past` is negative: a large unsigned number.
             left[i] = self.count[i].saturating_sub_unsigned(past);
         }
         left
@@ -186,8 +186,8 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
         }
     }
 
-    /// Searches a plane. If all of it is forbidden, returns the number of planes for which this
-    /// lasts.
+    /// Searches a plane. If all of it is forbidden, returns the number of planes that remain
+    /// forbidden.
     #[inline(always)]
     fn plane(
         &self,

@@ -31,8 +31,8 @@ pub enum RefusalKey {
 /// The most recent refusals.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Refusals {
-    /// The refusals in the order recorded, until the list is full. No refusal covers an earlier
-    /// one.
+    /// The refusals, in the order in which they were recorded until the list became full. No
+    /// refusal covers an earlier one.
     kept: Vec<Refusal>,
     /// The position that was last overwritten after the list became full.
     next: usize,
@@ -41,8 +41,8 @@ pub(super) struct Refusals {
     pending: Option<Cuboid>,
 }
 
-/// The number of stored refusals. It is large enough for the smallest shapes in a long queue, which
-/// matter most, since a refused shape refuses all larger ones.
+/// The maximum number of stored refusals. It is large enough for the smallest shapes in a long
+/// queue, which matter most, since a refused shape refuses all larger ones.
 const KEPT: usize = 32;
 
 #[derive(Clone, Copy, Debug)]
@@ -64,8 +64,8 @@ pub(super) enum Known {
 }
 
 impl Known {
-    /// Records that the request fits only where it overlaps `released`. The smaller of two such
-    /// boxes leaves less to search.
+    /// Records that the request fits only where it overlaps `released`. Of two such boxes, the
+    /// smaller one is kept, because it leaves less to search.
     fn narrowed_to(self, released: Cuboid) -> Known {
         match self {
             Known::Except(other) if other.volume() <= released.volume() => self,

@@ -1,9 +1,9 @@
-//! The first free base by shifts and ANDs, with one row of nodes per vector lane.
+//! The search for the first free base by shifts and ANDs, with one row of nodes per vector lane.
 //!
 //! ```text
-//!   runs of c along z:  plane & plane + 1 & .. & plane + c - 1      loads at whole rows
+//!   runs of c along z:  plane & plane + 1 & .. & plane + c - 1      loads of whole rows
 //!   runs of a along x:  row & row >> 1, & row >> 2, ..              shifts inside lanes
-//!   runs of b along y:  row & row + 1, & row + 2, ..                loads at whole rows
+//!   runs of b along y:  row & row + 1, & row + 2, ..                loads of whole rows
 //! ```
 //!
 //! The remaining bits are the free bases. Planes are searched in scan order, in groups of a few

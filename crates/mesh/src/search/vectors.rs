@@ -7,7 +7,7 @@
 //! Invariant: no other file detects processor features. AVX2 code runs only where `Seen` proves
 //! that the processor supports it.
 
-/// The number of words below which a loop is faster than detecting the processor's instructions.
+/// The number of words below which a loop is faster than detecting the vector instructions.
 pub(crate) const FEW_WORDS: usize = 64;
 
 /// A search that is compiled for each instruction set. The search and all functions that it calls

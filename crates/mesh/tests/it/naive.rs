@@ -1,4 +1,4 @@
-//! Slow and obvious versions for comparison.
+//! Slow and simple versions of the searches, for comparison.
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId, Occupancy, Scan, Sides};
 use proptest::prelude::*;

@@ -1,11 +1,11 @@
-//! Tests of the exact search, with many combinations of methods, in lock-step with the definition.
+//! Tests that compare the exact search, with many combinations of methods, with its definition.
 
 use pavior_mesh::{
     BoxSearch, Cuboid, Grid, Occupancy, RefusalKey, Scan, SearchMethods, Sides, orientations,
 };
 use pavior_trials::size;
 
-/// A small random generator, which makes a step the same on every machine.
+/// A small random generator, which produces the same steps on every machine.
 struct Dice(u64);
 
 impl Dice {
@@ -43,7 +43,7 @@ fn methods() -> Vec<SearchMethods> {
     methods
 }
 
-/// Finds the first free base, base by base.
+/// Finds the first free base by testing every base in turn.
 fn first(free: &Occupancy, shape: Sides) -> Option<Cuboid> {
     let bases = Scan::default().bases(*free.grid(), shape);
     bases.map(|base| Cuboid::new(base, shape)).find(|cuboid| free.is_free(cuboid))
@@ -58,7 +58,7 @@ fn lock_step(grid: Grid, longest: u16, most: usize, steps: u64, seed: u64) {
     let mut busy: Vec<Cuboid> = Vec::new();
     let mut request = [1; 3];
     for step in 0..steps {
-        // Sometimes the same request is repeated, as from the head of a queue.
+        // Requests are sometimes repeated, as are those at the head of a queue.
         if dice.below(3) > 0 {
             request = std::array::from_fn(|axis| {
                 let n = grid.side(axis).min(longest);

@@ -1,4 +1,5 @@
-//! Adaptive Scan (`as`): follow each line of bases, and jump over the coverages of busy boxes.
+//! Adaptive Scan (`as`): follow each line of bases, and jump over the coverages of busy boxes, that
+//! is, the bases at which the request would overlap them.
 //!
 //! The strategy misses no free placement. From a covered base, the scan jumps to the first column
 //! after all coverages that contain the base. All columns in between are covered as well.
@@ -8,7 +9,7 @@
 //! ```text
 //!   a line of bases, request 2x1, S busy:    . . S . . S .
 //!   its coverages are columns 1..2 and 4..5:   c c   c c
-//!   base 0 is free; were it busy, the scan would go 1 -> 3
+//!   base 0 is free; if it were covered, the scan would jump from 1 to 3
 //! ```
 //!
 //! Several searches give the same answers. The engine is that of First Fit; `plain` is the search

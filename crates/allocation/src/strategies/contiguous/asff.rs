@@ -110,8 +110,8 @@ fn is_border(grid: &Grid, point: Coordinates) -> bool {
 }
 
 impl AllShapes {
-    /// Finds the base where a shape has the most border nodes, which number its volume minus that
-    /// of the box of its inner nodes.
+    /// Finds the base where a shape has the most border nodes. Their number is the volume of the
+    /// shape minus that of the box of its inner nodes.
     fn outermost(
         &mut self,
         search: &mut BaseSearch,

@@ -1,5 +1,5 @@
-//! Scan search: follow each line of bases along one axis and, from a covered base, jump to the
-//! first base that none of the boxes at the covered base covers.
+//! Scan search: follow each line of bases along one axis. From a covered base, jump to the first
+//! base that is not covered by any of the same boxes.
 //!
 //! The strategy misses no free placement and grants the first base in scan order, as First Fit
 //! does, because a jump skips only covered bases. Therefore, `choo` and `tff` agree on every
@@ -7,8 +7,8 @@
 //!
 //! ```text
 //!   x           0 1 2 3 4 5 6     A covers bases 0 to 3, B 3 to 5:
-//!   coverages   A A A A . . .     at 0 only A covers, so go to 4;
-//!               . . . B B B .     there B does, so go to 6, a base
+//!   coverages   A A A A . . .     A covers base 0, so go to 4;
+//!               . . . B B B .     B covers base 4, so go to 6, which is free
 //! ```
 //!
 //! The search does not store an occupancy of the space. It stores only the next possible x on the
@@ -132,7 +132,7 @@ impl ScanSearch {
     }
 }
 
-/// Returns true if a box covers a base of a side on one axis.
+/// Returns true if a box covers the base of a side on one axis.
 fn hits(grid: &Grid, axis: usize, held: &Cuboid, side: u16, base: u16) -> bool {
     covered(grid, axis, held, side).into_iter().flatten().any(|span| span.contains(base))
 }

@@ -5,18 +5,19 @@
 //! - `overlapping` (default): the list contains all maximal free submeshes, so nothing is missed.
 //!   The request goes to the lower left corner of the smallest one that fits it.
 //! - `bounded`: a released submesh is joined, in one pass, with each listed submesh that shares
-//!   part of an edge with it. Joins are not joined again. This is cheap, but does not find some
-//!   free submeshes:
+//!   part of an edge with it. Joined submeshes are not joined again. This is cheap, but does not
+//!   find some free submeshes:
 //!
 //! ```text
 //!   3 4     2x2 nodes are released one by one. 1 and 2 join, 1 and 3 join; 4 joins
-//!   1 2     with 2 and with 3, but no join of joins makes 2x2
+//!   1 2     with 2 and with 3, but these pairs are not joined to 2x2
 //! ```
 //!
 //! - `linear`: the list contains all maximal free submeshes in no particular order. The request
 //!   goes to the first one that it fits, at the corner and in the orientation with the most
-//!   contact. Ties go to the earlier orientation, then to lower left, lower right, upper left,
-//!   upper right. This misses nothing, and scores the corners of only one submesh.
+//!   contact. Ties go to the earlier orientation, then to the corners in the order lower left,
+//!   lower right, upper left, upper right. This misses nothing, and scores the corners of only one
+//!   submesh.
 //!
 //! Cost for F entries: a search is O(F), and a grant is O(F^2). A release is O(F^2) with `bounded`;
 //! otherwise, it costs as much as the consensus of [`kymfl`](super::kymfl).
@@ -24,9 +25,9 @@
 //! Source: Liu, Huang, Lombardi & Bhuyan, "A submesh allocation scheme for mesh-connected
 //! multiprocessor systems", ICPP 1995 II; for `linear`, Ababneh, "An efficient free-list submesh
 //! allocation scheme for two-dimensional mesh-connected multicomputers", JSS 79(8), 2006. Neither
-//! was available. Later papers agree that the first one keeps a list of free submeshes at O(F^2),
-//! and the MFA paper says that it misses some. They agree that the second one takes the first
-//! submesh that fits, and in it the part with the most busy neighbors.
+//! paper was available. Later papers agree that the first one keeps a list of free submeshes at
+//! O(F^2), and the MFA paper says that it misses some. They agree that the second one takes the
+//! first submesh that fits, and in it the part with the most busy neighbors.
 //!
 //! Departures: the order of the lists and their joins are our own. `bounded` starts over with the
 //! whole machine when every node is free; otherwise, a job could wait forever on an empty machine.

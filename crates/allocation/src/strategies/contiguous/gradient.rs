@@ -7,7 +7,7 @@
 //!
 //! ```text
 //!   mix 2x2, busy #:    . . . . #     2x2 has places at the columns 0, 1 and 2. A node destroys
-//!                       . . . . .     none in column 4, one in 0 and 3, two in 1 and 2.
+//!                       . . . . .     none in column 4, one in columns 0 and 3, two in 1 and 2.
 //! ```
 //!
 //! The cost of a placement is a sum over the shapes in the mix: the number of jobs with the shape,
@@ -114,7 +114,7 @@ impl BoxRule for Gradient {
         self.weigh(view, shape);
         self.bases.compute_loaded(shape);
         self.work.boxes += u64::from(self.bases.count());
-        // Ties go to the first.
+        // Ties go to the first base.
         let base = self.bases.row_major().min_by_key(|&base| self.costs.of(base))?;
         Some(Scored { score: -self.costs.of(base), at: Cuboid::new(base, shape) })
     }

@@ -2,7 +2,7 @@
 //! of one of them.
 //!
 //! The strategy misses no free placement, because any free box is contained in a maximal one, and
-//! the list has all of those.
+//! the list contains all maximal ones.
 //!
 //! ```text
 //!   . . . #      a 4x3 mesh with two busy nodes has four maximal free boxes:

@@ -14,19 +14,19 @@
 //! with the same number of nodes, such as other Ls, are not tried. An L is granted as two parts,
 //! with the taller one first.
 //!
-//! Cost: one First Fit per shape: at most 6 rectangles, and 8 Ls for each of about 4 values of k
-//! and two orientations.
+//! Cost: one First Fit per shape: at most 6 rectangles, and 8 Ls for each of about 4 values of the
+//! parameter k and two orientations.
 //!
 //! Source: Seo & Kim, "Improving system performance in contiguous processor allocation for
 //! mesh-connected parallel systems", JSS 67(1), 2003, known from the abstract and from the NAS
 //! paper. The NAS paper's formulas for the nucleus define the larger part of the L.
 //!
 //! Departures: the order of Ls and the search by bounding boxes are our own. Tori are not
-//! supported, because an L that closes a ring has one bounding box but as many distinct places as
-//! nodes, and because the paper is about meshes. 3D is not supported, because the paper does not
-//! say along which axis the smaller box joins the larger one, or which Ls of three boxes belong to
-//! the shapes. `connected` finds a place whenever an L of free nodes exists, including in 3D and on
-//! tori.
+//! supported, because an L that closes a ring has only one bounding box but as many places as the
+//! ring has nodes, and because the paper is about meshes. 3D is not supported, because the paper
+//! does not say along which axis the smaller box joins the larger one, or which Ls of three boxes
+//! belong to the shapes. `connected` finds a place whenever an L of free nodes exists, including in
+//! 3D and on tori.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan};

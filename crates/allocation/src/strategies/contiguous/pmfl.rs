@@ -9,7 +9,7 @@
 //! ```text
 //!     . T T .        start with A; join it with each entry at its left
 //!   L L A A R R      face, then all of these with each at its right face,
-//!     B B B .        then below, then above, the boxes so far included
+//!     B B B .        then likewise at its lower and upper faces
 //! ```
 //!
 //! Each face is processed once, so every entry is joined with each grown box once. This takes
@@ -21,10 +21,9 @@
 //!
 //! Source: Ababneh & Bani-Mohammad, "PMFL: an efficient contiguous allocation strategy for mesh
 //! multicomputers", International Journal of Computers and their Applications 29(4), 2022. Only the
-//! names and the claims are known: a faster detection scheme, which is quadratic in F while that of
-//! KYMFL is cubic, and which can be combined with placement policies. The scheme here is our own
-//! and has the claimed property. Support for 3D is also our addition. Tori are rejected, as they
-//! are by KYMFL.
+//! names and the claims are known: a faster detection scheme (quadratic in F, whereas that of KYMFL
+//! is cubic) that can be combined with placement policies. The scheme here is our own and has the
+//! claimed property. Support for 3D is also our addition. Tori are rejected, as they are by KYMFL.
 
 use pavior_kernel::OptionSpec;
 use pavior_mesh::Cuboid;

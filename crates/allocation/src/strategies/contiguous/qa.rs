@@ -57,7 +57,7 @@ struct QuickAllocation {
     coverages: CoverageList,
     /// The length of the covered prefix of each row of bases.
     covered: Vec<u16>,
-    /// The number of coverages entered, and of the rows of each.
+    /// The number of coverages entered, and the number of their rows.
     work: Work,
 }
 

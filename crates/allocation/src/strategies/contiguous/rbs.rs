@@ -10,7 +10,7 @@
 //!   . . . . . .     line of S for a request 2x2: x = x2 + 1, from one row
 //!   . S S b . .     below S (a base there still touches its right side)
 //!   . S S | T T     to its top row. T covers its two lower bases:
-//!   . . . | . .     b is left
+//!   . . . | . .     b remains
 //!   +---------> x
 //! ```
 //!
@@ -25,7 +25,8 @@
 //!
 //! Cost of `plain`: O(B^2) for B busy submeshes. Adding and removing a submesh takes O(B). A single
 //! live segment is possible only in 2D, so 3D is not supported (BL and TBL are the generalization).
-//! A y axis that wraps is not supported either, because a line on it can be cut in two.
+//! A y axis that wraps is not supported either, because the end of the axis could cut a line in
+//! two.
 //!
 //! Source: Chiu & Chen, "An efficient submesh allocation scheme for two-dimensional meshes with
 //! little overhead", IEEE TPDS 10(5), 1999. The loop is a reconstruction from the published

@@ -10,7 +10,7 @@
 //!   ^ . . |. . from one row below S (a base there still
 //!   | . S S|. .  touches S's right side) to its top row;
 //!   | . S S|. .  what other boxes cover is subtracted,
-//!   | . . |. .  what is left are bases.
+//!   | . . |. .  the bases remain.
 //!   +----------> x
 //! ```
 //!
@@ -115,7 +115,7 @@ impl BoxRule for TurningBusyList {
 /// use pavior::{Cuboid, Grid};
 /// let grid = Grid::mesh(&[2, 5, 5])?;
 /// let node = |y, z| Cuboid::node([0, y, z]);
-/// // The left face, without two nodes in general position.
+/// // Two nodes in general position are cut from the left face.
 /// assert_eq!(tbl_most_pieces(&grid, &[node(1, 1), node(3, 3)], [1, 1, 1]), 7);
 /// # Ok::<(), pavior::GridError>(())
 /// ```

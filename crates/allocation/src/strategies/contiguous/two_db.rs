@@ -7,14 +7,14 @@
 //!
 //! ```text
 //!   8x8, request 3x3 -> k = 2:     + - - - + - - - +
-//!   the block 8 is split in four   |  NW   |  NE   |   all four are free lists of size 4;
-//!   blocks of 4, the one in the    + - - - + - - - +   releasing the fourth merges them
+//!   the block 8 is split in four   |  NW   |  NE   |   the other three are now free;
+//!   blocks of 4, the one in the    + - - - + - - - +   when the grant ends, all four merge
 //!   south-west is granted          | grant |  SE   |   into the block of 8 again
 //!                                  + - - - + - - - +
 //! ```
 //!
 //! Cost: O(log n) to find a block, and O(log^2 n) to grant or release an aligned block on a mesh of
-//! side n (one step per level, each in a list). The sources quote O(log sqrt N) and O(N).
+//! side n (one step per level, each on a sorted list). The sources quote O(log sqrt N) and O(N).
 //!
 //! Source: Li & Cheng, "A two-dimensional buddy system for dynamic resource allocation in a
 //! partitionable mesh connected system", JPDC 12, 1991. Departures: k is rounded up. The NAS paper

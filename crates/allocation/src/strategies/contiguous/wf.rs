@@ -3,9 +3,9 @@
 //! The strategy misses no free base for the requested orientation. `turn=all` and `turn=best` work
 //! as in Best Fit, and ties go to the first base in row-major order. There are two readings:
 //!
-//! - `contact` (default): the least contact with busy nodes and borders, which is Best Fit's score
-//!   negated;
-//! - `prism`: inside the largest free box (prism) that can hold the shape.
+//! - `contact` (default): the base with the least contact with busy nodes and borders (Best Fit's
+//!   score, negated);
+//! - `prism`: a base inside the largest free box (prism) that can hold the shape.
 //!
 //! ```text
 //!   contact, request 1x1      prism, request 1x1

@@ -7,7 +7,7 @@
 //!
 //! ```text
 //!   4x4 requested:   # a a a a #     level 0, 4x4: no
-//!                    # a a a a #     level 1, two 2x4: turned they fit, one above the other's gap
+//!                    # a a a a #     level 1, two 2x4, which fit when turned: a and b
 //!                    # # # # # #
 //!                    b b b b # #
 //!                    b b b b # #
@@ -23,9 +23,9 @@
 //! Our choices: the longest side is halved (the first one if several are longest), and an odd side
 //! is divided into ceil and floor. Larger pieces are placed first, each by First Fit. They are
 //! turned if necessary; `turn=none` keeps their orientations. A level is not tried if halving would
-//! give a piece a new side of 1. A bare count gets the most compact box of exactly that many nodes.
-//! Pieces are numbered in the order in which they are placed, with the largest first (with
-//! `order=small`, the largest last). Support for 3D and wraps is our addition.
+//! give a piece a new side of 1. A count without a shape gets the most compact box of exactly that
+//! many nodes. Pieces are numbered in the order in which they are placed, with the largest first
+//! (with `order=small`, the largest last). Support for 3D and wraps is our addition.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Cuboid, Grid, Occupancy, RefusalKey, Request, Scan, Sides, volume};

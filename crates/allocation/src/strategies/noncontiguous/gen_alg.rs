@@ -16,8 +16,8 @@
 //! Cost: O(C B) for C centers and B nodes, free or not, within the distance of the furthest granted
 //! node. With `rule=gen-alg`, C is the number of free nodes. The pairwise sum is computed without
 //! visiting pairs: hops are summed over the axes, and on each axis the number of nodes at each
-//! coordinate is enough. A line takes prefix sums, and a ring a sliding half-turn. Machines have at
-//! most 65,536 nodes.
+//! coordinate is enough. This takes prefix sums on a line, and a sliding half-turn on a ring.
+//! Machines have at most 65,536 nodes.
 //!
 //! Source: Krumke, Marathe, Noltemeier, Radhakrishnan, Ravi & Rosenkrantz, "Compact location
 //! problems", TCS 181(2), 1997; MM: Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips,
@@ -89,7 +89,7 @@ struct GenAlg {
     /// Scratch memory: the nodes nearest to the last center.
     chosen: Vec<NodeId>,
     /// Scratch memory: the number of nodes taken, by axis and by offset from the center. Index 0
-    /// stands for the offset minus the axis's side.
+    /// represents an offset of minus the axis's side.
     counts: [Vec<u32>; 3],
     /// Scratch memory: for each axis and coordinate, true if some free node has that coordinate.
     present: [Vec<bool>; 3],
@@ -190,7 +190,7 @@ impl GenAlg {
         let place = |offset: i32| (n + offset) as usize;
         let counts = &mut self.counts[axis];
         let sum = if self.grid.wraps(axis) && high - low > n / 2 {
-            // These are all offsets in one turn.
+            // These offsets make up one full turn.
             around_ring(&counts[place(-((n - 1) / 2))..=place(n / 2)])
         } else {
             along_line(&counts[place(low)..=place(high)])
@@ -273,8 +273,8 @@ fn along_line(counts: &[u32]) -> u64 {
     sum
 }
 
-/// Does the same as [`along_line`] on a ring, in the shorter direction: nodes up to half the ring
-/// ahead count.
+/// Does the same as [`along_line`] on a ring, in the shorter direction, in which each node counts
+/// those up to half a ring ahead.
 fn around_ring(counts: &[u32]) -> u64 {
     let n = counts.len();
     let half = (n - 1) / 2;
@@ -284,7 +284,7 @@ fn around_ring(counts: &[u32]) -> u64 {
     let (mut sum, mut opposite) = (0, 0);
     for index in 0..n {
         sum += at(index) * reach;
-        // Diametral pairs of an even ring are counted from both ends.
+        // Pairs of opposite nodes on an even ring are counted from both ends.
         if n % 2 == 0 {
             opposite += at(index) * at(index + n / 2) * (n / 2) as u64;
         }

@@ -5,7 +5,7 @@
 //! [`mbs`](super::mbs).
 //!
 //! ```text
-//!   7x3 mesh: starting with single nodes, neighbors are joined along x, y, z, and again.
+//!   7x3 mesh: starting with single nodes, neighbors are joined along x, y, z, x, and so on.
 //!     +---------+-----+---+     The final blocks are given by the binary
 //!     +---------+-----+---+     digits of the sides: 7 = 4 + 2 + 1, 3 = 2 + 1.
 //!     | 4x2     | 2x2 |1x2|     4x2 splits into 2x2 and 2x2, 2x2 into 2x1 and 2x1.
@@ -23,8 +23,8 @@
 //! axis, a node's block doubles in every round until its buddy would be outside the machine, so
 //! blocks are products of dyadic intervals. (A test simulates SST's rounds and compares.) The
 //! request is divided as in MBS with R = 2. SST takes the largest existing volume that does not
-//! exceed the rest, which is the same. Wraps are ignored. The options are those of
-//! [`mbs`](super::mbs).
+//! exceed the remaining count, which has the same result. Wraps are ignored. The options are those
+//! of [`mbs`](super::mbs).
 
 use std::sync::Arc;
 

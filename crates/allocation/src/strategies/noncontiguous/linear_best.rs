@@ -5,7 +5,7 @@
 //!
 //! ```text
 //!   rank     0 1 2 3 4 5 6 7 8 9
-//!   free     . . . # . . # . . .     2 nodes: ranks 4 5, which leaves both runs of three whole
+//!   free     . . . # . . # . . .     2 nodes: ranks 4 5, which leaves both runs of three intact
 //! ```
 //!
 //! `hilbert` is this strategy with `order=hilbert`.

@@ -9,8 +9,8 @@
 //!            a a # a a . # . . .     4 nodes: 0 1 3 4, span 4 (the first of that span)
 //! ```
 //!
-//! Both parts are one rule, because the first run that is long enough is the first window with the
-//! smallest span, n - 1. The code is [`Packing::MinSpan`], which is also the fallback of
+//! Both cases follow one rule, because the first run that is long enough is the first window with
+//! the smallest span, n - 1. The code is [`Packing::MinSpan`], which is also the fallback of
 //! `linear-best` and `mip`.
 //!
 //! Cost: O(N + n log n) for n of N nodes.

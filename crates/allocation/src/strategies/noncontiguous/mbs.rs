@@ -60,8 +60,8 @@ pub(super) const ORDER: OptionSpec = OptionSpec {
     bare: false,
 };
 
-/// Numbers the pieces of a job according to the `order` option. In the input, the largest come
-/// first.
+/// Numbers the pieces of a job according to the `order` option. In the input, the largest pieces
+/// come first.
 #[inline]
 pub(super) fn numbered(parts: Vec<Cuboid>, smallest_first: bool) -> Vec<Cuboid> {
     if smallest_first { turned_round(&parts) } else { parts }

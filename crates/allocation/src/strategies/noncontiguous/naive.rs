@@ -9,7 +9,7 @@
 //! ```
 //!
 //! The rule is the same as that of `paging:0:row-major` and `linear-sorted:row-major`, under the
-//! name in the 1994 paper. The code is
+//! name used in the 1994 paper. The code is
 //! [`LinearOrder`](crate::strategies::shared::linear_order::LinearOrder).
 //!
 //! Cost: O(N/64 + n) for n of N nodes. With `free=fifo` and `free=lifo`, nodes are taken in the

@@ -1,8 +1,8 @@
 //! Paging: divide the machine into pages of 2^k x 2^k nodes, and give a job the first free pages in
 //! some order.
 //!
-//! With k = 0, it misses nothing, because a page is a node. With k >= 1, it succeeds exactly when
-//! the free pages have enough nodes. The strategy misses free nodes in partly busy pages, which
+//! With k = 0, the strategy misses nothing, because a page is a node. With k >= 1, it succeeds
+//! exactly when the free pages have enough nodes. It misses free nodes in partly busy pages, which
 //! result from the internal fragmentation of its own jobs or from failed nodes.
 //!
 //! ```text
@@ -222,7 +222,7 @@ impl Paging {
         self.order = self.order.iter().filter(used).copied().collect();
     }
 
-    /// Puts the strategy into a box, with all pages free.
+    /// Returns the strategy in a `Box`, with all pages free.
     fn boxed(mut self, order: FreeOrder) -> BoxedStrategy {
         self.ready = self.order.iter().map(|&page| self.page(page).volume()).sum();
         if order != FreeOrder::Sorted {

@@ -5,8 +5,8 @@
 //! slice, in chips and in any orientation:
 //!
 //! - All sides are multiples of 4: the slice consists of whole cubes. With `ocs`, any free cubes
-//!   are suitable, wherever they are. The lowest ones are taken, with one part each, in the order
-//!   of the slice's own cubes. With `static`, they must form a box, which is found by First Fit,
+//!   are suitable, wherever they are. The lowest ones are taken, one part per cube, in the order of
+//!   the slice's own cubes. With `static`, they must form a box, which is found by First Fit,
 //!   turned if necessary, and may cross the wraps of the machine.
 //! - All sides are 1, 2 or 4: the slice is an aligned box inside one cube. The fullest cube with
 //!   room for it is chosen, so that whole cubes stay free.
@@ -104,7 +104,7 @@ fn most(request: &Request, _: &Grid, options: &Options) -> u64 {
     }
 }
 
-/// The slice that a request is for.
+/// The requested slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slice {
     /// A box with these sides in one cube. Each side is 1, 2 or 4.
@@ -306,7 +306,7 @@ impl MachineStrategy for Tpu {
     }
 }
 
-// The rest is a second model for the oracle, which is based only on the free chips.
+// The rest of this file is a second model for the oracle, which is based only on the free chips.
 
 /// Returns true if the slice can be formed.
 fn feasible(scene: &Scene<'_>) -> bool {

@@ -52,7 +52,8 @@ pub(crate) enum BaseSearch {
     Plain(PrefixSums),
     /// [`BoxSearch`], either with all its methods, or with just one of them and no cache.
     Engine(Box<BoxSearch>),
-    /// The whole set of bases, for scan orders other than row-major. O(N/64 log(side)) per shape.
+    /// The whole set of bases, for scan orders other than row-major. Takes O(N/64 log(side)) per
+    /// shape.
     Set(BaseSet),
 }
 

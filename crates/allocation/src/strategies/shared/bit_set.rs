@@ -4,7 +4,7 @@
 //!
 //! Cost: O(1) to insert, remove and test a number; O(words passed) to find the next number.
 
-/// Returns the positions of a word's set bits, ascending.
+/// Returns the positions of a word's set bits in ascending order.
 pub(crate) fn ones(mut word: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         (word != 0).then(|| {
@@ -53,7 +53,7 @@ impl BitSet {
         present
     }
 
-    /// Replaces the contents with the numbers of these bits.
+    /// Replaces the contents with the positions of the set bits in these words.
     pub(crate) fn assign(&mut self, words: &[u64]) {
         self.words.copy_from_slice(words);
         self.len = words.iter().map(|word| word.count_ones()).sum();

@@ -1,5 +1,5 @@
-//! The components of the free nodes, which are the maximal sets connected by the machine's links.
-//! NAS and `connected` grow sets within them.
+//! The components of the free nodes: the maximal sets connected by the machine's links. NAS and
+//! `connected` grow sets within them.
 //!
 //! ```text
 //!   row 1:   ===.=====..       runs along x are found word by word; runs of adjacent rows
@@ -89,8 +89,8 @@ impl Components {
         self.root(self.runs.partition_point(|run| run.end <= node.0))
     }
 
-    /// Collects the components of at least `nodes` nodes. Smaller ones come first; ties are in
-    /// row-major order of their roots.
+    /// Collects the components of at least `nodes` nodes. Smaller ones come first; those of equal
+    /// size are in row-major order of their roots.
     pub(crate) fn at_least(&self, nodes: u32, found: &mut Vec<usize>) {
         let stands = |&index: &usize| self.runs[index].parent as usize == index;
         found.clear();

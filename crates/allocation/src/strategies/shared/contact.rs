@@ -1,5 +1,5 @@
-//! The contact of a placement, which is the number of faces of its nodes that touch busy nodes or
-//! the border.
+//! The contact of a placement: the number of faces of its nodes that touch busy nodes or the
+//! border.
 //!
 //! ```text
 //!   . # . .      P touches # above it, and the border on its left:
@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(score("mesh:5", &[], [0, 0, 0], [5, 1, 1]), 2);
     }
 
-    /// Counts by the definition, pair by pair.
+    /// Counts the contact pair by pair, as it is defined.
     fn by_pairs(free: &Occupancy, cuboid: &Cuboid) -> i64 {
         let grid = free.grid();
         let closed = |axis: usize| grid.wraps(axis) && cuboid.sides[axis] == grid.side(axis);

@@ -1,5 +1,5 @@
-//! The search for the free placements with the most or least contact, which is the engine of BF,
-//! WF, ADJ and MFA.
+//! The search for the free placements with the most or least contact. It is the engine of BF, WF,
+//! ADJ and MFA.
 //!
 //! The set of all bases has one bit per base ([`BaseSet`]). A face of a placement touches something
 //! exactly when the next base on that side is not in the set. Therefore, shifts of the set find the

@@ -1,4 +1,4 @@
-//! The coverage of a busy box, which consists of the bases at which a shape would overlap it.
+//! The coverage of a busy box: the bases at which a shape would overlap it.
 //!
 //! ```text
 //!   side s = 3, busy x = 4..5:   . . c c C C . .     s overlaps the box from each base in 2..5
@@ -59,8 +59,8 @@ pub(crate) fn covered(
     if high < n { [span(low, high), None] } else { [span(low, n - 1), span(0, high - n)] }
 }
 
-/// A test of whether a busy box covers any of the given bases on one axis. It is [`covered`] for
-/// many boxes.
+/// A test of whether a busy box covers any of the given bases on one axis. It gives the same
+/// answers as [`covered`], and is meant for many boxes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cover {
     axis: usize,
@@ -79,8 +79,8 @@ impl Cover {
         Cover { axis, low: bases.low, reach, ring }
     }
 
-    /// Returns true if a busy box covers any of the bases. This is so if the box begins on the
-    /// nodes of the placements, or if these begin on the nodes of the box.
+    /// Returns true if a busy box covers any of the bases. This is so if the box begins inside the
+    /// placements, or if they begin inside the box.
     #[inline]
     pub(crate) fn is_by(&self, busy: &Cuboid) -> bool {
         let (start, length) = (u32::from(busy.base[self.axis]), u32::from(busy.sides[self.axis]));

@@ -1,8 +1,7 @@
 //! All boxes of exactly n nodes, with compact ones first. These are the shapes of ASFF, MIP and
 //! NAS.
 //!
-//! Cost: O(sides tried), which are at most those of the grid's x and y axes, plus O(k log k) to
-//! sort k shapes.
+//! Cost: O(sides tried along x and y), plus O(k log k) to sort k shapes.
 
 use std::cmp::Reverse;
 

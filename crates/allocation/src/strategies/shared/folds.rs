@@ -1,4 +1,4 @@
-//! Folded rectangles, which are the six shapes that FlexFold and LSSA derive from a x b.
+//! Folded rectangles: the six shapes that FlexFold and LSSA derive from a x b.
 //!
 //! ```text
 //!   4x2   # # # #     folded   2x4   # #     and   8x1   # # # # # # # #

@@ -1,4 +1,4 @@
-//! A set of free nodes, pages or blocks, which are taken in a defined order.
+//! A set of free nodes, pages or blocks that are taken in a defined order.
 //!
 //! The order is either by number or by time of release. Published strategies keep such lists, and
 //! most papers do not state the order. By number, which is the default, a grant depends only on the
@@ -54,7 +54,7 @@ pub(crate) struct FreeSet {
     returned: Option<ReturnOrder>,
 }
 
-/// A ring of numbers through `n`, which represents its beginning and its end.
+/// A ring of numbers, in which `n` marks the beginning and the end.
 #[derive(Clone, Debug)]
 struct ReturnOrder {
     newest_first: bool,

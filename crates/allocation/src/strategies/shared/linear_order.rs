@@ -71,7 +71,7 @@ pub(crate) enum Packing {
     /// The nodes with the smallest distance from the first to the last. Ties go to the first ones.
     MinSpan,
     /// The first nodes of the shortest run of consecutive free nodes that is long enough. Ties go
-    /// to the first run. If no run is long enough, `MinSpan`.
+    /// to the first run. If no run is long enough, the same as `MinSpan`.
     Best,
 }
 
@@ -135,8 +135,8 @@ impl LinearOrder {
         Some(self.place(first, count))
     }
 
-    /// Returns the work. Boxes are the nodes visited, once to list the free ones and once to choose
-    /// among them. Words are those read to find free nodes.
+    /// Returns the work. `boxes` counts the nodes visited, once to list the free ones and once to
+    /// choose among them. `words` counts the words read to find free nodes.
     pub(crate) fn work(&self) -> Work {
         self.work
     }

@@ -45,14 +45,14 @@ impl MeetingCosts {
         MeetingCosts { grid, placed: [1; 3], cells: Vec::new(), steps: Default::default() }
     }
 
-    /// Starts with the placements of a shape that fits the grid. All of them have cost 0.
+    /// Starts a table for the placements of a shape that fits the grid. All of them have cost 0.
     pub(crate) fn begin(&mut self, placed: Sides) {
         self.placed = placed;
         self.cells.clear();
         self.cells.resize(self.grid.nodes() as usize, 0);
     }
 
-    /// Adds places: the shape of the set at each of its bases.
+    /// Adds a place with this cost at each base of a set, in the shape of the set.
     pub(crate) fn add(&mut self, places: &BaseSet, cost: i64) {
         let mut stride = 1;
         for axis in 0..3 {

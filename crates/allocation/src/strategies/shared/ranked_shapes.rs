@@ -1,4 +1,4 @@
-//! Sorting of shapes by a given rank, which all rules share.
+//! A sort of shapes by a given rank, which all rules share.
 //!
 //! If a sort were compiled separately for each rule, it would be as much code as a strategy. Most
 //! lists of shapes are short, so calling the rank through a pointer costs no more.

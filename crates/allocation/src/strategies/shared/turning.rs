@@ -80,7 +80,7 @@ pub fn turn_over(options: &Options) -> Over {
 }
 
 impl Turn {
-    /// Returns the turning that the `turn` option specifies.
+    /// Returns the orientations that the `turn` option specifies.
     pub fn of(options: &Options) -> Turn {
         match options.get("turn") {
             "none" => Turn::None,

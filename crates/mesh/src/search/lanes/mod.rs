@@ -3,7 +3,7 @@
 //!
 //! The module contains only the operations that the searches use. On every x86-64 processor, each
 //! operation takes one or two instructions, and code that calls it is also compiled for wider
-//! vectors. On other architectures, an operation is a loop over an array. Tests compare both.
+//! vectors. On other architectures, an operation is a loop over an array. Tests compare the two.
 //!
 //! In a mask, a lane is all ones for true and all zeros for false.
 

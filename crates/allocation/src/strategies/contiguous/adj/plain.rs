@@ -142,7 +142,7 @@ impl Adjacency {
 }
 
 /// Returns the number of coordinates on an axis that a side at a base shares with a box, and the
-/// number of its two outer neighbors that are in the box.
+/// number of the side's two outer neighbors that are in the box.
 fn relate(grid: &Grid, axis: usize, held: &Cuboid, at: u16, side: u16) -> (i64, i64) {
     let n = i64::from(grid.side(axis));
     let (low, end) = (i64::from(at), i64::from(at) + i64::from(side));

@@ -39,8 +39,8 @@ pub(crate) fn closed_neighbours(
     neighbours(grid, base, shape).filter(|at| at.is_none_or(|at| !is_base(at))).count() as i64
 }
 
-/// Returns the number of bases connected with a base, including the base itself. This is slow and
-/// obvious, and meant for the oracle.
+/// Returns the number of bases connected with a base, including the base itself. This function is
+/// slow and simple; the oracle uses it.
 pub(crate) fn region(
     grid: &Grid,
     base: Coordinates,

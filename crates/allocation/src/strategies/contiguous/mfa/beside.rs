@@ -108,7 +108,7 @@ pub(super) fn bases_beside(
     })
 }
 
-/// Returns <0,0>, or every corner of the machine in row-major order.
+/// Returns <0,0> or, if `all` is true, every corner of the machine in row-major order.
 pub(super) fn corner_bases(
     grid: &Grid,
     task: Sides,

@@ -1,7 +1,7 @@
 //! The candidates of MFA and their scores.
 //!
-//! Invariant: candidates come submesh by submesh, in grant order, and around each submesh in the
-//! order of the paper. No base is scored twice.
+//! Invariant: candidates are visited submesh by submesh, in grant order, and around each submesh in
+//! the order of the paper. No base is scored twice.
 //!
 //! Cost: O(nodes covered) for the marks, and O(surface) for each candidate that is scored.
 
@@ -14,7 +14,7 @@ use crate::Work;
 use crate::strategies::shared::contact::{contact, most_contact};
 use crate::strategies::shared::coverage::CoverageList;
 
-/// A base that MFA considers, which is a row in the paper's tables.
+/// A base that MFA considers: a row in the paper's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MfaCandidate {
     /// The number of the busy submesh in the busy list, and the side. They are `None` for a corner

@@ -44,7 +44,7 @@
 //! 3. The loop over orientations forgets the best base of the first orientation. The text tries the
 //!    second orientation only if the first one fails, which is implemented here (`turn=best` takes
 //!    the better of the two).
-//! 4. There is one mark instead of a status that is 1 or 2.
+//! 4. Each base has a single mark instead of a status of 1 or 2.
 //!
 //! `printed` keeps defects 2 and 3 and the blind fallback to <0,0>, but never grants overlapping
 //! nodes. Support for tori and 3D is our addition.
@@ -144,7 +144,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     Contiguous::new(grid, options, rule).exact().boxed()
 }
 
-/// The engine of MFA, which makes the choice of the walk without walking. The module's comment
+/// The engine of MFA, which makes the same choice as the walk without walking. The module's comment
 /// explains why the two agree.
 #[derive(Clone)]
 struct Engine {
@@ -193,8 +193,8 @@ impl BoxRule for Engine {
 }
 
 impl Engine {
-    /// Returns the best candidate that the walk visits first. It is around the earliest granted
-    /// submesh that any of them touches, and the first one around that submesh.
+    /// Returns the best candidate that the walk visits first. It is the first one around the
+    /// earliest granted submesh that any of the best candidates touches.
     fn first_met(&self, view: &mut View<'_>, shape: Sides) -> Option<Cuboid> {
         let mut tested = 0;
         let met = view.busy().iter().find_map(|held| {

@@ -1,7 +1,7 @@
 //! The plain search of MFA, which walks around every busy submesh, as in the paper.
 //!
-//! Invariant: the best is the first candidate with the highest index above a threshold. A perfect
-//! index ends the walk.
+//! Invariant: the best candidate is the first one with the highest index above a threshold. A
+//! perfect index ends the walk.
 //!
 //! Cost: that of the candidates. The comment of [`mfa`](super) gives the totals.
 

@@ -2,12 +2,12 @@
 //! that cuts off the fewest nodes.
 //!
 //! A set is represented by 128 bits. Each step adds a neighbor to the set, or excludes it. The
-//! search leaves a branch if the set cannot reach the wanted size, or if it cuts off at least as
+//! search abandons a branch if the set cannot reach the wanted size, or if it cuts off at least as
 //! many nodes as the best set so far.
 //!
 //! ```text
-//!   set o, excluded x:      o o x .        next: the free neighbor with most neighbors o
-//!                           o . . .        bound: nodes that any set with o and no x cuts off
+//!   set o, excluded x:      o o x .        next: the free neighbor with the most neighbors o
+//!                           o . . .        bound: nodes cut off by any set with o and no x
 //! ```
 //!
 //! Invariant: without a limit on steps, no set cuts off fewer nodes than the one that is found.
@@ -35,7 +35,7 @@ pub(super) struct BranchAndBound {
     wanted: u32,
     /// The best set so far, or 0 if none was found.
     found: u128,
-    /// Only a set that cuts off fewer nodes than this is better.
+    /// The limit on nodes cut off: a better set must cut off fewer than this.
     below: u32,
     /// The remaining number of steps for the current start.
     steps_left: u64,
@@ -48,7 +48,7 @@ impl BranchAndBound {
     /// first one found. The nodes of the set are in row-major order. Returns `None` if no set cuts
     /// off fewer than `below`, or if the component has more than 128 nodes.
     ///
-    /// The steps that are taken are subtracted from `steps`. If these run out, the result is the
+    /// The steps that are taken are subtracted from `steps`. If they run out, the result is the
     /// best set found so far.
     pub(super) fn least_cut(
         &mut self,
@@ -107,9 +107,9 @@ impl BranchAndBound {
     /// Returns a lower bound on the number of nodes cut off by a set with all nodes of `set` and
     /// none of `out`. The bound is exact when `set` is complete.
     ///
-    /// Without `set`, the component falls into parts, and one part contains the largest rest. Rests
-    /// in the other parts are cut off. They contain the nodes of `out` in these parts, and all
-    /// nodes of rests for which that one part has no room. The bound is the minimum over all parts.
+    /// Without `set`, the component falls into parts, one of which contains the largest remainder.
+    /// The nodes of `out` in all other parts are cut off, and at least as many nodes as do not fit
+    /// into that one part. The bound is the minimum over all parts.
     fn least_cut_with(&self, set: u128, out: u128) -> u32 {
         let rests = self.all.count_ones() - self.wanted;
         let (mut left, mut least) = (self.all & !set, rests);
@@ -143,7 +143,7 @@ impl BranchAndBound {
     }
 }
 
-/// Returns the set bits, ascending.
+/// Returns the set bits in ascending order.
 fn bits(set: u128) -> impl Iterator<Item = u32> {
     ones(set as u64).chain(ones((set >> 64) as u64).map(|bit| bit + 64))
 }

@@ -1,5 +1,4 @@
-//! Growth of a closed region, which is a set that takes, together with each node, all nodes that it
-//! would cut off.
+//! Growth of a closed region, a set that takes, with each node, all nodes that this node cuts off.
 //!
 //! ```text
 //!   # . . #      the corner c is connected only through d: taking d also takes c,
@@ -7,7 +6,8 @@
 //!   # c # #
 //! ```
 //!
-//! Invariant: the rest of the component is connected, unless a deferred neighbor had to be taken.
+//! Invariant: the remaining nodes of the component are connected, unless a deferred neighbor had to
+//! be taken.
 //!
 //! Cost: O(1) per neighbor that is compared, [`HopSums::add`] per node, and a flood fill per
 //! neighbor.
@@ -17,7 +17,7 @@ use super::flood_fill::FloodFill;
 use super::frontier::Frontier;
 use super::hop_sums::HopSums;
 
-/// The mark of a node that is neither in the set nor was ever next to it.
+/// The mark of a node that is not in the set and was never next to it.
 const REST: u8 = 0;
 /// The mark of a node in the set.
 const TAKEN: u8 = 1;
@@ -43,9 +43,9 @@ impl ClosedRegion {
     /// set's sum of hops exceeds `most`.
     ///
     /// The next node is the neighbor nearest to all nodes in the set. It is taken together with all
-    /// nodes that it cuts off from the largest rest. If these are more than are missing, the
-    /// neighbor is deferred and not tested again: if some of these nodes are taken later, the
-    /// number of missing nodes decreases by as many. If no other neighbor is left, the deferred
+    /// nodes that it cuts off from the largest remaining part. If there are too many of them, the
+    /// neighbor is deferred. It is not tested again: if some of these nodes are taken later, the
+    /// number of missing nodes decreases by as many. If no other neighbor remains, the deferred
     /// neighbor that cuts off the fewest nodes is taken, together with as many of these nodes as
     /// are missing.
     pub(super) fn grow(
@@ -89,8 +89,8 @@ impl ClosedRegion {
         self.frontier.take_nearest(hop_sums, is_rest, |node| node)
     }
 
-    /// Returns the deferred neighbor that cuts off the fewest nodes. There is one, because no other
-    /// node is next to the set.
+    /// Returns the deferred neighbor that cuts off the fewest nodes. There must be one, because the
+    /// set has no other neighbors.
     fn least_passed(&self) -> u32 {
         let in_rest = |(_, node): &&(usize, u32)| self.marks[*node as usize] != TAKEN;
         let least = self.passed.iter().filter(in_rest).min();

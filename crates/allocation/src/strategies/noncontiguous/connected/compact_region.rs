@@ -1,7 +1,7 @@
-//! Growth of a compact region, which is a set that adds one free neighbor at a time.
+//! Growth of a compact region, a set that adds one free neighbor at a time.
 //!
 //! ```text
-//!   . 1 . .      fullest: the neighbor with most neighbors in the set o, here the 2
+//!   . 1 . .      fullest: the neighbor with the most neighbors in the set o, here 2
 //!   1 o 2 .      nearest: the neighbor with the least sum of hops to all nodes of the set
 //!   . o o 1
 //! ```

@@ -1,4 +1,4 @@
-//! The components of the free nodes as graphs, which consist of numbered nodes and their links.
+//! The components of the free nodes as graphs of numbered nodes and their links.
 //!
 //! A graph is built when a query first needs its component. Queries use the same memory.
 //!
@@ -102,8 +102,8 @@ impl ComponentGraph {
         }
     }
 
-    /// Finds the links. Each is found from one of its ends, which is the end with the higher
-    /// coordinate, or the end at 0 for a link that closes a ring.
+    /// Finds the links. Each is found from its end with the higher coordinate, or from its end at 0
+    /// if the link closes a ring.
     fn link(&mut self, grid: &Grid, free: &Occupancy, numbers: &[u32]) {
         self.links.clear();
         self.links.resize(self.nodes.len(), Links::default());

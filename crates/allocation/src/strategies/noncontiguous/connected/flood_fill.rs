@@ -1,18 +1,18 @@
 //! Flood fill from several nodes at the same time. It counts the nodes in a component that a set
-//! cuts off from the largest rest.
+//! cuts off from the largest remaining part.
 //!
 //! ```text
-//!   . . o . .      the set o divides the row into two rests of two nodes. A flood begins at each
+//!   . . o . .      the set o leaves two parts of two nodes each. A flood begins at each
 //!                  neighbor of the set. Floods that meet become one.
 //! ```
 //!
 //! The floods stop when at most one of them can grow. The final size of that flood is the number of
-//! nodes that the others leave. Most floods meet near the set, so they stop soon. Floods that meet
-//! are joined by union-find.
+//! nodes that the other floods leave. Most floods meet near the set, so they stop soon. Floods that
+//! meet are joined by union-find.
 //!
 //! Invariant: `marks` is [`UNREACHED`] everywhere between queries.
 //!
-//! Cost: O(nodes in the set, in all rests except one, and near the set).
+//! Cost: O(nodes in the set, in all remaining parts except one, and near the set).
 
 use super::component::ComponentGraph;
 
@@ -65,7 +65,7 @@ impl Progress {
 }
 
 impl FloodFill {
-    /// Returns the number of nodes in the component that a set cuts off from the largest rest.
+    /// Returns the number of nodes that a set cuts off from the largest remaining part.
     pub(super) fn cut_off(&mut self, component: &ComponentGraph, set: &[u32]) -> u32 {
         let progress = self.flood_around_set(component, set);
         self.finish(set);
@@ -89,8 +89,8 @@ impl FloodFill {
         progress
     }
 
-    /// Finds the nodes of a connected rest that are separated from its main part when `node` is
-    /// taken. `is_in` selects the nodes of the rest.
+    /// Finds the nodes of a connected region that are separated from its main part when `node` is
+    /// taken. `is_in` selects the nodes of the region.
     ///
     /// The main part is the one whose flood ends last or, if the others have more than `most`
     /// nodes, the largest one. Each node in the result is next to `node`, or next to an earlier
@@ -212,7 +212,7 @@ impl FloodFill {
         }
     }
 
-    /// Visits the neighbors of the next reached node, at which its flood grows or meets another.
+    /// Visits the neighbors of the next reached node, where its flood grows or meets another.
     fn grow(
         &mut self,
         component: &ComponentGraph,

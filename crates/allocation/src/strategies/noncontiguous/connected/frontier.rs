@@ -13,9 +13,9 @@ use pavior_mesh::Coordinates;
 
 use super::hop_sums::HopSums;
 
-/// The number of removals after which the neighbors are divided again, approximately.
+/// The approximate number of removals after which the neighbors are divided again.
 const STEPS: u64 = 32;
-/// The number of neighbors up to which they are not divided.
+/// The maximum number of neighbors that are not divided.
 const FEW: usize = 128;
 
 /// The free neighbors of a set.
@@ -68,7 +68,7 @@ impl Frontier {
     /// Divides the nodes again.
     ///
     /// Each node that is taken increases every sum by about the mean distance. The bound exceeds
-    /// the smallest sum by so much that near nodes last for about `STEPS` removals.
+    /// the smallest sum by enough to leave near nodes for about `STEPS` removals.
     fn divide(&mut self, hop_sums: &HopSums, is_listed: impl Fn(u32) -> bool) {
         self.near.append(&mut self.far);
         self.near.retain(|&(node, _)| is_listed(node));

@@ -12,8 +12,8 @@
 //! Invariant: `known` contains the coordinates of all nodes in the set, and the adjacent ones.
 //! Outside it, each sum is the previous one plus one hop per node.
 //!
-//! Cost: O(1) per lookup, and O(sum of the sides of the bounding box) per added node. Rings count
-//! with their whole sides.
+//! Cost: O(1) per lookup, and O(sum of the sides of the bounding box) per added node. On a ring,
+//! the whole side counts.
 
 use std::ops::Range;
 
@@ -33,7 +33,7 @@ pub(crate) struct HopSums {
     counts: Vec<u64>,
 }
 
-/// Sums are changed in chunks. The last chunk may extend beyond the known sums.
+/// The number of sums that are changed together. The last chunk may extend beyond the known sums.
 const CHUNK: usize = 8;
 
 /// The sums along one axis. On a ring, all of them are known.
@@ -43,7 +43,7 @@ struct Axis {
     ring: bool,
     sums: Vec<u64>,
     known: Range<usize>,
-    /// The hops between two coordinates, by their difference, which is from 1 - side to side - 1.
+    /// The number of hops between two coordinates, by their difference, from 1 - side to side - 1.
     hops: Vec<u64>,
 }
 
@@ -61,8 +61,8 @@ impl HopSums {
         hop_sums
     }
 
-    /// Empties the set. Takes O(sum of the sides of the set's bounding box) time. Rings count with
-    /// their whole sides.
+    /// Empties the set. Takes O(sum of the sides of the set's bounding box) time. On a ring, the
+    /// whole side counts.
     pub(crate) fn clear(&mut self) {
         self.axes.iter_mut().for_each(Axis::clear);
         (self.nodes, self.total) = (0, 0);
@@ -91,8 +91,8 @@ impl HopSums {
         self.nodes
     }
 
-    /// Adds a node. Takes O(sum of the sides of the set's bounding box) time. Rings count with
-    /// their whole sides.
+    /// Adds a node. Takes O(sum of the sides of the set's bounding box) time. On a ring, the whole
+    /// side counts.
     pub(crate) fn add(&mut self, point: Coordinates) {
         for (axis, &at) in self.axes[..self.count].iter_mut().zip(&point) {
             axis.learn(usize::from(at), self.nodes);
@@ -176,7 +176,7 @@ impl Axis {
     }
 }
 
-/// Returns the number of hops between coordinates at a distance on an axis.
+/// Returns the number of hops between two coordinates on an axis, given their difference.
 fn hops(grid: &Grid, axis: usize, apart: u64) -> u64 {
     if grid.wraps(axis) { apart.min(u64::from(grid.side(axis)) - apart) } else { apart }
 }

@@ -25,28 +25,29 @@
 //! 3. If every candidate cuts off nodes: sets grown together with all nodes that they would cut
 //!    off, component by component, until one set cuts off nothing. Growth begins at the same nodes.
 //!    It takes the free neighbor with the smallest sum of hops to the set, together with the nodes
-//!    that this neighbor cuts off from the largest rest. A neighbor is deferred if it cuts off more
-//!    nodes than are missing. If no other is left, the one that cuts off the fewest nodes is taken,
-//!    together with as many of these nodes as are missing.
+//!    that this neighbor cuts off from the largest remaining part. A neighbor is deferred if it
+//!    cuts off more nodes than are missing. If no other neighbor remains, the one that cuts off the
+//!    fewest nodes is taken, together with as many of these nodes as are missing.
 //! 4. If these sets also cut off nodes, and the component has at most 128 nodes: all its connected
 //!    sets of n nodes, by branch and bound. The first set found among those that cut off the fewest
-//!    nodes is a candidate. After 2^14 steps, for all components together, it is the best set found
-//!    so far.
+//!    nodes is a candidate. After 2^14 steps for all components together, the candidate is the best
+//!    set found so far.
 //!
 //! The candidate that is granted is the one that cuts off the fewest free nodes from the largest
-//! rest of its component. Ties are resolved by the smallest sum of hops between its nodes; then
-//! boxes come before other sets; then the order is row-major.
+//! remaining part of its component. Ties are resolved by the smallest sum of hops between its
+//! nodes; then boxes come before other sets; then the order is row-major.
 //!
 //! If no component has more than 128 nodes and the steps suffice, no set cuts off fewer nodes than
-//! the granted one. The `connected` test compares with all connected sets, on machines of 12 nodes
-//! and in random states of machines of 30 nodes (17,512 answers). No set would have cut off fewer
-//! nodes. The sums of hops were 0.2 % above the minimum over the sets that cut off no more nodes.
+//! the granted one. The `connected` test compares the result with all connected sets, on machines
+//! of 12 nodes and in random states of machines of 30 nodes (17,512 answers). No set would have cut
+//! off fewer nodes. The sums of hops were 0.2 % above the minimum over the sets that cut off no
+//! more nodes.
 //!
 //! Cost of a refusal: O(N/64) if the state is known, otherwise also O(r log r) for r free runs.
 //!
 //! Cost of a grant:
 //!
-//! - a shape: O(N/64 log(side)), or O(boxes refused before) if it contains one of these;
+//! - a shape: O(N/64 log(side)), or O(boxes refused before) if it contains such a box;
 //! - a component of C nodes that is used: O(C), once per query;
 //! - a candidate: floods from its free neighbors until all but one have met or ended, at most O(C);
 //! - a grown set: O(n (s + f)) for the sides s of its bounding box (whole sides of rings) and f

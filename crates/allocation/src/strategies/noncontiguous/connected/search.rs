@@ -60,7 +60,7 @@ struct Candidate {
     nodes: Vec<u32>,
     /// The box, if the candidate is one.
     at: Option<Cuboid>,
-    /// The number of nodes in the component that the candidate cuts off from the largest rest.
+    /// The number of nodes that the candidate cuts off from the largest remaining part.
     cut: u32,
     /// The sum of hops between the candidate's nodes.
     hops: u64,
@@ -183,7 +183,7 @@ impl ConnectedSearch {
                 let other = seeds.len() + place;
                 [(place, (seed, NextNode::Fullest)), (other, (seed, NextNode::Nearest))]
             };
-            // The seeds come one after another, each with both rules, because a good set bounds
+            // Each seed is used with both rules before the next one, because a good set bounds
             // later ones.
             let starts = seeds.iter().enumerate().flat_map(of_seed);
             for (_, start) in starts.filter(|&(number, _)| number < count) {

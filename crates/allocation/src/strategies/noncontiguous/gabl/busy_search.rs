@@ -1,11 +1,11 @@
-//! The busy list of GABL and its search. It follows right border lines in 2D if the y axis does not
-//! wrap, and right border planes otherwise.
+//! The busy list of GABL and its search. The search follows right border lines in 2D if the y axis
+//! does not wrap, and right border planes otherwise.
 //!
 //! Invariant: [`BusySearch::next`] returns the box that the plain search [`BusySearch::first`]
 //! would find if the proposed boxes were in the list.
 //!
 //! Cost: for B boxes, O(B) to find the next box, or O(nodes next to the bases) if these are few;
-//! O(B^2) with the plain search. Adding or removing a box takes O(log B) and O(its nodes).
+//! O(B^2) with the plain search. Adding or removing a box takes O(log B), plus O(its nodes).
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
 

@@ -98,7 +98,7 @@ impl Engine {
 
 /// Returns true if the plain search for pieces is less work than the engine. The plain search is
 /// O(m^2) per shape for m busy boxes. According to measurements, a set of bases takes as long as 56
-/// of its steps, plus one step for every nine words.
+/// steps of the plain search, plus one step for every nine words.
 pub(super) fn plain_pays(grid: &Grid, busy: &BusySearch) -> bool {
     let boxes = busy.list().boxes().len();
     boxes * boxes <= words(grid).div_ceil(9) + 56

@@ -5,9 +5,9 @@
 //! the shape. The last shape is a single node, which fits.
 //!
 //! ```text
-//!   # a     2x2 for 4 nodes: none is free, so 1x2 (longest side less one): a a.
-//!   b a     Another 1x2, or 2x1: none (here the printed loop never ends).
-//!   # c     So 1x1, twice: b and c.
+//!   # a     4 nodes as 2x2: none is free, so 1x2 (one side is shortened): a a.
+//!   b a     No other 1x2 or 2x1 is free (here, the printed loop never ends),
+//!   # c     so 1x1 twice: b and c.
 //! ```
 //!
 //! The pieces come from one sequence of shapes. The longest side of each shape is one node shorter
@@ -26,9 +26,9 @@
 //! next to the bases) if these are few. In 3D and on tori, a piece costs another O(B), or O(nodes
 //! around it).
 //!
-//! Cost of `plain`: at most a + b + c shapes, and one search of O(B^2) per piece. It follows right
-//! border lines in 2D if y does not wrap, and right border planes otherwise. With `shape=largest`,
-//! up to a * b * c shapes are searched for.
+//! Cost of `plain`: at most a + b + c shapes, and one search of O(B^2) per piece. The search
+//! follows right border lines in 2D if y does not wrap, and right border planes otherwise. With
+//! `shape=largest`, up to a * b * c shapes are searched for.
 //!
 //! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, "An efficient processor allocation
 //! strategy that maintains a high degree of contiguity among processors in 2D mesh connected
@@ -37,8 +37,8 @@
 //! Departures: if no piece of the current size is free, the printed step 7 returns to step 5 with
 //! the same size and never ends (a test shows this). Here, the shape shrinks, which must be the
 //! intention. The paper does not say whether pieces are turned. Here, they are, which gives the
-//! paper's numbers of blocks. Nor does it say which of equal sides shrinks. Support for 3D and tori
-//! is our addition (the paper mentions it as future work).
+//! paper's numbers of blocks. Nor does it say which of two equal sides shrinks. Support for 3D and
+//! tori is our addition (the paper mentions it as future work).
 
 mod busy_search;
 mod engine;
@@ -110,9 +110,9 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 #[derive(Clone)]
 struct Greedy {
     shapes: Shapes,
-    /// The turning of the whole shape.
+    /// The orientations in which the whole shape is tried.
     turn_whole: Turn,
-    /// The turning of pieces.
+    /// The orientations in which pieces are tried.
     turn_pieces: Turn,
     /// True if pieces are the largest free boxes.
     largest: bool,

@@ -1,14 +1,13 @@
 //! The shapes of GABL: the first one in a sequence, and the way in which it shrinks.
 //!
 //! ```text
-//!   3x2  ->  2x2  ->  1x2  ->  1x1      a longest side loses one node each time; of equal
-//!                                       sides, here the first
+//!   3x2  ->  2x2  ->  1x2  ->  1x1      the longest side loses one node each time;
+//!                                       if several are longest, here the first one
 //! ```
 //!
 //! Invariant: the last shape is a single node.
 //!
-//! Cost: O(1) per shape, for O(a + b + c) shapes from a x b x c. A near-cubic box takes O(a + b +
-//! c).
+//! Cost: O(1) per shape, and O(a + b + c) for all shapes from a x b x c, or for a near-cubic box.
 
 use pavior_mesh::{Grid, Sides, volume};
 

@@ -1,4 +1,4 @@
-//! The bases of all shapes in GABL's shrinking sequence, which are found from the single node up.
+//! The bases of all shapes in GABL's shrinking sequence, computed from the single node up.
 //!
 //! Each shape is one node shorter than the previous one along a longest side. A base of the smaller
 //! shape is a base of the larger one if its next neighbor along that axis is also a base.
@@ -17,7 +17,7 @@ use pavior_mesh::{BaseSet, Grid, Occupancy, Sides, ascending, orientations};
 
 use crate::strategies::shared::turning::Turn;
 
-/// The sets of bases, which are scratch memory. A copy starts empty.
+/// The sets of bases. They are scratch memory, so a copy starts empty.
 #[derive(Debug, Default)]
 pub(crate) struct ShrinkingBases {
     /// The shapes, largest first.

@@ -20,11 +20,11 @@
 //!
 //! The engine counts the shells of eight neighboring centers at the same time. It drops centers
 //! that cannot be the cheapest, and stops at a center around which no node is missing. It takes the
-//! nodes row by row from the box of the last shell. Its numbers have 16 bits. If they are not
-//! enough for the number of free nodes, the plain search finds the center.
+//! nodes row by row from the box of the last shell. Its numbers have 16 bits. If that is not enough
+//! for the number of free nodes, the plain search finds the center.
 //!
 //! Cost: O(N) for prefix sums, then O(N r / 8) for r shells per center, or, on a line or ring,
-//! O(log N) per center. `plain` takes O(1) per shell and center, which is O(F r) for F free
+//! O(log N) per center. `plain` takes O(1) per shell and center, in total O(F r) for F free
 //! centers, and visits all free nodes to select those to take.
 //!
 //! Source: Mache, Lo & Windisch, "Minimizing message-passing contention in fragmentation-free
@@ -90,7 +90,7 @@ struct MinimisingContention {
     plain: PlainSearch,
 }
 
-/// The search for the cheapest center that suits the machine.
+/// The search for the cheapest center, which depends on the machine.
 #[derive(Clone)]
 enum Engine {
     /// The search for machines with one axis.

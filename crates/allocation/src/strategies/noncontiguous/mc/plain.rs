@@ -80,7 +80,8 @@ impl PlainSearch {
     }
 }
 
-/// Returns the offer of a center if it costs less than `limit`. Adds the shells to `tested`.
+/// Returns the offer of a center if it costs less than `limit`. Adds the number of shells counted
+/// to `tested`.
 fn offer_below(
     limit: u64,
     sums: &PrefixSums,

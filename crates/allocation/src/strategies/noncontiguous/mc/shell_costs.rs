@@ -2,7 +2,7 @@
 //!
 //! A node in shell j costs j. It is outside exactly j boxes: the center's box, and that box grown
 //! by 1, 2, .. j - 1 shells. Let F(k) be the number of free nodes in the box grown by k shells.
-//! Then n nodes cost
+//! Then the cost of n nodes is
 //!
 //! ```text
 //!   sum over k = 0, 1, .. of max(0, n - F(k))
@@ -197,7 +197,7 @@ impl ShellCosts {
             }
         };
         // The planes before the box come first, if there are any. The second call subtracts them
-        // from those up to its end.
+        // from the planes up to its end.
         if low_z_end_y != low_z_low_y {
             subtract_from(low_z_end_y, low_z_low_y);
         }

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Invariant: the box grown by k shells contains the shells 0 to k, clipped to the grid. A side
-//! that would extend beyond the end of a ring twice is the whole ring.
+//! that would overlap itself on a ring is the whole ring.
 //!
 //! Cost: O(1).
 
@@ -76,7 +76,7 @@ impl Core {
         cuboid
     }
 
-    /// Returns the shell of a node, where 0 stands for the box itself.
+    /// Returns the number of a node's shell. The box itself is shell 0.
     pub(super) fn shell(&self, point: Coordinates) -> u32 {
         let distance = |axis: usize| {
             let (n, side) = (i32::from(self.grid.side(axis)), i32::from(self.sides[axis]));

@@ -1,5 +1,5 @@
-//! Neighbour Allocation Strategy: grant a box, or else another box, an L, or a nucleus with
-//! neighbors around it.
+//! Neighbour Allocation Strategy: grant the requested box, or else another box, an L, or a nucleus
+//! with neighbors around it.
 //!
 //! The strategy tries First Fit for the request, then All-Shapes First Fit, then the L-shapes of
 //! LSSA. If all of them fail, the larger part of an L is placed as a *nucleus* at the first base
@@ -8,9 +8,9 @@
 //!
 //! ```text
 //!   5x3, nucleus 2x6:   o o . . .      n = 15: twelve nodes o of the nucleus, then three
-//!                       o o x # .      neighbors x, each time the free node with most
-//!                       o o # # .      allocated neighbors, the first in row-major order
-//!                       o o x # .      of those
+//!                       o o x # .      neighbors x: each time, the free node with the
+//!                       o o # # .      most allocated neighbors (the first such node
+//!                       o o x # .      in row-major order)
 //!                       o o # # .
 //!                       o o x # .
 //! ```
@@ -30,7 +30,7 @@
 //!
 //! - The printed step 6 runs while size >= allocated, so it takes one node too many, or never ends
 //!   if no neighbor is left. Step 7 tests for free nodes while the failed nucleus still holds some.
-//!   Only one 1x1 nucleus is tried.
+//!   The paper tries only one 1x1 nucleus.
 //! - Nuclei of n nodes or more are omitted, and k = 1, 2, 3 are tried if the printed bound is
 //!   negative (`nuclei.rs`).
 //! - The printed conditions allow only +x and +y neighbors (`neighbours=right-up`), so growth fails

@@ -4,11 +4,12 @@
 //! four-way neighbors, a nucleus reaches every node in its component, so the size of the component
 //! is the answer. With right-up neighbors, a flood fill determines the answer.
 //!
-//! Invariant: `grow` reaches the number by neighbors alone exactly when `reaches` returns true. If
-//! it does not, it continues from the nearest free node.
+//! Invariant: `grow` needs only neighbors to reach the number exactly when `reaches` returns true.
+//! Otherwise, it continues from the nearest free node.
 //!
-//! Cost: O(N/64) and O(r log r) per state with r runs of free nodes. `reaches` takes O(log r)
-//! four-way and O(n) right-up. `grow` takes O(n log n), and O(N) if no neighbor is left.
+//! Cost: O(N/64) and O(r log r) per state with r runs of free nodes. `reaches` takes O(log r) with
+//! four-way and O(n) with right-up neighbors. `grow` takes O(n log n), and O(N) if no neighbor
+//! remains.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy};
 
@@ -114,8 +115,8 @@ impl NeighbourGrowth {
         added
     }
 
-    /// Returns the work. Boxes are the nodes visited one by one, and the runs joined to components.
-    /// Words are those read to find runs.
+    /// Returns the work. `boxes` counts the nodes visited one by one, and the runs joined to
+    /// components. `words` counts the words read to find runs.
     pub(crate) fn work(&self) -> Work {
         self.work
     }

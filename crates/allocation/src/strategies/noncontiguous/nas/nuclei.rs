@@ -17,8 +17,8 @@
 use pavior_mesh::{Grid, Sides, volume};
 
 /// Returns the values of k that make nuclei of a x b, for a >= b >= 2. For even a, they go up to b;
-/// for odd a, up to the printed bound. If that bound is -1, they begin with the -1 of the L-shapes.
-/// If it is less, they are those of the paper's example.
+/// for odd a, up to the printed bound. If that bound is -1, they begin with -1, as for the
+/// L-shapes. If it is less, they are the values in the paper's example.
 fn schedule(a: i32, b: i32) -> impl Iterator<Item = i32> {
     let printed_bound = b - 1 - (a + 1) / 2;
     let (first, last, step) = match (a % 2 == 0, printed_bound) {

@@ -1,8 +1,8 @@
 //! The cables of a machine whose partitions have their own networks.
 //!
-//! Along each line, only rings through part of it compete for a cable, which is the one that closes
-//! the line. The cables between the units of a partition belong to no other partition, and a ring
-//! through the whole line needs no other cable.
+//! Partitions on a line compete only for the cable that closes the line, and only if they are rings
+//! through part of the line. The cables between the units of a partition belong to no other
+//! partition, and a ring through the whole line needs no other cable.
 //!
 //! ```text
 //!   +-a===a---.---.-+     a ring of the two units a goes back through the others
@@ -24,8 +24,8 @@ use crate::{Placement, Work};
 #[derive(Clone, Debug)]
 pub(crate) struct Cables {
     grid: Grid,
-    /// True for each axis on which partitions are closed to rings. This is possible only on axes
-    /// that wrap.
+    /// True for each axis along which partitions are rings. This is possible only on axes that
+    /// wrap.
     torus: [bool; 3],
     /// The number of rings that a line can carry.
     most: u32,
@@ -37,9 +37,9 @@ pub(crate) struct Cables {
 }
 
 impl Cables {
-    /// Creates the cables of a machine, none of which is in use. `torus` gives the axes on which
-    /// partitions are closed to rings. `most` is the number of rings through a part of a line that
-    /// the line can carry.
+    /// Creates the cables of a machine, none of which is in use. `torus` gives the axes along which
+    /// partitions are rings. `most` is the number of rings through a part of a line that the line
+    /// can carry.
     pub(crate) fn new(grid: Grid, torus: [bool; 3], most: u32) -> Cables {
         let lines = |axis: usize| vec![0; (grid.nodes() / u32::from(grid.side(axis))) as usize];
         Cables {

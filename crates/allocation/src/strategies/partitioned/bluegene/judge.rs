@@ -1,5 +1,5 @@
-//! A second model of Blue Gene/L for the oracle. It counts cable by cable, based on the placements
-//! held.
+//! A second model of Blue Gene/L for the oracle. It counts the users of each cable in the
+//! placements that jobs hold.
 //!
 //! The model shares no code with the strategy's own [`cables`](super::cables), so each model can
 //! reveal errors in the other.

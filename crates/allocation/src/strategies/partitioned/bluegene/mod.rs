@@ -12,7 +12,7 @@
 //!   the whole line
 //!     +-a===a---.---.-+   the free pair on the         +-a===a---b===b-+
 //!     |       a       |   right gets no ring, but      | \___/   \___/ |  loops=2: two rings
-//!     +===============+   it could be two jobs of 1    +---------------+  can share a line
+//!     +===============+   it can hold two jobs of 1    +---------------+  can share a line
 //! ```
 //!
 //! Therefore, `plain` is `multi` with one loop. Chains never compete for a cable, because the
@@ -191,11 +191,11 @@ impl BlueGene {
         Some(Cuboid::new(base, shape))
     }
 
-    /// Finds the first one among all possible partitions that leave the largest free box.
+    /// Finds the first partition among those that leave the largest free box.
     fn least_harmful(&mut self, free: &Occupancy) -> Option<Cuboid> {
         self.left.copy_from(free);
-        // The remaining box is never larger than the largest one before. The latter is computed
-        // only when a partition is possible, and the search ends when it is reached.
+        // The remaining box is never larger than the largest one before the grant. The latter is
+        // computed only when a partition is possible, and the search ends when it is reached.
         let mut before = None;
         let mut best: Option<(u32, Cuboid)> = None;
         for &shape in &self.shapes {

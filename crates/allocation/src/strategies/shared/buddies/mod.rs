@@ -9,9 +9,9 @@
 //! ```
 //!
 //! Invariant: the *free* blocks are the maximal ones, which means that all of their nodes are free,
-//! but not all of their parent's. They depend only on the occupancy. Therefore, a box that is not a
-//! block (a failed node, a reservation) splits blocks as far as necessary, and its release merges
-//! them again.
+//! but not all nodes of their parents. They depend only on the occupancy. Therefore, a box that is
+//! not a block (a failed node, a reservation) splits blocks as far as necessary, and its release
+//! merges them again.
 //!
 //! Cost: O(affected blocks) to take a box out or put it back; O(L) to find a block, for L levels.
 
@@ -43,7 +43,7 @@ struct Roots {
     list: Vec<Root>,
     /// The root of each node. The list is empty if there is only one root.
     of: Vec<u32>,
-    /// The levels, which are created when the free blocks are first computed all together.
+    /// The levels, which are created when all free blocks are first computed together.
     levels: OnceLock<Option<BuddyLevels>>,
 }
 

@@ -17,9 +17,9 @@ use rustc_hash::FxHashMap;
 use crate::strategies::shared::busy_list::owners::{Owners, note};
 use crate::{Placement, Work};
 
-/// The length up to which a list is short. In a short list, iterating over the list is faster than
-/// a search by nodes for the boxes around a piece. Repeated searches by nodes for the first box
-/// next to some bases are then also faster than one search for all of them.
+/// The maximum length of a short list. In a short list, iterating over the list is faster than a
+/// search by nodes for the boxes around a piece. Repeated searches by nodes for the first box next
+/// to some bases are then also faster than one search for all of them.
 const SHORT: usize = 256;
 
 /// Allocated boxes, in order of rank, then in grant order.
@@ -216,7 +216,7 @@ impl BusyList {
         Work::of_upkeep(self.upkeep)
     }
 
-    /// Panics unless the boxes are exactly the busy nodes, in order.
+    /// Panics unless the boxes are in order and contain exactly the busy nodes.
     pub(crate) fn validate(&self, free: &Occupancy) {
         let mut busy = Occupancy::all_free(*free.grid());
         for held in &self.boxes {

@@ -29,7 +29,7 @@ impl Owners {
         self.set(part, key + 1);
     }
 
-    /// Records that a box is gone.
+    /// Records that a box has been released.
     pub(crate) fn give(&mut self, part: &Cuboid) {
         self.set(part, 0);
     }

@@ -103,7 +103,7 @@ impl FreeBoxes {
         &mut self.boxes
     }
 
-    /// Removes these nodes from the free ones.
+    /// Removes these nodes from the free nodes.
     pub(crate) fn take(&mut self, taken: &Cuboid) {
         self.nodes -= taken.volume();
         let mut tested = self.boxes.len() as u64;
@@ -126,7 +126,7 @@ impl FreeBoxes {
         self.upkeep += tested;
     }
 
-    /// Adds these nodes to the free ones.
+    /// Adds these nodes to the free nodes.
     pub(crate) fn give(&mut self, given: &Cuboid) {
         let mut tested = self.boxes.len() as u64;
         self.fresh.clear();

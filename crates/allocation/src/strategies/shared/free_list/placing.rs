@@ -5,15 +5,15 @@
 //! tried. The policies choose among these placements:
 //!
 //! - `fragmentation`: the placement that loses the least potential. A placement cuts every entry M
-//!   that it overlaps, and the value of M afterwards is the largest slab that stays whole. The cost
-//!   is the sum of |M| - |largest slab of M left| over these entries. Ties are resolved by fewer
-//!   overlapped entries, then more contact, then scan order, then the earlier orientation.
+//!   that it overlaps, and the value of M is then the size of its largest remaining slab. The cost
+//!   is the sum of |M| - |largest remaining slab of M| over these entries. Ties are resolved by
+//!   fewer overlapped entries, then more contact, then scan order, then the earlier orientation.
 //! - `contact`: the placement with the highest contact score. Ties are resolved by scan order, then
 //!   by the earlier orientation.
 //! - `first`: the lowest corner of the first entry that fits, in the first orientation that does.
 //! - `smallest`: like `first`, but for the smallest entry that fits. Ties go to the earlier entry
 //!   in the list.
-//! - the first entry (not an option): the corner of the first entry that fits with the most
+//! - the first entry (not an option): in the first entry that fits, the corner with the most
 //!   contact. Ties are resolved by the earlier orientation, then by the lower corner.
 
 use std::cmp::Reverse;

@@ -1,5 +1,5 @@
-//! The strategies that keep a list of all maximal free boxes, which are KYMFL and PMFL. They differ
-//! in how a release updates the list.
+//! The strategies that keep a list of all maximal free boxes, KYMFL and PMFL. They differ in how a
+//! release updates the list.
 
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request};
@@ -13,7 +13,7 @@ use crate::{Placement, Strategy, Work};
 
 /// A rule for how a release updates the list.
 pub(crate) trait ReleaseRule: Clone + Send + Sync + 'static {
-    /// Adds these nodes to the free ones.
+    /// Adds these nodes to the free nodes.
     fn give(&mut self, list: &mut FreeBoxes, given: &Cuboid);
 
     /// Returns the number of comparisons between entries in addition to those that the list counts.

@@ -11,11 +11,11 @@
 //! ```
 //!
 //! The parts are `a/2 x (b+k)` next to `a/2 x (b-k)` for even a, and `m x (b+n)` next to
-//! `n x (b-m)` for odd a. In both cases, they have a b nodes. k = b gives a fold, and k = 0 gives
-//! the rectangle or its rotation.
+//! `n x (b-m)` for odd a. Together, they have a * b nodes in both cases. `k = b` gives a fold, and
+//! `k = 0` gives the rectangle or its rotation.
 //!
-//! Source: the nucleus formulas of the NAS paper, whose brackets are lost in print. Ceiling, floor,
-//! ceiling is the only choice that preserves the area.
+//! Source: the nucleus formulas of the NAS paper, whose rounding brackets are missing in print.
+//! Ceiling, floor, ceiling is the only combination that preserves the area.
 
 mod plain;
 pub(crate) mod search;
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn further_values_of_the_special_case_are_no_ls() {
-        // NAS continues up to k < 4 here. 0 is the rotation, and for greater k a height is
+        // NAS continues up to k < 4 here. k = 0 gives the rotation. For greater k, a height is
         // negative.
         for k in 0..4 {
             assert_eq!(cut(5, 3, k), None);

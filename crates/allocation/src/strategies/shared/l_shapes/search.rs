@@ -28,7 +28,7 @@ pub(crate) enum LShapeSearch {
 pub(crate) struct PartSets {
     grid: Grid,
     sets: Vec<BaseSet>,
-    /// For each set, the part, and true if it has bases.
+    /// For each set, its part, and true if the part has bases.
     known: Vec<([u16; 2], bool)>,
 }
 

@@ -2,7 +2,7 @@
 //! lists use it as well.
 //!
 //! Invariant: `low..=high` is the highest clear segment of a line between the boxes visited so far.
-//! Boxes come in order of their top rows, highest first, so the segment only shrinks.
+//! Boxes are visited in order of their top rows, highest first, so the segment only shrinks.
 //!
 //! Cost: O(B) per line, O(B^2) in total for B boxes.
 
@@ -42,7 +42,7 @@ impl RightBorders {
             if low > region.high {
                 break;
             }
-            // The rest above this box is the highest clear segment.
+            // The part above this box is the highest clear segment.
             if region.high < high {
                 low = region.high + 1;
                 break;

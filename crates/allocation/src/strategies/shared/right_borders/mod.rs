@@ -1,4 +1,4 @@
-//! Bases on the right borders of busy boxes, which are the searches of RBS, BL, TBL and GABL.
+//! Searches for bases on the right borders of busy boxes, for RBS, BL, TBL and GABL.
 //!
 //! A free placement can be moved left until it is on the left face of the machine, or touches the
 //! right side of a busy box. Therefore, the bases on these borders are sufficient:

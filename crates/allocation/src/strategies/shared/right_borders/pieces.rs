@@ -10,7 +10,7 @@
 //!
 //! Invariant: the pieces of a plane do not overlap.
 //!
-//! Cost: O(1) to cut a piece, and O(rows in the rest) to find the part that has a base.
+//! Cost: O(1) to cut a piece, and O(rows in the slabs) to find the part that has a base.
 
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, Sides};
 
@@ -53,7 +53,7 @@ impl Pieces {
     }
 }
 
-/// Returns the x of a box's right border, if a base can have it.
+/// Returns the x of a box's right border, if a base can be there.
 pub(super) fn right_border(grid: &Grid, held: &Cuboid, side: u16) -> Option<u16> {
     let (n, starts) = (grid.side(0), grid.starts(0, side));
     let right = u32::from(held.base[0]) + u32::from(held.sides[0]);
@@ -151,7 +151,7 @@ pub(super) fn covers_some(tests: &[Cover; 3], held: &Cuboid) -> bool {
     tests.iter().all(|cover| cover.is_by(held))
 }
 
-/// Writes the pieces without a region to `rest`. There are up to four slabs for each piece, in the
+/// Writes the pieces minus a region to `rest`. There are up to four slabs for each piece, in the
 /// order shown in the module's comment. The first of them determines which base is found.
 pub(super) fn subtract(pieces: &[Piece], region: Piece, rest: &mut Vec<Piece>) {
     rest.clear();

@@ -2,7 +2,7 @@
 //! that the plain search in [`planes_plain`](super::planes_plain) would find.
 //!
 //! The plain search subtracts every busy box from a plane. The engine keeps one piece, which is the
-//! first one that has a base. It is done when the lowest corner of the piece is a base.
+//! first one that has a base. The search ends when the lowest corner of the piece is a base.
 //!
 //! Invariant: the result is the base that the plain search would find. Pieces without a base vanish
 //! before that search ends, and no busy box covers a base.
@@ -66,7 +66,7 @@ pub(crate) struct BorderPlanes {
     grid: Grid,
     /// The progress of the current search through the boxes.
     walk: BorderWalk,
-    /// The rest of a piece after a subtraction.
+    /// The slabs that remain of a piece after a subtraction.
     rest: Vec<Piece>,
     /// The keys of the boxes around a piece.
     around: Vec<u64>,

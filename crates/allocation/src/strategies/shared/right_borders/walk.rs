@@ -148,7 +148,8 @@ impl BorderWalk {
         while let Some(&key) = self.keys.get(self.keys_passed) {
             let index = list.place_of(key);
             if index >= *passed {
-                // The key stays in place. When the box has been passed, its index is too low.
+                // The key stays in the list. After the box has been passed, its index is below
+                // `passed`.
                 *passed = index;
                 return Some(Stop { index, x: self.right_of(&list.boxes()[index]) as u16 });
             }
