@@ -1,11 +1,14 @@
-//! The connection to the API server, and errors for users.
+//! The connection to the API server, errors for users, the clock and the log.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use pavior::text::shown;
+use serde_json::Value;
+
 /// The time limit for establishing a connection.
-const CONNECT: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// The time before a connection (including a watch) is closed if no data arrives.
-const READ: Duration = Duration::from_secs(25);
+const READ_TIMEOUT: Duration = Duration::from_secs(25);
 
 /// An error that ends the daemon or a command.
 #[derive(Debug, thiserror::Error)]
@@ -56,20 +59,28 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, KubeError> {
 
 /// Connects to the cluster given by the kubeconfig or the pod's service account.
 pub(crate) async fn connect() -> Result<kube::Client, KubeError> {
-    let unreachable = |error: &dyn std::fmt::Display| {
-        KubeError::Unreachable(pavior::text::shown(&error.to_string()).to_string())
-    };
     let mut config = kube::Config::infer().await.map_err(|_| {
         let why = "neither KUBECONFIG, ~/.kube/config nor a pod's service account can be read";
         KubeError::Unreachable(why.to_string())
     })?;
-    config.connect_timeout = Some(CONNECT);
-    config.read_timeout = Some(READ);
-    kube::Client::try_from(config).map_err(|error| unreachable(&error))
+    config.connect_timeout = Some(CONNECT_TIMEOUT);
+    config.read_timeout = Some(READ_TIMEOUT);
+    kube::Client::try_from(config)
+        .map_err(|error| KubeError::Unreachable(shown(&error.to_string()).to_string()))
 }
 
 /// Returns the time in seconds since 1970.
 pub(crate) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs() as i64)
+}
+
+/// Converts a time of the API server, which is signed, to the type of times in other crates.
+pub(crate) fn unsigned(seconds: i64) -> u64 {
+    seconds.max(0) as u64
+}
+
+/// Writes a log line with the current time.
+pub(crate) fn log(level: &str, event: &str, more: Value) {
+    pavior::json::log(unsigned(now()), level, event, more);
 }

@@ -262,7 +262,7 @@ fn entry(index: &Index<'_>, job: &Job, waiting: Option<&Waiting>, forecasts: &[F
         _ if job.is_finished() => JobState::Over,
         (Some(_), _) if bound as u32 >= job.remaining() => JobState::Runs,
         (Some(_), _) => JobState::Placed,
-        (None, Some(waiting)) if waiting.is_stuck() => JobState::Never,
+        (None, Some(waiting)) if waiting.is_blocked() => JobState::Never,
         (None, Some(_)) => JobState::Waits,
         _ if job.is_suspended() => JobState::Suspended,
         _ => JobState::New,
@@ -281,7 +281,7 @@ fn entry(index: &Index<'_>, job: &Job, waiting: Option<&Waiting>, forecasts: &[F
         at: placement.map(|placement| placement.spec.at.clone()),
         why: reason.map(|waiting| waiting.why.clone()),
         kueue: None,
-        starts: reason.and_then(|waiting| waiting.starts),
+        starts: reason.and_then(|waiting| waiting.starts_at),
         range: start.map(|start| {
             let seconds = |time: Time| time.0 / TimeUnit::SECOND.ticks;
             [start.earliest, start.median, start.latest].map(|time| time.map(seconds))

@@ -29,13 +29,13 @@ pub(crate) struct Bounds {
 }
 
 /// The limits for every command.
-pub(crate) const BOUNDS: Bounds = Bounds { time: Duration::from_mins(1), output: 256 << 20 };
+pub(crate) const CALL_BOUNDS: Bounds = Bounds { time: Duration::from_mins(1), output: 256 << 20 };
 
 /// The maximum number of bytes read from a command's standard error; the rest is discarded.
-const COMPLAINTS: u64 = 256 << 10;
+const MAX_STDERR: u64 = 256 << 10;
 
 /// Prefixes of environment variables that change the output of Slurm's commands.
-const CHANGERS: &[&str] = &[
+const OUTPUT_VARIABLES: &[&str] = &[
     "SQUEUE_",
     "SINFO_",
     "SACCT_",
@@ -47,7 +47,7 @@ const CHANGERS: &[&str] = &[
 ];
 
 /// Environment variables from the service manager that are meant only for this process.
-const OWN: &[&str] = &["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC"];
+const MANAGER_VARIABLES: &[&str] = &["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC"];
 
 /// A read-only command. No arguments can make it change anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +95,7 @@ pub(crate) struct Operator {
 impl Operator {
     /// Creates an operator, for the placing daemon and for `uninstall`.
     pub(crate) fn new() -> Operator {
-        Operator { bounds: BOUNDS }
+        Operator { bounds: CALL_BOUNDS }
     }
 
     /// Runs one `scontrol`, with changes on its standard input. Slurm may reject some of them.
@@ -148,7 +148,7 @@ pub(crate) struct Output {
 
 /// Runs a question, which must succeed, and returns the output.
 pub(crate) fn capture(question: Question, arguments: &[&str]) -> Result<String, SlurmError> {
-    Call { question, arguments, environment: &[] }.answer(BOUNDS)
+    Call { question, arguments, environment: &[] }.answer(CALL_BOUNDS)
 }
 
 impl<'a> Call<'a> {
@@ -177,12 +177,12 @@ impl<'a> Process<'a> {
     /// Runs the command, which must succeed. Invalid UTF-8 in its output is replaced.
     fn answer(self, bounds: Bounds) -> Result<String, SlurmError> {
         let command = self.program;
-        let said = self.run(bounds)?;
-        if said.status.success() {
-            return Ok(String::from_utf8(said.stdout)
-                .unwrap_or_else(|bad| String::from_utf8_lossy(bad.as_bytes()).into_owned()));
+        let output = self.run(bounds)?;
+        if output.status.success() {
+            return Ok(String::from_utf8(output.stdout)
+                .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()));
         }
-        let message = shown_bytes(said.stderr.trim_ascii());
+        let message = shown_bytes(output.stderr.trim_ascii());
         Err(SlurmError::Failed { command, message })
     }
 
@@ -198,7 +198,7 @@ impl<'a> Process<'a> {
             std::thread::spawn(move || input.write_all(text.as_bytes()));
         }
         let stdout = child.stdout.take().map(|output| read(output, bounds.output + 1, false));
-        let stderr = child.stderr.take().map(|output| read(output, COMPLAINTS, true));
+        let stderr = child.stderr.take().map(|output| read(output, MAX_STDERR, true));
         let outcome = (|| {
             let stdout = whole(stdout, until).ok_or(Fault::Late)?;
             if stdout.len() as u64 > bounds.output {
@@ -220,7 +220,7 @@ impl<'a> Process<'a> {
     fn command(&self) -> Command {
         let mut command = Command::new(self.program);
         for (name, _) in std::env::vars_os() {
-            let others = || CHANGERS.iter().chain(OWN);
+            let others = || OUTPUT_VARIABLES.iter().chain(MANAGER_VARIABLES);
             let changes = |text: &str| others().any(|start| text.starts_with(start));
             if name.to_str().is_some_and(changes) {
                 command.env_remove(name);

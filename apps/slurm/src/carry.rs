@@ -11,19 +11,19 @@ use crate::SlurmError;
 use crate::calls::Operator;
 use crate::config::NoteField;
 use crate::names::hosts;
-use crate::plan::change::{Change, Priority, TOP};
+use crate::plan::change::{Change, Priority, TOP_PRIORITY};
 
 pub(crate) mod lock;
 
 /// The one-word note for a job whose gate is closed.
-const WAITS: &str = "pavior:waits";
+const CLOSED_NOTE: &str = "pavior:waits";
 
 /// The maximum number of rejected changes to return.
-const MOST: usize = 64;
+const MAX_OBJECTIONS: usize = 64;
 
 /// The maximum number of bytes in a line on the standard input of `scontrol`, including the line
 /// break.
-const LONGEST_LINE: usize = 4095;
+const MAX_LINE: usize = 4095;
 
 impl Change {
     /// Returns the lines for `scontrol`.
@@ -33,14 +33,16 @@ impl Change {
                 let nodes = hosts::compress(nodes);
                 let told = tell.field().map(|field| format!(" {field}={}", comment.word()));
                 format!(
-                    "update JobId={job} ReqNodeList={nodes} Licenses={licences} Priority={TOP}{}\n",
+                    "update JobId={job} ReqNodeList={nodes} Licenses={licences} \
+                     Priority={TOP_PRIORITY}{}\n",
                     told.unwrap_or_default()
                 )
             }
             Change::Close { job, licences, wait_s, priority } => {
                 let start = wait_s.map_or(String::new(), |wait| format!(" StartTime=now+{wait}"));
                 // The box in the previous note no longer belongs to the job.
-                let told = tell.field().map_or(String::new(), |field| format!(" {field}={WAITS}"));
+                let told =
+                    tell.field().map_or(String::new(), |field| format!(" {field}={CLOSED_NOTE}"));
                 let update =
                     format!("update JobId={job} ReqNodeList= Licenses={licences}{start}{told}");
                 match priority {
@@ -72,7 +74,7 @@ impl Change {
             }
             Change::Open { .. } => {
                 let line = self.lines(tell);
-                let is_long = line.len() > LONGEST_LINE;
+                let is_long = line.len() > MAX_LINE;
                 is_long.then(|| line.split_whitespace().map(Into::into).collect())
             }
             Change::Close { .. } | Change::Strip { .. } | Change::Requeue { .. } => None,
@@ -101,7 +103,7 @@ pub(crate) fn carry_out(
     }
     let complaints = String::from_utf8_lossy(&complaints);
     let lines = complaints.lines().filter(|line| !line.trim().is_empty());
-    Ok(lines.take(MOST).map(|line| shown(line).to_string()).collect())
+    Ok(lines.take(MAX_OBJECTIONS).map(|line| shown(line).to_string()).collect())
 }
 
 #[cfg(test)]
@@ -152,7 +154,7 @@ mod tests {
         let change = opening("compute-no", 1);
         let line = change.lines(NoteField::AdminComment);
         let begin = "update JobId=7 ReqNodeList=compute-no[000-149] Licenses= Priority=4294967290 ";
-        assert!(line.starts_with(begin) && line.len() < LONGEST_LINE, "{line}");
+        assert!(line.starts_with(begin) && line.len() < MAX_LINE, "{line}");
         assert_eq!(change.arguments(NoteField::AdminComment), None);
         let arguments = opening("a-longer-name-of-nodes", 2).arguments(NoteField::Extra).unwrap();
         assert_eq!(arguments[..2], ["update", "JobId=7"]);

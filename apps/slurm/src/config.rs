@@ -120,7 +120,7 @@ pub(crate) enum Order {
 }
 
 /// The maximum size of the file in bytes, so that an endless file is not read forever.
-const LONGEST: u64 = 16 << 20;
+const MAX_FILE: u64 = 16 << 20;
 
 impl Config {
     /// Reads a file.
@@ -132,10 +132,10 @@ impl Config {
             |reason: String| SlurmError::Config(message(&format!("{}: {reason}", path.display())));
         let mut text = String::new();
         let file = std::fs::File::open(path).map_err(|found| error(found.to_string()))?;
-        let read = file.take(LONGEST + 1).read_to_string(&mut text);
+        let read = file.take(MAX_FILE + 1).read_to_string(&mut text);
         read.map_err(|found| error(found.to_string()))?;
-        if text.len() as u64 > LONGEST {
-            return Err(error(format!("longer than {} MiB", LONGEST >> 20)));
+        if text.len() as u64 > MAX_FILE {
+            return Err(error(format!("longer than {} MiB", MAX_FILE >> 20)));
         }
         Config::parse(&text).map_err(error)
     }
@@ -214,12 +214,12 @@ impl Config {
 }
 
 /// The maximum number of shapes for which a cycle counts slots.
-const SHAPES: usize = 16;
+const MAX_SLOTS: usize = 16;
 
 /// Parses the shapes for which slots are counted.
 fn slots(written: &[String], grid: &Grid) -> Result<Vec<Sides>, String> {
-    if written.len() > SHAPES {
-        return Err(format!("slots: at most {SHAPES} shapes"));
+    if written.len() > MAX_SLOTS {
+        return Err(format!("slots: at most {MAX_SLOTS} shapes"));
     }
     let one = |text: &String| {
         let sides = read_sides(text).filter(|_| text.split('x').count() == grid.axes());

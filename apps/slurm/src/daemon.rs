@@ -43,15 +43,15 @@ pub struct DaemonOptions {
 }
 
 /// The remaining time below which the reservation is renewed, in seconds.
-const RENEW: u64 = 30 * 86_400;
+const MIN_REMAINING_S: u64 = 30 * 86_400;
 /// The time between two checks of the gate, and between two checks while the gate is faulty, in
 /// seconds.
-const LOOK: u64 = 3600;
-const LOOK_AGAIN: u64 = 60;
+const GATE_CHECK_S: u64 = 3600;
+const GATE_RECHECK_S: u64 = 60;
 /// The time between two reads of the site's configuration, in seconds.
-const SITE_LOOK: u64 = 60;
+const SITE_READ_S: u64 = 60;
 /// The additional time before the next read if slurmdbd does not answer, in seconds.
-const SITE_AGAIN: u64 = 240;
+const SITE_DELAY_S: u64 = 240;
 
 /// Places jobs until SIGTERM or SIGINT. On SIGHUP, reloads the configuration from `path`.
 ///
@@ -75,11 +75,11 @@ pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), Sl
         metrics,
         newest: Newest::default(),
         site: Site::default(),
-        site_looked: 0,
+        site_read_at: 0,
         reader: Reader::default(),
         ungated: Vec::new(),
-        fit: false,
-        look_at: 0,
+        is_fit: false,
+        gate_check_at: 0,
         troubles: Troubles::default(),
         manager: Manager::default(),
     };
@@ -87,14 +87,14 @@ pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), Sl
     let once = options.once || options.dry_run;
     Manager::ready();
     loop {
-        let acts = daemon.is_its_turn();
-        let outcome = if acts {
+        let is_active = daemon.is_its_turn();
+        let outcome = if is_active {
             daemon.cycle()
         } else {
             daemon.manager.alive("on standby: another daemon has the lock".into());
             Ok(())
         };
-        if once && !acts {
+        if once && !is_active {
             let reason = "another daemon has the lock and is active";
             return Err(SlurmError::Config(reason.into()));
         }
@@ -121,14 +121,14 @@ struct Daemon {
     /// The most recently submitted job in the cycles so far.
     newest: Newest,
     site: Site,
-    site_looked: u64,
+    site_read_at: u64,
     reader: Reader,
     /// The partitions that have nodes of the machine but no gate, as last reported.
     ungated: Vec<String>,
     /// True after the startup checks have passed.
-    fit: bool,
+    is_fit: bool,
     /// The time of the next gate check.
-    look_at: u64,
+    gate_check_at: u64,
     troubles: Troubles,
     manager: Manager,
 }
@@ -155,7 +155,7 @@ impl Daemon {
         }
         (self.shaper, self.config) = (shaper(&config.grid), config);
         // The names of the gate and the reservation may have changed.
-        (self.site_looked, self.look_at) = (0, 0);
+        (self.site_read_at, self.gate_check_at) = (0, 0);
         self.log_machine("configuration read again");
     }
 
@@ -163,16 +163,16 @@ impl Daemon {
     /// nothing.
     fn is_its_turn(&mut self) -> bool {
         let lock = self.config.lock.as_ref().filter(|_| self.operator.is_some());
-        let taken = self.lock.take(lock);
-        let line = match &taken {
+        let has_lock = self.lock.take(lock);
+        let line = match &has_lock {
             Ok(true) => None,
             Ok(false) => Some(("info", "on standby: another daemon has the lock", json!({}))),
             Err(error) => Some(("error", "the lock", json!({ "error": error.to_string() }))),
         };
         self.troubles.log(Trouble::Lock, line);
-        let acts = taken.unwrap_or(false);
-        self.metrics.active.set(i64::from(acts));
-        acts
+        let is_active = has_lock.unwrap_or(false);
+        self.metrics.active.set(i64::from(is_active));
+        is_active
     }
 
     fn cycle(&mut self) -> Result<(), SlurmError> {
@@ -216,19 +216,19 @@ impl Daemon {
     /// Runs a cycle and returns a one-line summary of the state.
     fn look_and_change(&mut self) -> Result<String, SlurmError> {
         let time = now();
-        if !self.fit {
+        if !self.is_fit {
             start::look(&self.config, self.operator.is_some())?;
         }
         let ledger = Ledger::read_after(&self.config, self.newest)?;
-        if !self.fit {
+        if !self.is_fit {
             for fault in start::names(&self.config, &ledger)? {
                 let more = json!({ "error": fault });
                 log(time, "warn", "the configuration differs from Slurm", more);
             }
-            self.fit = true;
+            self.is_fit = true;
         }
         self.keep_reservation(&ledger, time)?;
-        if time >= self.look_at {
+        if time >= self.gate_check_at {
             self.look_at_gate(time);
         }
         self.look_at_site(ledger.newest() > self.newest, time)?;
@@ -268,15 +268,15 @@ impl Daemon {
     /// Reads the site's configuration again if this is due or if there is a new job.
     fn look_at_site(&mut self, is_newer: bool, time: u64) -> Result<(), SlurmError> {
         let is_newer = is_newer && self.site.unknown.is_none();
-        if !is_newer && time < self.site_looked + SITE_LOOK {
+        if !is_newer && time < self.site_read_at + SITE_READ_S {
             return Ok(());
         }
         self.site = Site::read(Some(&self.site))?;
         self.reader.forget();
-        self.site_looked = time;
+        self.site_read_at = time;
         if let Some(error) = &self.site.unknown {
             // If slurmdbd is unavailable, each read may wait for seconds.
-            self.site_looked = time + SITE_AGAIN;
+            self.site_read_at = time + SITE_DELAY_S;
             log(time, "warn", "QOS cannot be read", json!({ "error": error }));
         }
         let ungated = self.site.ungated(&self.config);
@@ -315,7 +315,7 @@ impl Daemon {
             Err(error) => Some(error.to_string()),
         };
         self.metrics.gate.set(i64::from(fault.is_none()));
-        self.look_at = time + if fault.is_none() { LOOK } else { LOOK_AGAIN };
+        self.gate_check_at = time + if fault.is_none() { GATE_CHECK_S } else { GATE_RECHECK_S };
         let line = fault.map(|error| ("warn", "the gate has a fault", json!({ "error": error })));
         self.troubles.log(Trouble::Gate, line);
     }
@@ -325,7 +325,7 @@ impl Daemon {
     fn keep_reservation(&self, ledger: &Ledger, time: u64) -> Result<(), SlurmError> {
         let licence = &self.config.licence;
         let mut kept = ledger.reservations.iter().filter(|other| other.keeps(licence));
-        if kept.any(|reservation| reservation.end > time + RENEW) {
+        if kept.any(|reservation| reservation.end > time + MIN_REMAINING_S) {
             return Ok(());
         }
         let licences = format!("Licenses={licence}:1");
@@ -358,18 +358,18 @@ impl Daemon {
 
 /// Describes a change for the log.
 fn log_fields(change: &Change, dry_run: bool) -> serde_json::Value {
-    let mut told = json!({ "job": change.job().to_string() });
+    let mut fields = json!({ "job": change.job().to_string() });
     match change {
         Change::Open { nodes, .. } => {
             let nodes: Vec<&str> = nodes.iter().map(NodeName::as_str).collect();
-            told["nodes"] = json!(nodes);
+            fields["nodes"] = json!(nodes);
         }
-        Change::Close { wait_s, .. } => told["wait_s"] = json!(wait_s),
-        Change::Comment { comment, .. } => told["comment"] = json!(comment.as_str()),
+        Change::Close { wait_s, .. } => fields["wait_s"] = json!(wait_s),
+        Change::Comment { comment, .. } => fields["comment"] = json!(comment.as_str()),
         Change::Requeue { .. } | Change::Strip { .. } => {}
     }
     if dry_run {
-        told["dry_run"] = json!(true);
+        fields["dry_run"] = json!(true);
     }
-    told
+    fields
 }

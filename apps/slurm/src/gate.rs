@@ -18,11 +18,11 @@ const MODULE: &str = include_str!("gate/pavior.lua");
 const JOB_SUBMIT: &str = include_str!("gate/job_submit.lua");
 
 /// The placeholder for the checksum while the checksum is computed.
-const PLACE: &str = "@CHECKSUM@";
+const PLACEHOLDER: &str = "@CHECKSUM@";
 /// The beginning of a job_submit.lua written by the first versions, which had no modules.
 pub(crate) const OLDER: &str = "-- Written by `pavior slurm install` for ";
 /// A script that accepts every job. Slurm requires both functions.
-const PASSING: &str = "-- Written by pavior slurm install, checksum @CHECKSUM@.\n\
+const PASSING_SCRIPT: &str = "-- Written by pavior slurm install, checksum @CHECKSUM@.\n\
     function slurm_job_submit() return slurm.SUCCESS end\n\
     function slurm_job_modify() return slurm.SUCCESS end\n\
     return slurm.SUCCESS\n";
@@ -56,7 +56,7 @@ pub(crate) fn module(config: &Config) -> String {
 /// Returns a job_submit.lua that calls these modules, for a site without its own.
 pub(crate) fn job_submit(modules: &[String]) -> String {
     if modules.is_empty() {
-        return sealed(PASSING);
+        return sealed(PASSING_SCRIPT);
     }
     let quoted: Vec<String> = modules.iter().map(|name| format!("\"{name}\"")).collect();
     sealed(&JOB_SUBMIT.replace("@MODULES@", &quoted.join(", ")))
@@ -72,7 +72,7 @@ pub(crate) fn modules(job_submit: &str) -> Vec<String> {
 
 /// Inserts the checksum of a text into its first line.
 pub(crate) fn sealed(text: &str) -> String {
-    text.replace(PLACE, &Checksum::of(text.as_bytes()).to_string())
+    text.replace(PLACEHOLDER, &Checksum::of(text.as_bytes()).to_string())
 }
 
 /// Returns the checksum in the first line of a sealed text.
@@ -84,8 +84,9 @@ pub(crate) fn checksum(text: &str) -> Option<&str> {
 /// Returns true if some version of `pavior slurm install` wrote the text, and no one has edited it
 /// since.
 pub(crate) fn is_sealed(text: &str) -> bool {
-    checksum(text)
-        .is_some_and(|sum| Checksum::of(text.replace(sum, PLACE).as_bytes()).to_string() == sum)
+    checksum(text).is_some_and(|sum| {
+        Checksum::of(text.replace(sum, PLACEHOLDER).as_bytes()).to_string() == sum
+    })
 }
 
 /// Returns the lines that a site's own job_submit.lua needs to call a machine's module.

@@ -13,7 +13,7 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use crate::calls::{BOUNDS, Call, Question, capture};
+use crate::calls::{CALL_BOUNDS, Call, Question, capture};
 use crate::names::{JobName, NodeName, array_of};
 use crate::{Config, SlurmError};
 
@@ -126,7 +126,7 @@ impl Ledger {
         let format = mark.format();
         let environment = [("SQUEUE_FORMAT", format.as_str())];
         let (arguments, environment) = (&arguments, &environment);
-        let said = Call { question: Question::Jobs, arguments, environment }.answer(BOUNDS)?;
+        let said = Call { question: Question::Jobs, arguments, environment }.answer(CALL_BOUNDS)?;
         records::read(&said, &mark)
     }
 

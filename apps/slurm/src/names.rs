@@ -79,7 +79,7 @@ pub(crate) fn array_of(text: &str) -> Option<u32> {
 }
 
 /// The maximum length of a node name, which is twice the maximum in Slurm.
-const LONGEST_NAME: usize = 128;
+const MAX_NAME: usize = 128;
 
 /// The name of a node: letters, digits, `-`, `_` and `.`, not beginning with punctuation.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -95,7 +95,7 @@ impl FromStr for NodeName {
     type Err = NoName;
 
     fn from_str(text: &str) -> Result<NodeName, NoName> {
-        if text.len() <= LONGEST_NAME && is_plain(text) {
+        if text.len() <= MAX_NAME && is_plain(text) {
             return Ok(NodeName(text.to_string()));
         }
         Err(NoName)

@@ -33,13 +33,13 @@ use world::{Rules, World};
 
 /// The number of jobs at the head of the queue that get a note, which is also the maximum number of
 /// notes per cycle.
-const MOST_NOTES: usize = 32;
-const NOTES_AT_ONCE: usize = 4;
+const MAX_NOTED_JOBS: usize = 32;
+const MAX_NOTES: usize = 4;
 /// The minimum time between two notes for the same job, in seconds.
-const NOTE_EVERY: u64 = 10;
+const NOTE_INTERVAL_S: u64 = 10;
 /// The time after its start during which a job on the wrong nodes may still be requeued, in
 /// seconds.
-const FRESH: u64 = 60;
+const REQUEUE_TIME_S: u64 = 60;
 /// The time that preempted jobs may take to end after their grace time, in seconds. It allows for
 /// Slurm's `KillWait` and an epilogue.
 const ENDING_S: u64 = 120;
@@ -172,16 +172,16 @@ impl Cycle<'_> {
     /// notes for jobs that started on such nodes earlier.
     fn requeue(&mut self) -> Vec<IndexedNote> {
         let World { ledger, now, .. } = self.world;
-        let mut others = Vec::new();
+        let mut notes = Vec::new();
         for &index in &self.state.misplaced {
             let job = &ledger.jobs[index];
-            if job.start.is_none_or(|start| start + FRESH < now) {
-                others.push((index, notes::elsewhere()));
+            if job.start.is_none_or(|start| start + REQUEUE_TIME_S < now) {
+                notes.push((index, notes::elsewhere()));
             } else if !std::mem::replace(&mut self.memory.job(job).is_requeued, true) {
                 self.changes.push(Change::Requeue { job: job.name });
             }
         }
-        others
+        notes
     }
 
     /// Closes the gates of jobs that cannot start, and adds gates to jobs without one.
@@ -291,13 +291,13 @@ impl Cycle<'_> {
         while let Some((id, cuboid)) = self.state.planner.start_next()? {
             let Some(cuboid) = cuboid else { continue };
             let index = id.0 as usize;
-            let slurm = &ledger.jobs[index];
-            self.open_gate(slurm, &cuboid);
+            let started = &ledger.jobs[index];
+            self.open_gate(started, &cuboid);
             self.state.roles[index] = Role::Opened;
-            limits.take(slurm);
+            limits.take(started);
             queued.retain(|&(other, place)| {
                 let job = &ledger.jobs[other];
-                if other == index || !limits.touches(slurm, job) {
+                if other == index || !limits.touches(started, job) {
                     return other != index;
                 }
                 let Some(limit) = limits.over(job) else { return true };
@@ -355,7 +355,7 @@ impl Cycle<'_> {
             let limit = limits.over(job).unwrap_or_else(|| job.reason.clone());
             (index, notes::limited(&limit))
         };
-        apart.take(MOST_NOTES).map(note).collect()
+        apart.take(MAX_NOTED_JOBS).map(note).collect()
     }
 
     /// Writes notes to the first waiting jobs, and to jobs that are not waiting for a box, if the
@@ -363,14 +363,15 @@ impl Cycle<'_> {
     fn comment(&mut self, waits: &[Waiting], notes: &[IndexedNote]) {
         let (world, now) = (self.world, self.world.now);
         let still = self.still_waiting(waits, notes);
-        let waits = still.iter().take(MOST_NOTES).map(|(index, request)| (*index, Err(request)));
-        let notes = notes.iter().take(MOST_NOTES).map(|(index, note)| (*index, Ok(note)));
+        let waits =
+            still.iter().take(MAX_NOTED_JOBS).map(|(index, request)| (*index, Err(request)));
+        let notes = notes.iter().take(MAX_NOTED_JOBS).map(|(index, note)| (*index, Ok(note)));
         let standing = self.state.planner.standing();
         let mut written = 0;
         for (index, note) in waits.chain(notes) {
-            let slurm = &world.ledger.jobs[index];
-            let known = self.memory.job(slurm);
-            if known.note.as_ref().is_some_and(|(at, _)| at + NOTE_EVERY > now) {
+            let job = &world.ledger.jobs[index];
+            let known = self.memory.job(job);
+            if known.note.as_ref().is_some_and(|(at, _)| at + NOTE_INTERVAL_S > now) {
                 continue;
             }
             let comment = match note {
@@ -385,10 +386,10 @@ impl Cycle<'_> {
             let is_new = known.note.as_ref().is_none_or(|(_, text)| *text != comment);
             known.note = Some((now, comment.clone()));
             if is_new {
-                self.changes.push(Change::Comment { job: slurm.name, comment });
+                self.changes.push(Change::Comment { job: job.name, comment });
                 written += 1;
             }
-            if written == NOTES_AT_ONCE {
+            if written == MAX_NOTES {
                 return;
             }
         }

@@ -14,7 +14,7 @@ use crate::view::Drawn;
 use crate::{View, date};
 
 /// The maximum number of changes that are stored.
-const MOST: usize = 4096;
+const MAX_CHANGES: usize = 4096;
 
 /// A change, in the format sent to pages.
 #[derive(Clone)]
@@ -69,7 +69,7 @@ impl Board {
             data["kind"] = kind.into();
             inner.changes.push_back(Change { seq, kind, data: data.to_string().into() });
         }
-        let over = inner.changes.len().saturating_sub(MOST);
+        let over = inner.changes.len().saturating_sub(MAX_CHANGES);
         inner.changes.drain(..over);
         inner.series.add(now, view.busy(), view.largest_free());
         inner.drawn = drawn;
@@ -130,7 +130,7 @@ impl Board {
 
 /// Lists the differences between an old and a new view, as events for the page.
 fn events(old: &Drawn, new: &Drawn, machine: &str) -> Vec<(&'static str, Value)> {
-    let mut told = Vec::new();
+    let mut events = Vec::new();
     let by_name =
         |drawn: &Drawn| -> BTreeMap<String, Value> { drawn.waiting.iter().cloned().collect() };
     let (old_waiting, new_waiting) = (by_name(old), by_name(new));
@@ -143,24 +143,24 @@ fn events(old: &Drawn, new: &Drawn, machine: &str) -> Vec<(&'static str, Value)>
         .chain(gone(&old_waiting, &new_waiting))
         .collect();
     for name in &ended {
-        told.push(("ended", json!({ "id": name })));
+        events.push(("ended", json!({ "id": name })));
     }
     for (name, lease) in &new.leases {
         if ended.contains(name) || !old.leases.contains_key(name) {
-            told.push(("granted", json!({ "lease": lease })));
+            events.push(("granted", json!({ "lease": lease })));
         }
     }
     for (name, waiting) in &new.waiting {
         if ended.contains(name) || !old_waiting.contains_key(name) {
-            told.push(("queued", json!({ "waiting": waiting })));
+            events.push(("queued", json!({ "waiting": waiting })));
         }
     }
     let node = |node: &Vec<u16>, state: &str| {
         ("node", json!({ "machine": machine, "node": node, "state": state }))
     };
     let better = old.failed.iter().filter(|at| !new.failed.contains(at));
-    told.extend(better.map(|at| node(at, "healthy")));
+    events.extend(better.map(|at| node(at, "healthy")));
     let worse = new.failed.iter().filter(|at| !old.failed.contains(at));
-    told.extend(worse.map(|at| node(at, "failed")));
-    told
+    events.extend(worse.map(|at| node(at, "failed")));
+    events
 }

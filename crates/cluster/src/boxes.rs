@@ -8,7 +8,7 @@ use pavior::{Grid, Request, Sides};
 /// Returns true if a strategy grants each small shape on a machine as one box with the requested
 /// sides, in any orientation. Only in such a box can the ranks of jobs be numbered.
 pub fn gives_boxes(strategy: &Selection, grid: &Grid) -> bool {
-    const LARGEST: u16 = 5;
+    const MAX_SIDE: u16 = 5;
     let claim = Claim::of(strategy);
     let exact = strategy.entry.does.contiguous && matches!(claim.grants, Grants::Exact);
     // Strategies with their own rules of recognition model partition hardware, whose rules Slurm
@@ -16,7 +16,7 @@ pub fn gives_boxes(strategy: &Selection, grid: &Grid) -> bool {
     if !exact || matches!(claim.recognition, Recognition::Own { .. }) {
         return false;
     }
-    let [a, b, c] = grid.sides().map(|side| side.min(LARGEST));
+    let [a, b, c] = grid.sides().map(|side| side.min(MAX_SIDE));
     let shapes = (1..=a).flat_map(|x| (1..=b).flat_map(move |y| (1..=c).map(move |z| [x, y, z])));
     let boxes = |shape: Sides| {
         let family = (claim.family)(&Request::shape(shape), grid, &strategy.options);

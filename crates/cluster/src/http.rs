@@ -24,17 +24,17 @@ use tokio::time::{sleep, timeout};
 
 /// The maximum number of connections served at the same time. Other connections wait to be
 /// accepted.
-const CONNECTIONS: usize = 16;
+const MAX_CONNECTIONS: usize = 16;
 /// The maximum size of a request's head, in bytes: the minimum that hyper allows.
-const BUFFER: usize = 8192;
+const HEAD_BYTES: usize = 8192;
 /// The maximum size of a request body, in bytes.
-const BODY: usize = 4096;
+const MAX_BODY_BYTES: usize = 4096;
 /// The maximum time for the client to send a request.
-const ASK: Duration = Duration::from_secs(2);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
 /// The maximum time for the client to send a request and receive the answer.
-const PATIENCE: Duration = Duration::from_secs(4);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(4);
 /// The maximum duration of a long-lived connection. After this time, the client must reconnect.
-const LONGEST: Duration = Duration::from_mins(10);
+const MAX_STAY: Duration = Duration::from_mins(10);
 
 /// Allows the connection of a request to stay open, and frees its slot for other connections.
 #[derive(Clone, Default)]
@@ -58,26 +58,28 @@ pub fn serve(address: &str, site: Router) -> io::Result<SocketAddr> {
     let guard = runtime.enter();
     let listener = tokio::net::TcpListener::from_std(listener)?;
     drop(guard);
-    let site = site.layer(middleware::map_response(harmless)).layer(DefaultBodyLimit::max(BODY));
+    let site = site
+        .layer(middleware::map_response(add_headers))
+        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES));
     std::thread::spawn(move || runtime.block_on(accept(listener, site)));
     Ok(bound)
 }
 
 /// Adds headers to every response, so that browsers neither guess its type nor store it.
-async fn harmless(mut response: Response) -> Response {
-    let said: [(HeaderName, &str); 3] = [
+async fn add_headers(mut response: Response) -> Response {
+    let headers: [(HeaderName, &str); 3] = [
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (axum::http::header::REFERRER_POLICY, "no-referrer"),
         (axum::http::header::CACHE_CONTROL, "no-store"),
     ];
-    for (name, value) in said {
+    for (name, value) in headers {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
     response
 }
 
 async fn accept(listener: tokio::net::TcpListener, site: Router) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     while let Ok(place) = Arc::clone(&places).acquire_owned().await {
         let Ok((stream, _)) = listener.accept().await else {
             // The process has too many open files; some must be closed first.
@@ -92,16 +94,16 @@ async fn answer(stream: TcpStream, site: Router, place: OwnedSemaphorePermit) {
     let stay = Stay::default();
     let service = TowerToHyperService::new(site.layer(Extension(stay.clone())));
     let mut builder = http1::Builder::new();
-    builder.keep_alive(false).max_buf_size(BUFFER);
-    builder.timer(TokioTimer::new()).header_read_timeout(ASK);
+    builder.keep_alive(false).max_buf_size(HEAD_BYTES);
+    builder.timer(TokioTimer::new()).header_read_timeout(REQUEST_TIMEOUT);
     // Errors caused by clients are not reported.
     let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
     tokio::select! {
         _ = connection.as_mut() => return,
-        () = sleep(PATIENCE) => return,
+        () = sleep(ANSWER_TIMEOUT) => return,
         () = stay.0.notified() => drop(place),
     }
-    let _ = timeout(LONGEST, connection).await;
+    let _ = timeout(MAX_STAY, connection).await;
 }
 
 #[cfg(test)]
@@ -139,7 +141,7 @@ mod tests {
     #[test]
     fn a_head_without_an_end_is_not_read_for_ever() {
         let address = served(1);
-        let long = format!("GET / HTTP/1.1\r\nA: {}\r\n\r\n", "a".repeat(2 * BUFFER));
+        let long = format!("GET / HTTP/1.1\r\nA: {}\r\n\r\n", "a".repeat(2 * HEAD_BYTES));
         assert!(!ask(&address, &long).contains("200 OK"));
         assert!(!ask(&address, "\0\r\n\r\n").contains("200 OK"));
         assert!(ask(&address, "GET / HTTP/1.1\r\n\r\n").contains("200 OK"));
@@ -149,7 +151,7 @@ mod tests {
     fn callers_that_say_nothing_lock_nobody_out() {
         let address = served(1);
         let silent = || TcpStream::connect(&address).unwrap();
-        let all: Vec<TcpStream> = (0..2 * CONNECTIONS).map(|_| silent()).collect();
+        let all: Vec<TcpStream> = (0..2 * MAX_CONNECTIONS).map(|_| silent()).collect();
         assert!(ask(&address, "GET / HTTP/1.1\r\n\r\n").contains("200 OK"));
         drop(all);
     }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -13,18 +12,16 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Metric, Registry};
 
 /// The content type of the metrics text.
-const KIND: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfShape {
-    shape: String,
-}
+/// A label and its value.
+pub type Label = [(&'static str, String); 1];
 
 /// Gauges for the number of boxes of some shapes that fit at the same time.
 #[derive(Debug)]
 pub struct SlotGauges {
-    found: Family<OfShape, Gauge>,
-    bound: Family<OfShape, Gauge>,
+    found: Family<Label, Gauge>,
+    bound: Family<Label, Gauge>,
 }
 
 impl SlotGauges {
@@ -41,9 +38,9 @@ impl SlotGauges {
         self.found.clear();
         self.bound.clear();
         for (shape, [found, bound]) in counted {
-            let labels = OfShape { shape: shape.clone() };
-            self.found.get_or_create(&labels).set((*found).into());
-            self.bound.get_or_create(&labels).set((*bound).into());
+            let label = [("shape", shape.clone())];
+            self.found.get_or_create(&label).set((*found).into());
+            self.bound.get_or_create(&label).set((*bound).into());
         }
     }
 }
@@ -57,7 +54,7 @@ pub fn named<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, h
 
 /// Returns the metrics as an HTTP response.
 pub(crate) fn answer(registry: &Registry) -> Response {
-    ([(CONTENT_TYPE, KIND)], text(registry)).into_response()
+    ([(CONTENT_TYPE, OPEN_METRICS)], text(registry)).into_response()
 }
 
 /// Creates a site that answers every request with the metrics.

@@ -41,11 +41,11 @@ const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 
     frame-ancestors 'none'";
 
 /// The maximum number of pages that receive changes at the same time; others must poll.
-const WATCHERS: usize = 64;
+const MAX_WATCHERS: usize = 64;
 /// The maximum time that a question waits for earlier ones.
-const TURN: Duration = Duration::from_secs(2);
+const TURN_TIMEOUT: Duration = Duration::from_secs(2);
 /// The maximum number of waiting jobs in one answer.
-const MOST: usize = 1000;
+const MAX_JOBS: usize = 1000;
 
 /// The board, with the slots for watching pages and for questions.
 struct App {
@@ -60,7 +60,7 @@ pub fn site(board: Arc<Board>, metrics: Arc<Registry>) -> Router {
     let app = App {
         board,
         metrics,
-        watchers: Arc::new(Semaphore::new(WATCHERS)),
+        watchers: Arc::new(Semaphore::new(MAX_WATCHERS)),
         questions: Arc::new(Semaphore::new(1)),
     };
     Router::new()
@@ -111,7 +111,7 @@ struct QueueQuery {
 
 async fn queue(State(app): Shared, Query(query): Query<QueueQuery>) -> Json<Value> {
     let (view, seq) = app.board.view();
-    let (waiting, total) = view.queue(query.limit.unwrap_or(MOST).min(MOST));
+    let (waiting, total) = view.queue(query.limit.unwrap_or(MAX_JOBS).min(MAX_JOBS));
     Json(json!({ "seq": seq, "waiting": waiting, "total": total }))
 }
 
@@ -121,7 +121,7 @@ async fn answered<T: Send + 'static>(
     answer: impl FnOnce(&View) -> Result<T, String> + Send + 'static,
 ) -> Result<T, Response> {
     let busy = || fault(StatusCode::SERVICE_UNAVAILABLE, "too many requests at once; try again");
-    let turn = timeout(TURN, Arc::clone(&app.questions).acquire_owned()).await;
+    let turn = timeout(TURN_TIMEOUT, Arc::clone(&app.questions).acquire_owned()).await;
     let Ok(Ok(turn)) = turn else { return Err(busy()) };
     let (view, _) = app.board.view();
     let work = move || {

@@ -17,7 +17,7 @@ use crate::explanation::{Context, Explainer, nearest_free};
 use crate::joined::joined;
 
 /// The search budget per count of slots, in words of bit sets.
-const BUDGET: u64 = 4_000_000;
+const SLOT_BUDGET: u64 = 4_000_000;
 
 /// The maximum number of jobs that an explanation proposes to move.
 pub const MOVED: usize = 2;
@@ -297,7 +297,7 @@ impl View {
         };
         let (snapshot, shapes) = (self.snapshot(&self.state())?, [Shape::new(sides)]);
         let name = |job: JobId| self.held[job.0 as usize].id.clone();
-        let found = SlotsAnswer::of(&snapshot, &shapes, |job| self.end(job), BUDGET, None);
+        let found = SlotsAnswer::of(&snapshot, &shapes, |job| self.end(job), SLOT_BUDGET, None);
         let mut value = json!(found.json(&self.grid, name, |at| date(at.0)));
         value["shape"] = json!(Point::of(&self.grid, sides));
         Ok(value)

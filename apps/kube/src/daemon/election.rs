@@ -14,17 +14,18 @@ use kube::Client;
 use serde_json::json;
 use tokio::sync::watch;
 
-use super::log;
+use crate::client::log;
 use crate::page::Health;
 use crate::write::{LEASE, NAMESPACE, WriteError, Writer};
 
 /// The time before an unrenewed Lease expires.
-const LASTS: Duration = Duration::from_secs(15);
-const RENEW: Duration = Duration::from_secs(5);
-/// The time between reads of the Lease by a replica that does not hold it.
-const READ: Duration = Duration::from_secs(2);
-/// The time between attempts after a failure.
-const AGAIN: Duration = Duration::from_secs(1);
+const LEASE_DURATION: Duration = Duration::from_secs(15);
+/// The time between renewals of the Lease by its holder.
+const RENEW_INTERVAL: Duration = Duration::from_secs(5);
+/// The time between turns.
+const TURN_INTERVAL: Duration = Duration::from_secs(2);
+/// The time before the next turn after a failure.
+const RETRY_PERIOD: Duration = Duration::from_secs(1);
 
 /// The state of the Lease as observed by a replica.
 #[derive(Debug, Default)]
@@ -32,15 +33,15 @@ struct Election {
     own: String,
     lease: Option<Lease>,
     /// The time when the Lease last changed.
-    since: Option<Instant>,
-    renewed: Option<Instant>,
+    changed_at: Option<Instant>,
+    renewed_at: Option<Instant>,
 }
 
 impl Election {
     fn observe(&mut self, lease: Option<Lease>, now: Instant) {
         let version = |lease: &Option<Lease>| lease.as_ref()?.metadata.resource_version.clone();
-        if self.since.is_none() || version(&lease) != version(&self.lease) {
-            self.since = Some(now);
+        if self.changed_at.is_none() || version(&lease) != version(&self.lease) {
+            self.changed_at = Some(now);
         }
         self.lease = lease;
     }
@@ -55,20 +56,20 @@ impl Election {
         self.holder() == Some(&self.own)
     }
 
-    /// Returns whether this replica is active.
-    fn leads(&self, now: Instant) -> bool {
-        self.holds() && self.renewed.is_some_and(|at| now < at + LASTS)
+    /// Returns true if this replica is active.
+    fn is_leader(&self, now: Instant) -> bool {
+        self.holds() && self.renewed_at.is_some_and(|at| now < at + LEASE_DURATION)
     }
 
     /// Returns true if this replica must acquire or renew the Lease now.
     fn is_due(&self, now: Instant) -> bool {
-        match (self.since, self.holder()) {
+        match (self.changed_at, self.holder()) {
             // The Lease has not been read yet.
             (None, _) => false,
             (_, Some(holder)) if holder == self.own => {
-                self.renewed.is_none_or(|at| now >= at + RENEW)
+                self.renewed_at.is_none_or(|at| now >= at + RENEW_INTERVAL)
             }
-            (Some(since), Some(_)) => now >= since + LASTS,
+            (Some(changed_at), Some(_)) => now >= changed_at + LEASE_DURATION,
             (_, None) => true,
         }
     }
@@ -82,7 +83,7 @@ impl Election {
         let before = lease.spec.and_then(|spec| spec.lease_transitions).unwrap_or(0);
         lease.spec = Some(LeaseSpec {
             holder_identity: Some(self.own.clone()),
-            lease_duration_seconds: Some(LASTS.as_secs() as i32),
+            lease_duration_seconds: Some(LEASE_DURATION.as_secs() as i32),
             lease_transitions: Some(before.saturating_add(is_taken.into())),
             renew_time: Some(MicroTime(Timestamp::now())),
             ..LeaseSpec::default()
@@ -103,7 +104,7 @@ impl Election {
         match writer.write_lease(&self.held()).await {
             Ok(lease) => {
                 self.observe(Some(lease), now);
-                self.renewed = Some(now);
+                self.renewed_at = Some(now);
                 Ok(())
             }
             Err(WriteError::Conflict) => {
@@ -119,16 +120,16 @@ impl Election {
 
 /// Takes part in the election until the receiver is dropped, and reports whether this replica is
 /// active.
-pub(crate) fn take_part(client: Client, own: String, health: Arc<Health>) -> watch::Receiver<bool> {
+pub(crate) fn run(client: Client, own: String, health: Arc<Health>) -> watch::Receiver<bool> {
     let (sender, receiver) = watch::channel(false);
     tokio::spawn(async move {
         let writer = Writer::new(client);
         let mut election = Election { own, ..Election::default() };
         while !sender.is_closed() {
             let turn = election.take_turn(&writer).await;
-            let leads = election.leads(Instant::now());
-            sender.send_if_modified(|old| std::mem::replace(old, leads) != leads);
-            let pause = if turn.is_ok() { READ } else { AGAIN };
+            let is_leader = election.is_leader(Instant::now());
+            sender.send_if_modified(|old| std::mem::replace(old, is_leader) != is_leader);
+            let pause = if turn.is_ok() { TURN_INTERVAL } else { RETRY_PERIOD };
             note_fault(&health, turn.err().map(|error| error.to_string()));
             tokio::time::sleep(pause).await;
         }
@@ -164,12 +165,12 @@ mod tests {
         let start = Instant::now();
         assert!(!election.is_due(start), "it was not read yet");
         election.observe(lease("b", 7), start);
-        assert!(!election.is_due(start + LASTS / 3));
-        election.observe(lease("b", 8), start + LASTS / 2);
-        election.observe(lease("b", 8), start + LASTS);
-        assert!(!election.is_due(start + LASTS * 4 / 3));
-        assert!(election.is_due(start + LASTS * 3 / 2));
-        assert!(!election.leads(start + LASTS * 3 / 2));
+        assert!(!election.is_due(start + LEASE_DURATION / 3));
+        election.observe(lease("b", 8), start + LEASE_DURATION / 2);
+        election.observe(lease("b", 8), start + LEASE_DURATION);
+        assert!(!election.is_due(start + LEASE_DURATION * 4 / 3));
+        assert!(election.is_due(start + LEASE_DURATION * 3 / 2));
+        assert!(!election.is_leader(start + LEASE_DURATION * 3 / 2));
         assert_eq!(election.held().spec.unwrap().lease_transitions, Some(5));
     }
 
@@ -180,15 +181,15 @@ mod tests {
         election.observe(None, start);
         assert!(election.is_due(start));
         assert_eq!(election.held().spec.unwrap().lease_transitions, Some(0), "it is new");
-        election.renewed = Some(start);
+        election.renewed_at = Some(start);
         election.observe(lease("a", 1), start);
-        assert!(election.leads(start + RENEW));
+        assert!(election.is_leader(start + RENEW_INTERVAL));
         assert!(!election.is_due(start));
-        assert!(election.is_due(start + RENEW));
+        assert!(election.is_due(start + RENEW_INTERVAL));
         assert_eq!(election.held().spec.unwrap().lease_transitions, Some(4));
-        assert!(!election.leads(start + LASTS));
+        assert!(!election.is_leader(start + LEASE_DURATION));
         // A released Lease is taken immediately.
-        election.observe(lease("", 2), start + LASTS);
-        assert!(election.is_due(start + LASTS));
+        election.observe(lease("", 2), start + LEASE_DURATION);
+        assert!(election.is_due(start + LEASE_DURATION));
     }
 }

@@ -8,12 +8,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use kube::Client;
-use pavior::json::log as write_log;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-use crate::client::{KubeError, connect, now, runtime};
+use crate::client::{KubeError, connect, log, runtime};
 use crate::objects::Machine;
 use crate::page::Page;
 use crate::read::ClusterWatch;
@@ -46,8 +45,10 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<(), KubeError> {
     runtime()?.block_on(async {
         let client = connect().await?;
-        let on = |kind| signal(kind).map_err(|error| KubeError::Unreachable(error.to_string()));
-        let (mut term, mut int) = (on(SignalKind::terminate())?, on(SignalKind::interrupt())?);
+        let signals =
+            |kind| signal(kind).map_err(|error| KubeError::Unreachable(error.to_string()));
+        let (mut term, mut int) =
+            (signals(SignalKind::terminate())?, signals(SignalKind::interrupt())?);
         let page = Page::new(options.page.clone(), options.machine.clone());
         if let Some(address) = &options.probes {
             page.health.serve(address)?;
@@ -69,31 +70,31 @@ pub fn run(options: &Options) -> Result<(), KubeError> {
 /// in the election: its account needs only get, list and watch.
 async fn reconcile(client: Client, page: Page, options: &Options) -> Result<(), KubeError> {
     let (mut cluster, mut updates) = match &options.spec {
-        Some(path) if options.observe => ClusterWatch::begin_with_machine(&client, machine(path)?),
-        _ => ClusterWatch::begin(&client, page.is_there() || options.observe),
+        Some(path) if options.observe => ClusterWatch::start_for_machine(&client, machine(path)?),
+        _ => ClusterWatch::start(&client, page.is_configured() || options.observe),
     };
-    let mut elected = if options.observe {
+    let mut leadership = if options.observe {
         watch::channel(false).1
     } else {
-        election::take_part(client.clone(), options.name.clone(), Arc::clone(&page.health))
+        election::run(client.clone(), options.name.clone(), Arc::clone(&page.health))
     };
     let always = options.always && !options.observe;
     let writer = (!options.observe).then(|| Writer::new(client));
     let mut reconciler = Reconciler::new(writer, page);
-    let none = || KubeError::Unreachable("all watches have ended".to_string());
+    let ended = || KubeError::Unreachable("all watches have ended".to_string());
     loop {
         tokio::select! {
-            one = updates.recv() => cluster.apply(one.ok_or_else(none)?),
-            changed = elected.changed(), if !always && !options.observe => {
-                changed.map_err(|_| none())?;
+            one = updates.recv() => cluster.apply(one.ok_or_else(ended)?),
+            changed = leadership.changed(), if !always && !options.observe => {
+                changed.map_err(|_| ended())?;
             }
             () = tokio::time::sleep(reconciler.pause()) => {}
             () = reconciler.page.next_forecast() => {}
         }
-        let whole = cluster.gather(&mut updates).await;
+        let is_complete = cluster.gather(&mut updates).await;
         reconciler.page.note_unreadable(cluster.faults());
-        reconciler.leads(always || *elected.borrow_and_update());
-        if whole {
+        reconciler.set_leader(always || *leadership.borrow_and_update());
+        if is_complete {
             cluster.world.join_quota();
             reconciler.reconcile(&cluster).await?;
         }
@@ -102,13 +103,9 @@ async fn reconcile(client: Client, page: Page, options: &Options) -> Result<(), 
 
 /// Reads a Machine from a file, for clusters that contain none.
 fn machine(path: &Path) -> Result<Machine, KubeError> {
-    let bad = |why: String| KubeError::File { path: path.to_path_buf(), why };
+    let fault = |why: String| KubeError::File { path: path.to_path_buf(), why };
     let text = pavior::files::read_text(path, pavior::files::Limits::DOCUMENT);
-    let text = text.map_err(|error| bad(error.to_string()))?;
+    let text = text.map_err(|error| fault(error.to_string()))?;
     let machine: Result<Machine, _> = serde_saphyr::from_str(&text);
-    machine.map_err(|error| bad(pavior::text::shown(&error.to_string()).to_string()))
-}
-
-fn log(level: &str, event: &str, more: Value) {
-    write_log(now().max(0) as u64, level, event, more);
+    machine.map_err(|error| fault(pavior::text::shown(&error.to_string()).to_string()))
 }

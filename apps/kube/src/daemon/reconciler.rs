@@ -7,8 +7,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream;
 use serde_json::{Value, json};
 
-use super::log;
-use crate::client::KubeError;
+use crate::client::{KubeError, log};
 use crate::objects::{MachineStatus, ObjectRef, Uid};
 use crate::page::Page;
 use crate::plan::{Action, Detail, Memory, Plan, Waiting, plan, unassigned};
@@ -16,18 +15,18 @@ use crate::read::ClusterWatch;
 use crate::world::Index;
 use crate::write::{WriteError, Writer};
 
-/// The time between plans while the cluster's scheduler refuses pods.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// The time until the next plan if it depends on the time, or if a write must be repeated.
+const RETRY_DELAY: Duration = Duration::from_secs(2);
 /// The time before an action on an unchanged object is repeated.
-const AGAIN: Duration = Duration::from_secs(10);
+const REPEAT_DELAY: Duration = Duration::from_secs(10);
 /// The time limit for starting a plan's writes, in case the API server does not respond.
-const WRITES: Duration = Duration::from_secs(10);
+const WRITE_TIME: Duration = Duration::from_secs(10);
 /// The maximum number of concurrent writes.
-const AT_ONCE: usize = 32;
+const MAX_CONCURRENT_WRITES: usize = 32;
 /// The minimum time between two events on the same Job.
-const EVENT_EVERY: Duration = Duration::from_secs(30);
+const EVENT_INTERVAL: Duration = Duration::from_secs(30);
 /// The maximum number of events per reconciliation.
-const EVENTS_AT_ONCE: usize = 16;
+const MAX_EVENTS: usize = 16;
 
 /// State kept between reconciliations. Losing it is harmless.
 pub(super) struct Reconciler {
@@ -36,11 +35,13 @@ pub(super) struct Reconciler {
     memory: HashMap<String, Memory>,
     /// The times of recent actions, by kind and object.
     recent: HashMap<(&'static str, ObjectRef), Instant>,
+    /// The time and the reason of the latest event on each Job.
     events: HashMap<Uid, (Instant, String)>,
+    /// The latest status of each machine as read or written.
     statuses: HashMap<String, MachineStatus>,
     /// The time until the next plan even without updates.
     retry: Option<Duration>,
-    leads: bool,
+    is_leader: bool,
     /// True while placements cannot be read.
     is_outage: bool,
     pub(super) page: Page,
@@ -55,23 +56,20 @@ impl Reconciler {
             events: HashMap::new(),
             statuses: HashMap::new(),
             retry: None,
-            leads: false,
+            is_leader: false,
             is_outage: false,
             page,
         }
     }
 
     /// Records whether this replica is active, and logs changes.
-    pub(super) fn leads(&mut self, leads: bool) {
-        if leads != self.leads {
-            log(
-                "info",
-                if leads { "this replica is active" } else { "another replica is active" },
-                json!({}),
-            );
+    pub(super) fn set_leader(&mut self, is_leader: bool) {
+        if is_leader != self.is_leader {
+            let replica = if is_leader { "this" } else { "another" };
+            log("info", &format!("{replica} replica is active"), json!({}));
         }
-        self.leads = leads;
-        self.page.metrics.active.set(leads.into());
+        self.is_leader = is_leader;
+        self.page.metrics.active.set(is_leader.into());
     }
 
     /// Returns the maximum time to wait for updates.
@@ -85,34 +83,34 @@ impl Reconciler {
     }
 
     /// Plans for all machines. Only the active replica writes.
-    pub(super) async fn reconcile(&mut self, watched: &ClusterWatch) -> Result<(), KubeError> {
+    pub(super) async fn reconcile(&mut self, cluster: &ClusterWatch) -> Result<(), KubeError> {
         let began = Instant::now();
-        self.memory.retain(|machine, _| watched.world.machines.contains_key(machine));
-        self.statuses.retain(|machine, _| watched.world.machines.contains_key(machine));
+        self.memory.retain(|machine, _| cluster.world.machines.contains_key(machine));
+        self.statuses.retain(|machine, _| cluster.world.machines.contains_key(machine));
         self.page.health.note_reconciliation(true);
         self.retry = None;
-        self.is_outage = watched.faults().contains_key("placements");
-        self.recent.retain(|_, at| at.elapsed() < AGAIN);
-        let (index, now) = (Index::of(&watched.world), watched.now());
+        self.is_outage = cluster.faults().contains_key("placements");
+        self.recent.retain(|_, at| at.elapsed() < REPEAT_DELAY);
+        let (index, now) = (Index::of(&cluster.world), cluster.now());
         let mut faults = BTreeMap::new();
-        let is_only = watched.world.machines.len() == 1;
-        for (name, machine) in &watched.world.machines {
+        let is_only = cluster.world.machines.len() == 1;
+        for (name, machine) in &cluster.world.machines {
             let memory = self.memory.entry(name.clone()).or_default();
-            let least = if self.writer.is_some() { Detail::DAEMON } else { Detail::OBSERVER };
-            let detail = self.page.detail(name, least);
+            let detail = if self.writer.is_some() { Detail::DAEMON } else { Detail::OBSERVER };
+            let detail = self.page.detail(name, detail);
             let made = plan(&index, name, memory, now, detail);
-            if memory.is_patient() {
-                self.retry = Some(PATIENCE);
+            if memory.depends_on_time() {
+                self.retry = Some(RETRY_DELAY);
             }
-            let seen = ObjectRef::of(machine);
+            let reference = ObjectRef::of(machine);
             self.statuses
                 .entry(name.clone())
                 .or_insert_with(|| machine.status.clone().unwrap_or_default());
             match made {
                 Ok(mut made) => {
                     self.page.show(name, &mut made, now)?;
-                    if self.leads {
-                        self.apply(&seen, made, now).await;
+                    if self.is_leader {
+                        self.apply(&reference, made, now).await;
                     }
                 }
                 Err(fault) if is_only && self.writer.is_none() => {
@@ -125,22 +123,22 @@ impl Reconciler {
                     }
                     faults.insert(name.clone(), fault.clone());
                     let fault = Some(fault);
-                    if self.leads {
+                    if self.is_leader {
                         let status = MachineStatus { fault, ..MachineStatus::default() };
-                        self.write_status(&seen, status).await;
+                        self.write_status(&reference, status).await;
                     }
                 }
             }
         }
         {
             let mut known = self.page.health.faults();
-            known.no_machine = !faults.is_empty() && faults.len() == watched.world.machines.len();
+            known.no_machine = !faults.is_empty() && faults.len() == cluster.world.machines.len();
             known.machines = faults;
         }
-        if self.leads {
+        if self.is_leader {
             self.publish_events(&unassigned(&index), now).await;
         }
-        self.events.retain(|uid, _| watched.world.jobs.contains_key(uid));
+        self.events.retain(|uid, _| cluster.world.jobs.contains_key(uid));
         self.page.metrics.turns.inc();
         self.page.metrics.turn_seconds.set(began.elapsed().as_secs_f64());
         self.page.health.note_reconciliation(false);
@@ -154,36 +152,36 @@ impl Reconciler {
             log("error", "a node is in two confirmed placements", more);
             self.page.metrics.overlaps.inc();
         }
-        let new =
+        let is_new =
             |action: &Action| !self.recent.contains_key(&(action.word(), action.object().clone()));
         let (actions, repeated): (Vec<Action>, Vec<Action>) =
-            made.actions.into_iter().partition(new);
+            made.actions.into_iter().partition(is_new);
         if !repeated.is_empty() {
             // There may be no update by the time it may be repeated.
-            self.retry_after(AGAIN);
+            self.retry_after(REPEAT_DELAY);
         }
         let Some(writer) = &self.writer else { return };
         let began = Instant::now();
         let results: Vec<(Action, Result<(), WriteError>)> = stream::iter(actions)
             .map(|action| async {
-                if began.elapsed() >= WRITES {
+                if began.elapsed() >= WRITE_TIME {
                     return (action, Err(WriteError::Unavailable));
                 }
                 let result = writer.write(&action).await;
                 (action, result)
             })
-            .buffer_unordered(AT_ONCE)
+            .buffer_unordered(MAX_CONCURRENT_WRITES)
             .collect()
             .await;
         for (action, result) in results {
             match result {
                 Err(WriteError::Unavailable) => {
-                    self.retry_after(PATIENCE);
+                    self.retry_after(RETRY_DELAY);
                     continue;
                 }
                 // A starting API server rejects everything until it has loaded the access rules.
                 Err(WriteError::Rejected(_)) if self.is_outage => {
-                    self.retry_after(PATIENCE);
+                    self.retry_after(RETRY_DELAY);
                     continue;
                 }
                 Err(WriteError::Rejected(why)) => {
@@ -191,11 +189,11 @@ impl Reconciler {
                     log("warn", "rejected", more);
                     self.page.metrics.refused(action.word());
                     self.page.health.faults().note_right(&why);
-                    self.retry_after(AGAIN);
+                    self.retry_after(REPEAT_DELAY);
                     if let Action::Propose { job, .. } = &action {
                         let memory = self.memory.entry(machine.name.clone()).or_default();
                         memory.reject(&job.uid, &why, now);
-                        self.retry_after(PATIENCE);
+                        self.retry_after(RETRY_DELAY);
                     }
                 }
                 Ok(()) => {
@@ -207,7 +205,7 @@ impl Reconciler {
             self.recent.insert((action.word(), action.object().clone()), Instant::now());
         }
         self.write_status(machine, made.status).await;
-        if began.elapsed() < WRITES {
+        if began.elapsed() < WRITE_TIME {
             self.publish_events(&made.waiting, now).await;
         }
     }
@@ -220,13 +218,13 @@ impl Reconciler {
                 if *why == waiting.why {
                     continue;
                 }
-                if at.elapsed() < EVENT_EVERY {
-                    self.retry_after(PATIENCE);
+                if at.elapsed() < EVENT_INTERVAL {
+                    self.retry_after(RETRY_DELAY);
                     continue;
                 }
             }
-            if written == EVENTS_AT_ONCE {
-                return self.retry_after(PATIENCE);
+            if written == MAX_EVENTS {
+                return self.retry_after(RETRY_DELAY);
             }
             written += 1;
             let Some(writer) = &self.writer else { return };
@@ -235,7 +233,7 @@ impl Reconciler {
                     let event = (Instant::now(), waiting.why.clone());
                     self.events.insert(waiting.job.uid.clone(), event);
                 }
-                Err(WriteError::Unavailable) => return self.retry_after(PATIENCE),
+                Err(WriteError::Unavailable) => return self.retry_after(RETRY_DELAY),
                 Err(_) => {}
             }
         }
@@ -247,7 +245,7 @@ impl Reconciler {
         let Some(writer) = self.writer.as_ref().filter(|_| old != Some(&status)) else { return };
         match writer.status(machine, &status).await {
             Ok(()) => drop(self.statuses.insert(machine.name.clone(), status)),
-            Err(WriteError::Unavailable) => self.retry_after(PATIENCE),
+            Err(WriteError::Unavailable) => self.retry_after(RETRY_DELAY),
             Err(_) => {}
         }
     }
@@ -255,8 +253,8 @@ impl Reconciler {
 
 /// Returns the fields of an action's log line.
 fn log_fields(action: &Action, more: Value) -> Value {
-    let seen = action.object();
-    let mut line = json!({ "namespace": seen.namespace, "name": seen.name });
+    let object = action.object();
+    let mut line = json!({ "namespace": object.namespace, "name": object.name });
     if let Action::Propose { placement, .. } = action {
         line["box"] = placement.at.clone().into();
     }

@@ -125,7 +125,7 @@ impl PodSpec {
     }
 
     /// Returns true if selector, affinity and tolerations are equal.
-    pub(crate) fn demands_the_same(&self, other: &PodSpec) -> bool {
+    pub(crate) fn has_same_requirements(&self, other: &PodSpec) -> bool {
         self.node_selector == other.node_selector
             && self.affinity == other.affinity
             && self.tolerations == other.tolerations

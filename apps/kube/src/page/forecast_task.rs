@@ -9,31 +9,39 @@ use crate::objects::Uid;
 use crate::plan::{Forecast, Plan};
 
 /// The minimum time between two forecasts.
-const REST: Duration = Duration::from_secs(30);
+const FORECAST_INTERVAL: Duration = Duration::from_secs(30);
+
+/// The parts of a plan that a forecast depends on.
+#[derive(Clone, Default, PartialEq)]
+struct Load {
+    waiting: Vec<Uid>,
+    allocations: usize,
+}
 
 #[derive(Default)]
 pub(crate) struct ForecastTask {
     latest: Option<Forecast>,
-    asked: Option<Instant>,
-    /// The waiting Jobs and the number of allocations, as of the latest forecast and now.
-    seen: [(Vec<Uid>, usize); 2],
+    started_at: Option<Instant>,
+    /// The load when the latest forecast was started.
+    forecast_load: Load,
+    load: Load,
     pending: Option<JoinHandle<Result<Forecast, String>>>,
 }
 
 impl ForecastTask {
     /// Returns true if a forecast may start.
     pub(crate) fn is_due(&self) -> bool {
-        self.pending.is_none() && self.asked.is_none_or(|at| at.elapsed() >= REST)
+        self.pending.is_none() && self.started_at.is_none_or(|at| at.elapsed() >= FORECAST_INTERVAL)
     }
 
     /// Starts the forecast for a plan, if the plan requests one.
-    pub(crate) fn update(&mut self, made: &mut Plan) {
-        let waiting = made.waiting.iter().map(|one| one.job.uid.clone()).collect();
-        let held = made.picture.as_ref().map_or(0, |picture| picture.held.len());
-        self.seen[1] = (waiting, held);
-        if let Some(question) = made.question.take() {
-            self.seen[0] = self.seen[1].clone();
-            self.asked = Some(Instant::now());
+    pub(crate) fn update(&mut self, plan: &mut Plan) {
+        let waiting = plan.waiting.iter().map(|one| one.job.uid.clone()).collect();
+        let allocations = plan.picture.as_ref().map_or(0, |picture| picture.held.len());
+        self.load = Load { waiting, allocations };
+        if let Some(question) = plan.question.take() {
+            self.forecast_load = self.load.clone();
+            self.started_at = Some(Instant::now());
             self.pending = Some(spawn_blocking(|| question.answer()));
         }
     }
@@ -52,8 +60,8 @@ impl ForecastTask {
             if let Ok(Ok(answer)) = answer {
                 self.latest = Some(answer);
             }
-        } else if let Some(asked) = self.asked.filter(|_| self.seen[0] != self.seen[1]) {
-            tokio::time::sleep(REST.saturating_sub(asked.elapsed())).await;
+        } else if let Some(at) = self.started_at.filter(|_| self.load != self.forecast_load) {
+            tokio::time::sleep(FORECAST_INTERVAL.saturating_sub(at.elapsed())).await;
         } else {
             std::future::pending::<()>().await;
         }

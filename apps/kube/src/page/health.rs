@@ -9,26 +9,26 @@ use pavior::text::shown;
 use pavior_cluster::{http, probes};
 use serde_json::json;
 
-use crate::client::{KubeError, now};
+use crate::client::{KubeError, log};
 
 /// The default address of probes.
 pub const PROBES: &str = "0.0.0.0:9324";
 
 /// The time before a reconciliation is considered hung; normally it takes seconds.
-const HANGS: Duration = Duration::from_mins(5);
+const HANG_TIME: Duration = Duration::from_mins(5);
 
 /// The time that a right counts as missing after a failed write. Writes are retried sooner.
-const MISSING: Duration = Duration::from_mins(1);
+const MISSING_RIGHT_TIME: Duration = Duration::from_mins(1);
 
 /// The maximum number of faults to report.
-const FAULTS: usize = 16;
+const MAX_FAULTS: usize = 16;
 
 #[derive(Debug, Default)]
 pub(crate) struct Health {
     /// True once the whole cluster has been read.
-    whole: AtomicBool,
+    is_read: AtomicBool,
     /// The start of the current reconciliation.
-    since: Mutex<Option<Instant>>,
+    started_at: Mutex<Option<Instant>>,
     faults: Mutex<Faults>,
 }
 
@@ -53,18 +53,19 @@ impl Faults {
     pub(crate) fn note_right(&mut self, message: &str) {
         let right = message.split_once(" cannot ").map_or("", |(_, right)| right);
         let right = right.split(" in the namespace").next().unwrap_or(right);
-        if right.contains(" resource ") && self.rights.len() < FAULTS {
+        if right.contains(" resource ") && self.rights.len() < MAX_FAULTS {
             self.rights.insert(right.to_string(), Instant::now());
         }
     }
 
+    /// Describes the faults, one per line.
     fn lines(&mut self) -> String {
-        self.rights.retain(|_, at| at.elapsed() < MISSING);
+        self.rights.retain(|_, at| at.elapsed() < MISSING_RIGHT_TIME);
         let lease = self.lease.iter().map(|why| format!("the Lease: {why}"));
         let kinds = self.kinds.iter().map(|(kind, why)| format!("{kind} cannot be read: {why}"));
         let machines = self.machines.iter().map(|(name, why)| format!("Machine {name}: {why}"));
         let rights = self.rights.keys().map(|right| format!("the account cannot {right}"));
-        let all = lease.chain(kinds).chain(machines).chain(rights).take(FAULTS);
+        let all = lease.chain(kinds).chain(machines).chain(rights).take(MAX_FAULTS);
         all.flat_map(|text| [shown(&text).to_string(), "\n".to_string()]).collect()
     }
 }
@@ -72,15 +73,15 @@ impl Faults {
 impl Health {
     /// Records the beginning or end of a reconciliation.
     pub(crate) fn note_reconciliation(&self, begins: bool) {
-        self.whole.store(true, Ordering::Relaxed);
-        let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
-        *since = begins.then(Instant::now);
+        self.is_read.store(true, Ordering::Relaxed);
+        let mut started_at = self.started_at.lock().unwrap_or_else(PoisonError::into_inner);
+        *started_at = begins.then(Instant::now);
     }
 
     /// Returns true unless a reconciliation hangs. An idle daemon counts as alive.
     fn is_alive(&self) -> bool {
-        let since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
-        since.is_none_or(|at| at.elapsed() < HANGS)
+        let started_at = self.started_at.lock().unwrap_or_else(PoisonError::into_inner);
+        started_at.is_none_or(|at| at.elapsed() < HANG_TIME)
     }
 
     /// Returns the faults for modification.
@@ -92,8 +93,8 @@ impl Health {
     /// until it has read the cluster, without the Lease, or if every machine has a fault.
     fn readiness(&self) -> (bool, String) {
         let mut faults = self.faults();
-        let acts = !faults.no_machine && faults.lease.is_none();
-        (acts && self.whole.load(Ordering::Relaxed), faults.lines())
+        let can_act = !faults.no_machine && faults.lease.is_none();
+        (can_act && self.is_read.load(Ordering::Relaxed), faults.lines())
     }
 
     /// Serves probes at an address.
@@ -104,9 +105,7 @@ impl Health {
             address: address.to_string(),
             why: error.to_string(),
         })?;
-        let now = now().max(0) as u64;
-        let more = json!({ "address": bound.to_string() });
-        pavior::json::log(now, "info", "probes", more);
+        log("info", "probes", json!({ "address": bound.to_string() }));
         Ok(())
     }
 }
@@ -118,10 +117,10 @@ mod tests {
     #[test]
     fn it_is_ready_when_it_has_read_and_alive_while_it_does_not_hang() {
         let health = Health::default();
-        assert!(health.is_alive() && !health.whole.load(Ordering::Relaxed));
+        assert!(health.is_alive() && !health.is_read.load(Ordering::Relaxed));
         health.note_reconciliation(true);
-        assert!(health.is_alive() && health.whole.load(Ordering::Relaxed));
-        *health.since.lock().unwrap() = Instant::now().checked_sub(2 * HANGS);
+        assert!(health.is_alive() && health.is_read.load(Ordering::Relaxed));
+        *health.started_at.lock().unwrap() = Instant::now().checked_sub(2 * HANG_TIME);
         assert!(!health.is_alive());
         health.note_reconciliation(false);
         assert!(health.is_alive());

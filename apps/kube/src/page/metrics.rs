@@ -2,24 +2,13 @@
 
 use std::sync::atomic::AtomicU64;
 
-use pavior_cluster::metrics::{SlotGauges, named};
-use prometheus_client::encoding::EncodeLabelSet;
+use pavior_cluster::metrics::{Label, SlotGauges, named};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
 use crate::objects::MachineStatus;
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfMachine {
-    machine: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfChange {
-    change: &'static str,
-}
 
 /// Counters since startup, and the latest state of each machine.
 #[derive(Debug)]
@@ -31,12 +20,12 @@ pub(crate) struct Metrics {
     /// The number of object kinds that cannot be read.
     pub(crate) unreadable: Gauge,
     pub(crate) overlaps: Counter,
-    changes: Family<OfChange, Counter>,
-    refused: Family<OfChange, Counter>,
-    waiting: Family<OfMachine, Gauge>,
-    free: Family<OfMachine, Gauge>,
-    busy: Family<OfMachine, Gauge>,
-    unavailable: Family<OfMachine, Gauge>,
+    changes: Family<Label, Counter>,
+    refused: Family<Label, Counter>,
+    waiting: Family<Label, Gauge>,
+    free: Family<Label, Gauge>,
+    busy: Family<Label, Gauge>,
+    unavailable: Family<Label, Gauge>,
     slots: SlotGauges,
 }
 
@@ -58,21 +47,21 @@ impl Metrics {
         }
     }
 
-    pub(crate) fn changed(&self, change: &'static str) {
-        self.changes.get_or_create(&OfChange { change }).inc();
+    pub(crate) fn changed(&self, change: &str) {
+        self.changes.get_or_create(&[("change", change.to_string())]).inc();
     }
 
-    pub(crate) fn refused(&self, change: &'static str) {
-        self.refused.get_or_create(&OfChange { change }).inc();
+    pub(crate) fn refused(&self, change: &str) {
+        self.refused.get_or_create(&[("change", change.to_string())]).inc();
     }
 
     /// Records the status of a machine, and its slots if `slots` is set.
     pub(crate) fn show(&self, machine: &str, status: &MachineStatus, slots: bool) {
-        let of = OfMachine { machine: machine.to_string() };
-        self.waiting.get_or_create(&of).set(status.waiting.into());
-        self.free.get_or_create(&of).set(status.free.into());
-        self.busy.get_or_create(&of).set(status.busy.into());
-        self.unavailable.get_or_create(&of).set(status.unavailable.into());
+        let label = [("machine", machine.to_string())];
+        self.waiting.get_or_create(&label).set(status.waiting.into());
+        self.free.get_or_create(&label).set(status.free.into());
+        self.busy.get_or_create(&label).set(status.busy.into());
+        self.unavailable.get_or_create(&label).set(status.unavailable.into());
         if !slots {
             return;
         }

@@ -14,7 +14,7 @@ use pavior_cluster::{Board, http, site};
 use prometheus_client::registry::Registry;
 use serde_json::json;
 
-use crate::client::KubeError;
+use crate::client::{KubeError, log, unsigned};
 use crate::plan::{Detail, Plan};
 use forecast_task::ForecastTask;
 pub(crate) use health::Health;
@@ -59,7 +59,7 @@ impl Page {
     }
 
     /// Returns true if a page is configured.
-    pub(crate) fn is_there(&self) -> bool {
+    pub(crate) fn is_configured(&self) -> bool {
         self.address.is_some()
     }
 
@@ -83,27 +83,26 @@ impl Page {
     pub(crate) fn show(
         &mut self,
         machine: &str,
-        made: &mut Plan,
+        plan: &mut Plan,
         now: i64,
     ) -> Result<(), KubeError> {
-        let own = self.owns(machine);
-        self.metrics.show(machine, &made.status, own);
-        let Some(address) = self.address.as_ref().filter(|_| own) else { return Ok(()) };
-        self.forecasts.update(made);
-        let Some(picture) = made.picture.take() else { return Ok(()) };
-        let now = now.max(0) as u64;
-        let shown = view(machine, picture, made, now, self.forecasts.latest());
+        let is_own = self.owns(machine);
+        self.metrics.show(machine, &plan.status, is_own);
+        let Some(address) = self.address.as_ref().filter(|_| is_own) else { return Ok(()) };
+        self.forecasts.update(plan);
+        let Some(picture) = plan.picture.take() else { return Ok(()) };
+        let view = view(machine, picture, plan, unsigned(now), self.forecasts.latest());
         if let Some(board) = &self.board {
-            board.publish(shown);
+            board.publish(view);
             return Ok(());
         }
-        let board = Arc::new(Board::new(shown));
+        let board = Arc::new(Board::new(view));
         let site = site(Arc::clone(&board), Arc::clone(&self.registry));
         let bound = http::serve(address, site).map_err(|error| KubeError::Address {
             address: address.clone(),
             why: error.to_string(),
         })?;
-        pavior::json::log(now, "info", "page", json!({ "url": format!("http://{bound}/") }));
+        log("info", "page", json!({ "url": format!("http://{bound}/") }));
         self.board = Some(board);
         Ok(())
     }

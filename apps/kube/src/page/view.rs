@@ -10,7 +10,7 @@ use crate::plan::{Forecast, Picture, Plan, Waiting};
 pub(crate) fn view(
     machine: &str,
     picture: Picture,
-    made: &Plan,
+    plan: &Plan,
     now: u64,
     forecast: Option<&Forecast>,
 ) -> View {
@@ -24,7 +24,7 @@ pub(crate) fn view(
         scheduler: config.scheduler.to_string(),
         held,
         failed,
-        waiting: made.waiting.iter().map(|one| waits(one, forecast)).collect(),
+        waiting: plan.waiting.iter().map(|one| waiting_job(one, forecast)).collect(),
         find: Box::new(|name| Some((name.to_string(), String::new()))),
         unreadable: std::collections::BTreeMap::new(),
         shaper: None,
@@ -32,7 +32,7 @@ pub(crate) fn view(
     view.joined()
 }
 
-fn waits(waiting: &Waiting, forecast: Option<&Forecast>) -> WaitingJob {
+fn waiting_job(waiting: &Waiting, forecast: Option<&Forecast>) -> WaitingJob {
     let shape = waiting.request.and_then(|request| request.shape);
     let uid = &waiting.job.uid;
     let start = |known: &Forecast| Some((json!(known.json(uid, date)?), known.words(uid, date)?));
@@ -42,10 +42,10 @@ fn waits(waiting: &Waiting, forecast: Option<&Forecast>) -> WaitingJob {
         nodes: shape.map(volume),
         shape,
         request: waiting.request,
-        submitted: waiting.created,
-        kind: if waiting.is_stuck() { "never" } else { "place" }.to_string(),
+        submitted: waiting.created_at,
+        kind: if waiting.is_blocked() { "never" } else { "place" }.to_string(),
         sentence: waiting.why.clone(),
-        starts: waiting.starts,
+        starts: waiting.starts_at,
         forecast: forecast.and_then(start),
     }
 }

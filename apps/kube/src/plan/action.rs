@@ -8,8 +8,8 @@ use crate::objects::{ObjectRef, PlacementSpec};
 /// Objects whose absence must be verified before a deletion, because watches may lag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Absence {
-    /// Records with these names.
-    Record(Vec<ObjectRef>),
+    /// Placements with these names.
+    Placements(Vec<ObjectRef>),
     /// A Job.
     Job(ObjectRef),
 }

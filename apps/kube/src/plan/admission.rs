@@ -16,12 +16,12 @@ use crate::objects::{Job, Object as _, ObjectRef, Placement, Quota};
 use crate::world::{Index, quota};
 
 /// The default of `quotaSeconds`.
-const QUOTA_S: u64 = 300;
+const DEFAULT_QUOTA_S: u64 = 300;
 
-/// The maximum retry delay for a Job that cannot be placed, in seconds. Kueue 0.17 keeps the quota
-/// until then. Other retries have no delay: Kueue releases the quota immediately, and the Job
-/// queues behind others with the same priority.
-const AGAIN_S: u64 = 60;
+/// The maximum retry delay for a Job that cannot be placed. Kueue 0.17 keeps the quota until then.
+/// Other retries have no delay: Kueue releases the quota immediately, and the Job queues behind
+/// others with the same priority.
+const MAX_RETRY_DELAY_S: u64 = 60;
 
 /// Returns the updates for all our checks.
 pub(super) fn answer(
@@ -39,16 +39,16 @@ pub(super) fn answer(
     if let Some(check) = check.filter(|check| check.is_ours() && !check.is_active()) {
         actions.push(Action::Activate { check: ObjectRef::of(check) });
     }
-    let most = machine.spec.quota_seconds.unwrap_or(QUOTA_S);
-    actions.extend(name.map(|name| without_machine(index, name, most)).into_iter().flatten());
-    let mut holds = HashMap::new();
+    let quota_s = machine.spec.quota_seconds.unwrap_or(DEFAULT_QUOTA_S);
+    actions.extend(name.map(|name| without_machine(index, name, quota_s)).into_iter().flatten());
+    let mut quota_since = HashMap::new();
     let with_quota: Vec<(&Job, &Quota)> = with_quota(layout, index).collect();
     if with_quota.is_empty() {
         // Most clusters have no Kueue.
-        memory.quota = holds;
+        memory.quota_since = quota_since;
         return actions;
     }
-    let (standing, waiting) = (standing(records), by_job(waiting));
+    let (placements, waiting) = (valid_placements(records), by_job(waiting));
     for (job, quota) in with_quota {
         if job.is_finished() {
             // Kueue suspended the Job after its last pod had ended. Kubernetes completes a Job only
@@ -59,32 +59,32 @@ pub(super) fn answer(
             }
             continue;
         }
-        let placed = standing.get(job.id()).copied();
-        let (state, message, again_s) = if let Some(record) = placed {
+        let placed = placements.get(job.id()).copied();
+        let (state, message, again_s) = if let Some(placement) = placed {
             if !job.is_suspended() {
                 continue;
             }
-            ("Ready", format!("its box is {}", record.spec.at.replacen('@', " at ", 1)), None)
+            ("Ready", format!("its box is {}", placement.spec.at.replacen('@', " at ", 1)), None)
         } else {
             // Proposals do not count, because they may be withdrawn repeatedly.
             let uid = quota.workload.uid.clone();
-            let since = memory.quota.get(&uid).copied().unwrap_or(now);
-            holds.insert(uid, since);
+            let since = memory.quota_since.get(&uid).copied().unwrap_or(now);
+            quota_since.insert(uid, since);
             let Some(waits) = waiting.get(job.id()) else { continue };
-            let (state, message) = state_of(waits, since.saturating_add(most as i64), now);
-            if !job.is_suspended() && state == "Pending" {
+            let answer = answer_for(waits, quota_s, since, now);
+            if !job.is_suspended() && answer.0 == "Pending" {
                 continue;
             }
-            (state, message, delay(waits, most))
+            answer
         };
         // Kueue itself resets a Retry, together with the quota.
-        let same = quota.state == state && quota.message == message;
-        if !same && quota.state != "Retry" {
-            let record = placed.map(ObjectRef::of);
-            actions.push(check_action(quota, state, message, again_s, record));
+        let is_current = quota.state == state && quota.message == message;
+        if !is_current && quota.state != "Retry" {
+            let placement = placed.map(ObjectRef::of);
+            actions.push(check_action(quota, state, message, again_s, placement));
         }
     }
-    memory.quota = holds;
+    memory.quota_since = quota_since;
     actions
 }
 
@@ -99,9 +99,9 @@ fn with_quota<'a>(
 }
 
 /// Returns the valid placement of each Job, or the oldest if several are valid.
-fn standing<'a>(records: &[Record<'a>]) -> HashMap<&'a str, &'a Placement> {
+fn valid_placements<'a>(records: &[Record<'a>]) -> HashMap<&'a str, &'a Placement> {
     let mut by_job = HashMap::new();
-    for placement in records.iter().filter(|one| one.stands).map(|one| one.placement) {
+    for placement in records.iter().filter(|one| one.is_valid).map(|one| one.placement) {
         for job in placement.spec.jobs() {
             by_job.entry(job.0.as_str()).or_insert(placement);
         }
@@ -117,9 +117,9 @@ fn by_job(waiting: &[Waiting]) -> HashMap<&str, &Waiting> {
 
 /// Answers the checks on Workloads that do not belong to a machine, in queues that require our
 /// check.
-fn without_machine(index: &Index<'_>, check: &str, most: u64) -> Vec<Action> {
+fn without_machine(index: &Index<'_>, check: &str, quota_s: u64) -> Vec<Action> {
     let (kueue, jobs) = (&index.world.kueue, &index.world.jobs);
-    let mut found = None;
+    let mut strays = None;
     let mut actions = Vec::new();
     for workload in kueue.workloads.values() {
         let quota = quota(kueue, workload).filter(|quota| quota.reserved && quota.check == check);
@@ -128,12 +128,12 @@ fn without_machine(index: &Index<'_>, check: &str, most: u64) -> Vec<Action> {
         let mut owners = workload.metadata.owner_references.iter().flatten();
         let (state, message, again_s) = match job {
             Some(job) if job.shape().is_some() => {
-                let found = found.get_or_insert_with(|| unassigned(index));
-                let Some(stray) = found.iter().find(|one| one.job.uid.0 == job.id()) else {
+                let strays = strays.get_or_insert_with(|| unassigned(index));
+                let Some(stray) = strays.iter().find(|one| one.job.uid.0 == job.id()) else {
                     continue;
                 };
-                let (state, message) = state_of(stray, i64::MAX, 0);
-                (state, message, delay(stray, most))
+                // The times do not matter, because the Job is blocked.
+                answer_for(stray, quota_s, 0, 0)
             }
             // The Job may be newer than the list of Jobs that was read.
             None if owners.any(|owner| owner.kind == "Job") => continue,
@@ -144,25 +144,26 @@ fn without_machine(index: &Index<'_>, check: &str, most: u64) -> Vec<Action> {
     actions
 }
 
-/// Returns the state and message for the check on a waiting Job.
-fn state_of(waits: &Waiting, until: i64, now: i64) -> (&'static str, String) {
-    let why: String = waits.why.chars().take(1024).collect();
-    if waits.is_stuck() {
-        let state = if waits.prospect == Prospect::Impossible { "Rejected" } else { "Retry" };
-        return (state, format!("it cannot be placed: {why}"));
-    }
-    if now >= until {
-        return ("Retry", format!("its quota is released because it has waited too long: {why}"));
-    }
-    let when = waits
-        .starts
-        .map_or(String::new(), |at| format!(" Based on time limits, it starts at {}.", date(at)));
-    ("Pending", format!("waiting for a box: {why}{when}"))
-}
+/// The state, the message and the retry delay of a check.
+type Answer = (&'static str, String, Option<u64>);
 
-/// Returns the retry delay for a Job that cannot be placed.
-fn delay(waits: &Waiting, most: u64) -> Option<u64> {
-    waits.is_stuck().then(|| most.clamp(1, AGAIN_S))
+/// Returns the answer to the check on a Job that has held quota without a box since a time.
+fn answer_for(waits: &Waiting, quota_s: u64, since: i64, now: i64) -> Answer {
+    let why: String = waits.why.chars().take(1024).collect();
+    let message = format!("it cannot be placed: {why}");
+    match waits.prospect {
+        Prospect::Invalid => return ("Rejected", message, None),
+        Prospect::Blocked => return ("Retry", message, Some(quota_s.clamp(1, MAX_RETRY_DELAY_S))),
+        Prospect::Waits => {}
+    }
+    if now >= since.saturating_add(quota_s as i64) {
+        let message = format!("its quota is released because it has waited too long: {why}");
+        return ("Retry", message, None);
+    }
+    let start = waits
+        .starts_at
+        .map_or(String::new(), |at| format!(" Based on time limits, it starts at {}.", date(at)));
+    ("Pending", format!("waiting for a box: {why}{start}"), None)
 }
 
 fn check_action(
@@ -178,7 +179,7 @@ fn check_action(
         check: quota.check.clone(),
         state,
         message,
-        again_s: again_s.filter(|_| state == "Retry"),
+        again_s,
         record,
     }
 }

@@ -10,7 +10,7 @@ use pavior::workload::Ask;
 use pavior::{Cuboid, Freedom, Grid, Machine as Engine, NodeId, Occupancy, Request, Sides};
 use pavior_cluster::gives_boxes;
 
-use super::demands::Demands;
+use super::requirements::NodeRequirements;
 use super::waiting::Prospect;
 use crate::objects::{Job, MachineSpec, Maintenance, Node, Object as _};
 use crate::world::JobGroup;
@@ -29,11 +29,11 @@ pub(crate) struct MachineConfig {
     pub(crate) scheduler: Scheduler,
     pub(crate) resource: String,
     /// True if the machine is only observed; there may then be no daemon to add our resource.
-    pub(crate) observed: bool,
+    pub(crate) is_observed: bool,
     /// The maximum number of waiting Jobs per namespace in the queue.
-    pub(crate) queued: usize,
+    pub(crate) queued_per_namespace: usize,
     /// The maximum number of nodes per namespace.
-    pub(crate) held: u32,
+    pub(crate) nodes_per_namespace: u32,
     pub(crate) patience_s: i64,
     /// The shapes whose free boxes are counted, as written and in nodes.
     pub(crate) slots: Vec<(String, Shape)>,
@@ -54,7 +54,7 @@ const ONLY_BOXES: &str =
     "the only kind is boxes; for TPU slices use Kueue's topology-aware scheduling";
 
 /// The maximum number of distinct combinations of selector, affinity and tolerations in a set.
-const TEMPLATES: usize = 64;
+const MAX_REQUIREMENTS: usize = 64;
 
 /// Reasons for not queuing a Job.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ pub(crate) enum Rejection {
 }
 
 /// The maximum number of nodes of a machine.
-const NODES: u32 = 1 << 20;
+const MAX_NODES: u32 = 1 << 20;
 
 impl MachineConfig {
     /// Validates a description.
@@ -87,7 +87,7 @@ impl MachineConfig {
             let sides = read_sides(text).filter(|_| text.split('x').count() == chips.axes());
             sides.ok_or_else(|| bad("host", text, format!("{} sides, such as 2x2", chips.axes())))
         })?;
-        let grid = divided(&chips, host)?;
+        let grid = divide(&chips, host)?;
         let strategy = spec.strategy.as_deref().unwrap_or("tff");
         let strategy: Strategy = strategy
             .parse()
@@ -113,9 +113,9 @@ impl MachineConfig {
             strategy,
             scheduler,
             resource: spec.resource.clone().unwrap_or_else(|| RESOURCE.to_string()),
-            observed: false,
-            queued: spec.queued_per_namespace.unwrap_or(64),
-            held: spec.nodes_per_namespace.unwrap_or(u32::MAX),
+            is_observed: false,
+            queued_per_namespace: spec.queued_per_namespace.unwrap_or(64),
+            nodes_per_namespace: spec.nodes_per_namespace.unwrap_or(u32::MAX),
             patience_s: spec.patience_seconds.unwrap_or(60).min(86_400) as i64,
             slots: Vec::new(),
             maintenance: Vec::new(),
@@ -133,11 +133,11 @@ impl MachineConfig {
 
     /// Validates a maintenance period.
     fn downtime(&self, one: &Maintenance) -> Result<Downtime, String> {
-        let time = |text: &str| -> Result<u64, String> {
+        let seconds = |text: &str| -> Result<u64, String> {
             let time = text.parse::<Timestamp>().ok().and_then(|at| at.as_second().try_into().ok());
             time.ok_or_else(|| format!("`{}` is not a time", shown(text)))
         };
-        let (from, to) = (time(&one.from)?, time(&one.to)?);
+        let (from, to) = (seconds(&one.from)?, seconds(&one.to)?);
         if from >= to {
             return Err(format!("it ends before it begins, at {}", shown(&one.from)));
         }
@@ -160,8 +160,9 @@ impl MachineConfig {
         let mut base = [0; 3];
         base[..axes].copy_from_slice(&numbers);
         let cuboid = Cuboid::new(base, read_sides(sides)?);
-        let inside = self.grid.contains(base) && Occupancy::all_free(self.grid).is_free(&cuboid);
-        inside.then_some(cuboid)
+        let is_on_grid =
+            self.grid.contains(base) && Occupancy::all_free(self.grid).is_free(&cuboid);
+        is_on_grid.then_some(cuboid)
     }
 
     /// Converts a shape in chips to nodes.
@@ -173,9 +174,10 @@ impl MachineConfig {
         Ok(if self.turns() { Shape::new(nodes) } else { Shape::fixed(nodes) })
     }
 
-    /// Returns true if a node has the resource that its pods request.
-    pub(crate) fn has_its_resource(&self, node: &Node) -> bool {
-        (self.observed && self.resource == RESOURCE) || node.offers(&self.resource)
+    /// Returns true if new pods may start on a node, and it has the resource that they request.
+    pub(crate) fn can_use(&self, node: &Node) -> bool {
+        let may_be_added = self.is_observed && self.resource == RESOURCE;
+        node.is_ready() && (may_be_added || node.offers(&self.resource))
     }
 
     /// Returns true if boxes may be turned, which requires that all sides of a host are equal.
@@ -186,13 +188,13 @@ impl MachineConfig {
     /// Returns the sides of a shape in nodes.
     fn nodes(&self, text: &str) -> Result<Sides, String> {
         let axes = self.grid.axes();
-        if !is_written(text) {
+        if !has_shape_syntax(text) {
             return Err("pavior.dev/shape is not a valid shape; use 1 to 3 sides, such as 4x4x2"
                 .to_string());
         }
-        let given = text.split('x').count();
-        if given != axes {
-            return Err(format!("its shape has {given} sides, but the machine has {axes} axes"));
+        let count = text.split('x').count();
+        if count != axes {
+            return Err(format!("its shape has {count} sides, but the machine has {axes} axes"));
         }
         let Ok(Ask::Shape(chips)) = Ask::typed(Some(text), None, &self.grid) else {
             return Err(format!("its shape does not fit on {}", self.grid));
@@ -200,7 +202,7 @@ impl MachineConfig {
         let mut nodes = [1; 3];
         for axis in 0..axes {
             if chips[axis] % self.host[axis] != 0 {
-                let host = written(self.host, axes);
+                let host = format_sides(self.host, axes);
                 return Err(format!(
                     "the sides of its shape must be multiples of the host's sides, {host}"
                 ));
@@ -217,8 +219,8 @@ impl MachineConfig {
     pub(crate) fn request(&self, group: &JobGroup<'_>) -> Result<Request, Rejection> {
         let nodes = self
             .nodes(group.first().shape().unwrap_or_default())
-            .map_err(|why| Rejection::Stuck(Prospect::Impossible, why))?;
-        sound(group, volume(nodes))?;
+            .map_err(|why| Rejection::Stuck(Prospect::Invalid, why))?;
+        check(group, volume(nodes))?;
         let request = Request::shape(nodes);
         Ok(if self.turns() { request } else { request.with_freedom(Freedom::Box) })
     }
@@ -236,75 +238,76 @@ impl MachineConfig {
 }
 
 /// Returns true if a text has the syntax of a shape.
-fn is_written(text: &str) -> bool {
-    let digits = |side: &str| {
+fn has_shape_syntax(text: &str) -> bool {
+    let is_side = |side: &str| {
         (1..=5).contains(&side.len())
             && !side.starts_with('0')
             && side.bytes().all(|byte| byte.is_ascii_digit())
     };
-    text.split('x').all(digits)
+    text.split('x').all(is_side)
 }
 
 /// Checks that a group is complete and has the right number of pods.
 ///
 /// # Errors
 /// Returns the reason for not queuing it, without text written by the user.
-fn sound(group: &JobGroup<'_>, nodes: u64) -> Result<(), Rejection> {
-    let never = |why: &str| Err(Rejection::Stuck(Prospect::Impossible, why.to_string()));
-    let indexed = |job: &&Job| job.spec.completion_mode.as_deref() == Some("Indexed");
-    if !group.jobs().iter().all(indexed) {
-        return never("its completionMode is not Indexed");
+fn check(group: &JobGroup<'_>, nodes: u64) -> Result<(), Rejection> {
+    let invalid = |why: &str| Err(Rejection::Stuck(Prospect::Invalid, why.to_string()));
+    let is_indexed = |job: &&Job| job.spec.completion_mode.as_deref() == Some("Indexed");
+    if !group.jobs().iter().all(is_indexed) {
+        return invalid("its completionMode is not Indexed");
     }
     if group.first().is_of_a_set() && group.first().owner().is_none() {
-        return never("pavior.dev/box is set, but it has no controller such as a JobSet");
+        return invalid("pavior.dev/box is set, but it has no controller such as a JobSet");
     }
-    if let Some(why) = group.lacks(nodes) {
+    if let Some(why) = group.mismatch(nodes) {
         return Err(Rejection::Incomplete(why));
     }
     if group.is_suspended() {
         return Err(Rejection::Incomplete("a Job of its set is suspended".to_string()));
     }
-    if Demands::of_all(group.jobs()).len() > TEMPLATES {
-        return never(&format!(
-            "the Jobs of its set have more than {TEMPLATES} different node requirements"
+    if NodeRequirements::distinct(group.jobs()).len() > MAX_REQUIREMENTS {
+        return invalid(&format!(
+            "the Jobs of its set have more than {MAX_REQUIREMENTS} different node requirements"
         ));
     }
-    // A pod that ended after the quota was counted would be counted twice.
-    let cut = |job: &&Job| {
+    // The number may be too large, because it contains a pod that ended after the quota was counted
+    // twice.
+    let is_partial = |job: &&Job| {
         let pods = job.quota.as_ref().filter(|quota| quota.reserved).and_then(|quota| quota.pods);
         pods.is_some_and(|pods| Some(pods) < job.spec.completions)
     };
-    if group.jobs().iter().any(cut) {
+    if group.jobs().iter().any(is_partial) {
         let why = "Kueue admits a different number of pods than its shape has nodes";
-        return Err(Rejection::Stuck(Prospect::Never, why.to_string()));
+        return Err(Rejection::Stuck(Prospect::Blocked, why.to_string()));
     }
-    let elastic = |job: &&Job| job.spec.parallelism != job.spec.completions;
-    if group.completions() != nodes || group.jobs().iter().any(elastic) {
-        return never(&format!(
+    let is_elastic = |job: &&Job| job.spec.parallelism != job.spec.completions;
+    if group.completions() != nodes || group.jobs().iter().any(is_elastic) {
+        return invalid(&format!(
             "its shape has {nodes} nodes, so completions and parallelism must be {nodes}"
         ));
     }
     Ok(())
 }
 
-fn written(sides: Sides, axes: usize) -> String {
+fn format_sides(sides: Sides, axes: usize) -> String {
     sides[..axes].iter().map(u16::to_string).collect::<Vec<_>>().join("x")
 }
 
 /// Divides a grid of chips by the chips of a node.
-fn divided(chips: &Grid, host: Sides) -> Result<Grid, String> {
+fn divide(chips: &Grid, host: Sides) -> Result<Grid, String> {
     let axes = chips.axes();
     let mut sides = Vec::new();
-    for (axis, own) in host.into_iter().enumerate().take(axes) {
-        if chips.side(axis) % own != 0 {
+    for (axis, side) in host.into_iter().enumerate().take(axes) {
+        if chips.side(axis) % side != 0 {
             return Err("host: its sides must divide the grid's sides".to_string());
         }
-        sides.push(chips.side(axis) / own);
+        sides.push(chips.side(axis) / side);
     }
     let wraps: Vec<bool> = (0..axes).map(|axis| chips.wraps(axis)).collect();
     let grid = Grid::new(&sides, &wraps).map_err(|error| format!("grid: {error}"))?;
-    if grid.nodes() > NODES {
-        return Err(format!("grid: more than {NODES} nodes"));
+    if grid.nodes() > MAX_NODES {
+        return Err(format!("grid: more than {MAX_NODES} nodes"));
     }
     Ok(grid)
 }

@@ -10,18 +10,19 @@ use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 use pavior::answers::forecasts::{
     Kind, QueueForecast, Start, StartJson, StartQuestion, StartWords,
 };
-use pavior::scheduling::Dispatcher;
 use pavior::workload::{Job as Run, Service, TimeUnit};
 use pavior::{Grid, JobId, Time};
 use pavior_cluster::ENDLESS_S;
 
 use super::layout::Layout;
+use super::queue::Candidate;
+use super::state::MachineState;
 use crate::objects::{Object as _, Uid};
 use crate::world::Index;
 
 /// The maximum number of past Jobs.
-const RUNS: usize = 5_000;
-const TICKS: u64 = TimeUnit::SECOND.ticks;
+const MAX_RUNS: usize = 5_000;
+const TICKS_PER_SECOND: u64 = TimeUnit::SECOND.ticks;
 
 /// Completed Jobs of a machine.
 #[derive(Clone, Debug, Default)]
@@ -29,42 +30,39 @@ pub(super) struct History {
     /// The latest Jobs, in the order seen.
     runs: VecDeque<(Run, Kind)>,
     /// The uids of those Jobs that the API server still has.
-    known: HashSet<Uid>,
+    uids: HashSet<Uid>,
 }
 
 impl History {
     /// Adds completed groups whose start is known. O(n) for n Jobs.
     pub(super) fn learn(&mut self, layout: &Layout<'_>, index: &Index<'_>) {
         let world = index.world;
-        self.known.retain(|uid| world.jobs.contains_key(uid));
+        self.uids.retain(|uid| world.jobs.contains_key(uid));
         for group in index.groups_on(layout.name) {
             let ends = group.jobs().iter().map(|job| job.completed());
-            let Some(end) =
-                ends.collect::<Option<Vec<i64>>>().and_then(|ends| ends.into_iter().max())
-            else {
-                continue;
-            };
-            let Some(&begin) = world.start_times.get(&group.uid()) else { continue };
+            let ends: Option<Vec<i64>> = ends.collect();
+            let Some(end) = ends.and_then(|ends| ends.into_iter().max()) else { continue };
+            let Some(&start) = world.start_times.get(&group.uid()) else { continue };
             let Ok(request) = layout.config.request(&group) else { continue };
-            if !self.known.insert(group.uid()) {
+            if !self.uids.insert(group.uid()) {
                 continue;
             }
-            let said = group.seconds().map(seconds);
-            let run = seconds(end.saturating_sub(begin).max(1) as u64);
+            let limit = group.seconds().map(seconds);
+            let run_time = seconds(end.saturating_sub(start).max(1) as u64);
             let created = group.jobs().iter().map(|job| job.created()).max().unwrap_or(0);
             let job = Run {
                 id: JobId(0),
                 index: 0,
                 number: 0,
                 // For a Job that was suspended or placed again, only the last run counts.
-                arrival: seconds(created.clamp(0, begin.max(0)) as u64),
+                arrival: seconds(created.clamp(0, start.max(0)) as u64),
                 request,
-                service: Service::Run(run),
-                estimate: said.unwrap_or(run),
+                service: Service::Run(run_time),
+                estimate: limit.unwrap_or(run_time),
             };
-            let kind = kind(group.first().namespace(), request.nodes, said);
+            let kind = kind(group.first().namespace(), request.nodes, limit);
             self.runs.push_back((job, kind));
-            if self.runs.len() > RUNS {
+            if self.runs.len() > MAX_RUNS {
                 self.runs.pop_front();
             }
         }
@@ -83,13 +81,13 @@ impl History {
 
 /// Converts seconds to the time unit of forecasts.
 pub(super) fn seconds(seconds: u64) -> Time {
-    Time(seconds.saturating_mul(TICKS))
+    Time(seconds.saturating_mul(TICKS_PER_SECOND))
 }
 
 /// Returns the properties of a Job known before it runs. A digest identifies the namespace.
-pub(super) fn kind(namespace: &str, nodes: u32, said: Option<Time>) -> Kind {
+fn kind(namespace: &str, nodes: u32, limit: Option<Time>) -> Kind {
     let user = BuildHasherDefault::<DefaultHasher>::default().hash_one(namespace);
-    Kind { user: Some(user), nodes, estimate: said }
+    Kind { user: Some(user), nodes, estimate: limit }
 }
 
 /// A forecast that has not been computed yet.
@@ -101,34 +99,42 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// Prepares a forecast for a machine in its state after the plan. `known` contains the
-    /// properties of running and waiting Jobs.
+    /// Prepares a forecast of the starts of the Jobs that are still waiting.
     ///
     /// # Errors
     /// Returns an error if the scheduler cannot be created.
     pub(super) fn of(
         layout: &Layout<'_>,
         past: &History,
-        dispatcher: &Dispatcher,
-        now: u64,
-        known: impl Iterator<Item = (JobId, Kind)>,
-        waiting: Vec<(JobId, Vec<Uid>)>,
+        state: &MachineState<'_>,
+        candidates: &[Candidate<'_>],
+        started: &HashSet<JobId>,
     ) -> Result<Question, String> {
-        let config = &layout.config;
+        let (config, dispatcher) = (&layout.config, &state.planner.dispatcher);
         let scheduler = config.scheduler.build(()).map_err(|error| error.to_string())?;
+        let queued = candidates.iter().map(|one| {
+            let limit = one.group.seconds().map(seconds);
+            (one.id, kind(one.group.first().namespace(), one.request.nodes, limit))
+        });
+        let running = state.holders().filter_map(|(id, holder)| {
+            let job = &dispatcher.running().get(id)?.job;
+            let limit = holder.end.map(|_| seconds(job.estimate.0));
+            Some((job.id, kind(holder.namespace, job.request.nodes, limit)))
+        });
+        let waiting = || candidates.iter().filter(|one| !started.contains(&one.id));
         let starts = StartQuestion {
             scheduler: config.scheduler.clone(),
             strategy: config.strategy.clone(),
-            dispatcher: dispatcher.fork_in(scheduler, TICKS),
-            now: seconds(now),
+            dispatcher: dispatcher.fork_in(scheduler, TICKS_PER_SECOND),
+            now: seconds(state.now),
             past: (!past.runs.is_empty()).then(|| past.jobs()),
-            kinds: known.collect(),
+            kinds: running.chain(queued).collect(),
             // Jobs without a limit run as long as the scheduler assumes.
             endless: seconds(ENDLESS_S),
-            jobs: waiting.iter().map(|(id, _)| *id).collect(),
+            jobs: waiting().map(|one| one.id).collect(),
         };
         let numbers =
-            waiting.into_iter().flat_map(|(id, uids)| uids.into_iter().map(move |uid| (uid, id)));
+            waiting().flat_map(|one| one.group.jobs().iter().map(|job| (job.uid(), one.id)));
         Ok(Question { grid: config.grid, starts, numbers: numbers.collect() })
     }
 
@@ -160,7 +166,7 @@ impl Forecast {
     /// Returns the start in the format of the page. `date` formats seconds since 1970.
     pub(crate) fn json(&self, job: &Uid, date: impl Fn(u64) -> String) -> Option<StartJson> {
         let number = *self.numbers.get(job)?;
-        self.queue.json(number, &self.grid, |time| date(time.0 / TICKS))
+        self.queue.json(number, &self.grid, |time| date(time.0 / TICKS_PER_SECOND))
     }
 
     /// Describes the start in sentences.

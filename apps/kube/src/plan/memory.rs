@@ -8,32 +8,32 @@ use super::forecast::History;
 use crate::objects::{Object, SlotCount, Uid};
 use crate::world::World;
 
-/// The time that a Job avoids a node where the scheduler refused to start its pod, in seconds.
-const AVOID_S: i64 = 600;
+/// The time that a Job avoids a node where the scheduler refused to start its pod.
+const AVOIDANCE_S: i64 = 600;
 
-/// The time in seconds before a placement rejected by the API server is proposed again.
-const REJECTED_S: i64 = 60;
+/// The time before a placement rejected by the API server is proposed again.
+const REPROPOSAL_DELAY_S: i64 = 60;
 
 /// State kept between plans. Losing it is harmless: timeouts restart, and the namespaces' turns
 /// follow from existing placements.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     /// The time when the scheduler began to refuse each open pod.
-    pub(super) refused: HashMap<Uid, i64>,
+    pub(super) refused_since: HashMap<Uid, i64>,
     /// Nodes that each Job avoids, with the time until which it avoids them.
     pub(super) avoided: HashMap<Uid, HashMap<String, i64>>,
     /// Jobs whose placements the API server rejected: the reason, and the time of the next attempt.
     rejected: HashMap<Uid, (String, i64)>,
     /// The time when each namespace got its latest placement.
-    pub(super) served: HashMap<String, i64>,
+    pub(super) placed_at: HashMap<String, i64>,
     /// True during maintenance, because its end does not cause an update.
-    pub(super) maintenance: bool,
-    /// True if a set may still be incomplete.
-    pub(super) unfinished: bool,
+    pub(super) has_maintenance: bool,
+    /// True if more Jobs of a set may still be created.
+    pub(super) has_growing_set: bool,
     /// Completed Jobs, for forecasts.
     pub(super) past: History,
     /// The time when each Workload began to hold quota without a box.
-    pub(super) quota: HashMap<Uid, i64>,
+    pub(super) quota_since: HashMap<Uid, i64>,
     /// The latest slot counts, and the free nodes at the time of counting.
     pub(super) slots: Option<(Occupancy, Vec<SlotCount>)>,
 }
@@ -41,13 +41,13 @@ pub(crate) struct Memory {
 impl Memory {
     pub(super) fn avoid(&mut self, job: &Uid, node: &str, now: i64) {
         let nodes = self.avoided.entry(job.clone()).or_default();
-        nodes.insert(node.to_string(), now + AVOID_S);
+        nodes.insert(node.to_string(), now + AVOIDANCE_S);
     }
 
     /// Records that the API server rejected a Job's placement.
     pub(crate) fn reject(&mut self, job: &Uid, why: &str, now: i64) {
         let why = why.chars().take(300).collect();
-        self.rejected.insert(job.clone(), (why, now + REJECTED_S));
+        self.rejected.insert(job.clone(), (why, now + REPROPOSAL_DELAY_S));
     }
 
     /// Returns the reason for a placement's rejection, until it is proposed again.
@@ -56,28 +56,30 @@ impl Memory {
     }
 
     /// Returns true if the next plan may differ even without updates.
-    pub(crate) fn is_patient(&self) -> bool {
-        self.unfinished
-            || self.maintenance
-            || !self.quota.is_empty()
-            || !self.refused.is_empty()
+    pub(crate) fn depends_on_time(&self) -> bool {
+        self.has_growing_set
+            || self.has_maintenance
+            || !self.quota_since.is_empty()
+            || !self.refused_since.is_empty()
             || !self.avoided.is_empty()
             || !self.rejected.is_empty()
     }
 
-    pub(super) fn forget(&mut self, world: &World, now: i64) {
+    /// Adds new placements, and removes objects that are gone and times that are over.
+    pub(super) fn update(&mut self, world: &World, now: i64) {
         let waits = |pod: &Uid| world.pods.get(pod).is_some_and(|pod| pod.node().is_none());
-        self.refused.retain(|pod, _| waits(pod));
+        self.refused_since.retain(|pod, _| waits(pod));
         for placement in world.placements.values() {
             let (namespace, created) = (placement.namespace(), placement.created());
-            if let Some(served) = self.served.get_mut(namespace) {
-                *served = (*served).max(created);
+            // Most namespaces are known, and then their names are not copied.
+            if let Some(placed_at) = self.placed_at.get_mut(namespace) {
+                *placed_at = (*placed_at).max(created);
             } else {
-                self.served.insert(namespace.to_string(), created);
+                self.placed_at.insert(namespace.to_string(), created);
             }
         }
         let with_jobs: HashSet<&str> = world.jobs.values().map(Object::namespace).collect();
-        self.served.retain(|namespace, _| with_jobs.contains(namespace.as_str()));
+        self.placed_at.retain(|namespace, _| with_jobs.contains(namespace.as_str()));
         self.rejected.retain(|job, (_, next)| *next > now && world.jobs.contains_key(job));
         self.avoided.retain(|job, nodes| {
             nodes.retain(|_, until| *until > now);

@@ -3,9 +3,10 @@
 
 mod action;
 mod admission;
+mod candidates;
 mod config;
-mod demands;
 mod forecast;
+mod holder;
 mod layout;
 mod memory;
 mod node_map;
@@ -14,6 +15,7 @@ mod patch;
 mod pods;
 mod queue;
 mod records;
+mod requirements;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -32,8 +34,10 @@ use layout::Layout;
 pub(crate) use layout::{Audience, Detail};
 pub(crate) use memory::Memory;
 use node_map::NodeMap;
+pub(crate) use patch::remove_gate;
 pub(crate) use waiting::{Waiting, unassigned};
 
+use crate::client::unsigned;
 use crate::objects::{Machine, MachineStatus, Node, Object as _, ObjectRef, SlotCount};
 use crate::world::{Index, JobGroup};
 
@@ -79,24 +83,24 @@ pub(crate) fn plan(
     let Some(machine) = index.world.machines.get(name) else {
         return Err("there is no such machine".to_string());
     };
-    let has_check = machine.spec.admission_check.is_some();
-    let kueue_fault = index.world.kueue.fault.as_ref().filter(|_| has_check);
-    if let Some(fault) = kueue_fault.filter(|_| detail.audience != Audience::Observer) {
+    let is_observer = detail.audience == Audience::Observer;
+    let needs_kueue = machine.spec.admission_check.is_some() && !is_observer;
+    if let Some(fault) = index.world.kueue.fault.as_ref().filter(|_| needs_kueue) {
         return Err(format!("admissionCheck: {fault}"));
     }
-    memory.forget(index.world, now);
+    memory.update(index.world, now);
     let mut config = MachineConfig::of(&machine.spec)?;
-    config.observed = detail.audience == Audience::Observer;
+    config.is_observed = is_observer;
     let map = NodeMap::of(&config.grid, &machine.spec.nodes, index.world.nodes.values());
     if let Some(fault) = shared_node(&map, machine, index) {
         return Err(fault);
     }
-    let is_now = |one: &Downtime| (one.from..one.to).contains(&(now.max(0) as u64));
-    memory.maintenance = config.maintenance.iter().any(is_now);
+    let is_now = |one: &Downtime| (one.from..one.to).contains(&unsigned(now));
+    memory.has_maintenance = config.maintenance.iter().any(is_now);
     let layout = Layout { name, config, map };
     let mut actions = offers(&layout);
     let records = records::judge(&layout, index, memory, now, &mut actions);
-    for record in records.iter().filter(|record| record.stands) {
+    for record in records.iter().filter(|record| record.is_valid) {
         pods::open(&layout, index, record, &mut actions);
     }
     if detail.picture || detail.forecast {
@@ -104,10 +108,11 @@ pub(crate) fn plan(
     }
     let groups = index.unplaced_on(name);
     for group in &groups {
-        pods::remove(group, index, &mut actions);
+        pods::remove_unplaced(group, index, &mut actions);
     }
-    let promised = groups.iter().any(JobGroup::awaits_admission);
-    let detail = Detail { starts: detail.starts || promised, ..detail };
+    // Messages to Kueue contain the start.
+    let starts = detail.starts || groups.iter().any(JobGroup::awaits_admission);
+    let detail = Detail { starts, ..detail };
     let mut queue = queue::place(&layout, index, &records, groups, memory, now, detail)?;
     actions.extend(std::mem::take(&mut queue.proposals));
     actions.extend(admission::answer(&layout, index, &records, &queue.waiting, memory, now));
@@ -123,8 +128,7 @@ pub(crate) fn plan(
         waiting: queue.waiting.len() as u32,
         slots: count_slots(&layout.config, memory, &queue.free),
     };
-    let queue::Schedule { waiting, overlaps, free, held, failed, question, .. } = queue;
-    let picture = detail.picture.then(|| Picture { config: layout.config, held, failed });
+    let queue::Schedule { waiting, overlaps, free, picture, question, .. } = queue;
     Ok(Plan { actions, status, waiting, overlaps, free, picture, question })
 }
 
@@ -134,8 +138,8 @@ fn shared_node(map: &NodeMap<'_>, machine: &Machine, index: &Index<'_>) -> Optio
     let mut older = index.world.machines.values().filter(|one| age(one) < age(machine));
     let fault = |one: &Machine| {
         let grid = MachineConfig::of(&one.spec).ok()?.grid;
-        let theirs = NodeMap::of(&grid, &one.spec.nodes, index.world.nodes.values());
-        let node = map.ids.keys().filter(|name| theirs.ids.contains_key(*name)).min()?;
+        let other = NodeMap::of(&grid, &one.spec.nodes, index.world.nodes.values());
+        let node = map.ids.keys().filter(|name| other.ids.contains_key(*name)).min()?;
         Some(format!("nodes: {} belongs to the older Machine {}", shown(node), shown(one.name())))
     };
     older.find_map(fault)

@@ -22,14 +22,14 @@ impl<'a> NodeMap<'a> {
     /// Reads the coordinates of all nodes. O(n) for n nodes.
     pub(crate) fn of(
         grid: &Grid,
-        naming: &CoordinateSource,
+        source: &CoordinateSource,
         all: impl Iterator<Item = &'a Node>,
     ) -> NodeMap<'a> {
         let mut nodes: Vec<Option<&Node>> = vec![None; grid.nodes() as usize];
         let mut shared: BTreeMap<NodeId, Vec<&str>> = BTreeMap::new();
         let mut contradictory = Vec::new();
         for node in all {
-            match naming.place(grid, node) {
+            match source.coordinates(grid, node) {
                 Some(Ok(point)) => {
                     let id = grid.id(point);
                     if let Some(first) = nodes[id.index()].replace(node) {
@@ -51,8 +51,8 @@ impl<'a> NodeMap<'a> {
             contradictory.push(format!("{}: all at {point:?}", names.join(", ")));
         }
         contradictory.sort_unstable();
-        let named = nodes.iter().enumerate();
-        let ids = named.filter_map(|(at, node)| Some(((*node)?.name(), NodeId(at as u32))));
+        let points = nodes.iter().enumerate();
+        let ids = points.filter_map(|(at, node)| Some(((*node)?.name(), NodeId(at as u32))));
         NodeMap { ids: ids.collect(), nodes, contradictory }
     }
 
@@ -64,7 +64,7 @@ impl<'a> NodeMap<'a> {
 
 impl CoordinateSource {
     /// Returns a node's coordinates or their fault; `None` for a node that is not in the machine.
-    fn place(&self, grid: &Grid, node: &Node) -> Option<Result<Coordinates, String>> {
+    fn coordinates(&self, grid: &Grid, node: &Node) -> Option<Result<Coordinates, String>> {
         let texts = if let Some(pattern) = &self.pattern {
             matched(pattern, node.name(), grid.axes())?
         } else {
@@ -77,10 +77,11 @@ impl CoordinateSource {
             return Some(Err(format!("{} of {} coordinates", texts.len(), grid.axes())));
         }
         let mut point: Coordinates = [0; 3];
-        for (own, text) in point.iter_mut().zip(&texts) {
-            let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        for (coordinate, text) in point.iter_mut().zip(&texts) {
+            // Parsing alone would also accept a sign.
+            let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
             match text.parse() {
-                Ok(number) if digits => *own = number,
+                Ok(number) if is_number => *coordinate = number,
                 _ => return Some(Err(format!("`{}` is not a coordinate", shown(text)))),
             }
         }
@@ -95,13 +96,14 @@ impl CoordinateSource {
         match (&self.pattern, self.labels.len()) {
             (Some(_), 1..) => Some("nodes: give labels or a pattern, not both".to_string()),
             (Some(pattern), 0) => {
-                let right = AXES[..axes].iter().all(|axis| pattern.matches(axis).count() == 1)
-                    && AXES[axes..].iter().all(|axis| !pattern.contains(axis));
-                let list = AXES[..axes].join(", ");
-                (!right).then(|| format!("nodes.pattern: must contain {list}, each once"))
+                let is_valid =
+                    PLACEHOLDERS[..axes].iter().all(|axis| pattern.matches(axis).count() == 1)
+                        && PLACEHOLDERS[axes..].iter().all(|axis| !pattern.contains(axis));
+                let list = PLACEHOLDERS[..axes].join(", ");
+                (!is_valid).then(|| format!("nodes.pattern: must contain {list}, each once"))
             }
-            (None, given) if given != axes => {
-                Some(format!("nodes.labels: {given} labels, but the machine has {axes} axes"))
+            (None, count) if count != axes => {
+                Some(format!("nodes.labels: {count} labels, but the machine has {axes} axes"))
             }
             (None, _) => None,
         }
@@ -109,7 +111,7 @@ impl CoordinateSource {
 }
 
 /// The placeholders for coordinates in a pattern.
-const AXES: [&str; 3] = ["{x}", "{y}", "{z}"];
+const PLACEHOLDERS: [&str; 3] = ["{x}", "{y}", "{z}"];
 
 /// Returns the digits of a name at each placeholder of a pattern, x first.
 fn matched<'a>(pattern: &str, name: &'a str, axes: usize) -> Option<Vec<&'a str>> {
@@ -117,10 +119,10 @@ fn matched<'a>(pattern: &str, name: &'a str, axes: usize) -> Option<Vec<&'a str>
     let (mut pattern, mut name) = (pattern, name);
     while let Some(at) = pattern.find('{') {
         name = name.strip_prefix(&pattern[..at])?;
-        let axis = AXES[..axes].iter().position(|axis| pattern[at..].starts_with(axis))?;
+        let axis = PLACEHOLDERS[..axes].iter().position(|axis| pattern[at..].starts_with(axis))?;
         let digits = name.bytes().take_while(u8::is_ascii_digit).count();
         (found[axis], name) = name.split_at(digits);
-        pattern = &pattern[at + AXES[axis].len()..];
+        pattern = &pattern[at + PLACEHOLDERS[axis].len()..];
     }
     (name == pattern && found.iter().all(|digits| !digits.is_empty())).then_some(found)
 }

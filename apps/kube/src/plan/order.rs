@@ -19,26 +19,33 @@ pub(super) const TOPOLOGY: &str =
 /// Returns the number of nodes that each namespace holds.
 pub(super) fn held<'a>(records: &[Record<'a>]) -> HashMap<&'a str, u32> {
     let mut nodes: HashMap<&str, u32> = HashMap::new();
-    for run in records.chunk_by(|one, next| one.namespace() == next.namespace()) {
-        let many: usize = run.iter().map(|record| record.nodes.len()).sum();
-        *nodes.entry(run[0].namespace()).or_default() += many as u32;
+    for record in records {
+        *nodes.entry(record.namespace()).or_default() += record.nodes.len() as u32;
     }
     nodes
 }
 
-/// Returns the groups without a placement in queue order, each with true if all its pods are
-/// waiting. `held` contains the number of nodes that each namespace holds.
+/// A group without a placement.
+pub(super) struct WaitingGroup<'a> {
+    pub(super) group: JobGroup<'a>,
+    priority: i64,
+    /// True if all its pods are waiting, or if it gets its box before its pods.
+    pub(super) is_ready: bool,
+}
+
+/// Returns the groups without a placement in queue order. `held` contains the number of nodes that
+/// each namespace holds.
 pub(super) fn waiting<'a>(
     layout: &Layout<'_>,
     index: &Index<'a>,
     held: &HashMap<&str, u32>,
     groups: Vec<JobGroup<'a>>,
     memory: &Memory,
-) -> Vec<(JobGroup<'a>, bool)> {
-    let mut all: Vec<(JobGroup<'_>, bool, i64)> = Vec::new();
+) -> Vec<WaitingGroup<'a>> {
+    let mut all = Vec::new();
     for group in groups {
-        let suspended = group.jobs().iter().all(|job| job.is_idle());
-        if group.is_finished() || suspended || group.is_placed(index) {
+        let is_idle = group.jobs().iter().all(|job| job.is_idle());
+        if group.is_finished() || is_idle || group.is_placed(index) {
             continue;
         }
         let quota = group.jobs().iter().filter_map(|job| job.quota.as_ref());
@@ -52,17 +59,17 @@ pub(super) fn waiting<'a>(
                 None => {}
             }
         }
-        let is_whole = gated.len() as u64 == group.remaining() && !gated.is_empty();
-        let ready = open == 0 && (is_whole || group.awaits_admission());
-        all.push((group, ready, priority.unwrap_or(0)));
+        let is_gated = gated.len() as u64 == group.remaining() && !gated.is_empty();
+        let is_ready = open == 0 && (is_gated || group.awaits_admission());
+        all.push(WaitingGroup { group, priority: priority.unwrap_or(0), is_ready });
     }
     let crowded = crowded(layout, held, &all, memory);
-    all.sort_by_cached_key(|(group, _, priority)| {
+    all.sort_by_cached_key(|WaitingGroup { group, priority, .. }| {
         let job = group.first();
-        let served = crowded.get(job.namespace()).copied().unwrap_or(i64::MIN);
-        (Reverse(*priority), job.created().max(served), job.created(), job.id())
+        let placed_at = crowded.get(job.namespace()).copied().unwrap_or(i64::MIN);
+        (Reverse(*priority), job.created().max(placed_at), job.created(), job.id())
     });
-    all.into_iter().map(|(group, ready, _)| (group, ready)).collect()
+    all
 }
 
 /// Returns namespaces whose waiting Jobs exceed their limits, with the time of their latest
@@ -70,19 +77,22 @@ pub(super) fn waiting<'a>(
 fn crowded<'a>(
     layout: &Layout<'_>,
     held: &HashMap<&str, u32>,
-    waiting: &[(JobGroup<'a>, bool, i64)],
+    waiting: &[WaitingGroup<'a>],
     memory: &Memory,
 ) -> HashMap<&'a str, i64> {
-    let mut asked: HashMap<&str, (usize, u64)> = HashMap::new();
-    for (group, ..) in waiting.iter().filter(|(_, ready, _)| *ready) {
-        let (jobs, nodes) = asked.entry(group.first().namespace()).or_default();
+    let config = &layout.config;
+    let mut requested: HashMap<&str, (usize, u64)> = HashMap::new();
+    for WaitingGroup { group, .. } in waiting.iter().filter(|one| one.is_ready) {
+        let (jobs, nodes) = requested.entry(group.first().namespace()).or_default();
         *jobs += 1;
         *nodes += group.remaining();
     }
-    let over = |(name, (jobs, nodes)): (&'a str, (usize, u64))| {
-        let all = nodes + u64::from(held.get(name).copied().unwrap_or(0));
-        let is_finished = jobs > layout.config.queued || all > u64::from(layout.config.held);
-        is_finished.then(|| Some((name, *memory.served.get(name)?))).flatten()
+    let crowded = |(name, (jobs, nodes)): (&'a str, (usize, u64))| {
+        let nodes = nodes + u64::from(held.get(name).copied().unwrap_or(0));
+        let is_over_limit =
+            jobs > config.queued_per_namespace || nodes > u64::from(config.nodes_per_namespace);
+        let placed_at = memory.placed_at.get(name).filter(|_| is_over_limit)?;
+        Some((name, *placed_at))
     };
-    asked.into_iter().filter_map(over).collect()
+    requested.into_iter().filter_map(crowded).collect()
 }

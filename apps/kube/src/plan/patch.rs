@@ -4,9 +4,10 @@ use serde_json::{Value, json};
 
 use crate::objects::{CompactJson, GATE, Object as _, Pod};
 
-/// The path of an affinity's terms.
-const TERMS: &str = "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/\
-                     nodeSelectorTerms";
+/// The member of a node affinity that holds its required part, and the path of this member.
+const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
+const REQUIRED_PATH: &str =
+    "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution";
 
 /// Names and values of annotations, without our prefix, for the pod itself and its framework.
 pub(crate) type Annotations = [(&'static str, String); 3];
@@ -15,47 +16,47 @@ pub(crate) type Annotations = [(&'static str, String); 3];
 /// `matchFields`, the scheduler examines a single node; with a selector, it would examine all
 /// nodes. The pod's own requirements are kept: the node name is added to each of its terms.
 pub(crate) fn open(pod: &Pod, node: &str, annotations: &Annotations) -> Option<Value> {
+    remove_gate(pod, &[confine(pod, node), annotate(pod, annotations)].concat())
+}
+
+/// Returns the patch that removes a pod's gate after other changes, or `None` if it is not gated.
+pub(crate) fn remove_gate(pod: &Pod, changes: &[Value]) -> Option<Value> {
     let gate = format!("/spec/schedulingGates/{}", pod.gate()?);
-    let mut patch = vec![
-        json!({ "op": "test", "path": "/metadata/uid", "value": pod.uid().0 }),
-        json!({ "op": "test", "path": format!("{gate}/name"), "value": GATE }),
-    ];
-    patch.extend(confine(pod, node));
-    patch.extend(annotate(pod, annotations));
-    patch.push(json!({ "op": "remove", "path": gate }));
-    Some(Value::Array(patch))
+    let uid = json!({ "op": "test", "path": "/metadata/uid", "value": pod.uid().0 });
+    let name = json!({ "op": "test", "path": format!("{gate}/name"), "value": GATE });
+    let removal = json!({ "op": "remove", "path": gate });
+    Some(Value::Array([&[uid, name], changes, &[removal]].concat()))
 }
 
 /// Returns the patch operations that confine a pod to a node.
 fn confine(pod: &Pod, node: &str) -> Vec<Value> {
     let field = json!({ "key": "metadata.name", "operator": "In", "values": [node] });
-    let terms = json!({ "nodeSelectorTerms": [{ "matchFields": [field] }] });
-    let required = json!({ "requiredDuringSchedulingIgnoredDuringExecution": terms });
+    let required = json!({ "nodeSelectorTerms": [{ "matchFields": [field] }] });
+    let node_affinity = json!({ REQUIRED: required });
     let add = |path: &str, value: &Value| json!({ "op": "add", "path": path, "value": value });
     let affinity = pod.spec.affinity.as_ref().map(CompactJson::value);
     let Some(affinity) = affinity.as_ref().filter(|one| one.is_object()) else {
-        return vec![add("/spec/affinity", &json!({ "nodeAffinity": required }))];
+        return vec![add("/spec/affinity", &json!({ "nodeAffinity": node_affinity }))];
     };
     let Some(own) = affinity.get("nodeAffinity").filter(|one| one.is_object()) else {
-        return vec![add("/spec/affinity/nodeAffinity", &required)];
+        return vec![add("/spec/affinity/nodeAffinity", &node_affinity)];
     };
     let terms = own
-        .get("requiredDuringSchedulingIgnoredDuringExecution")
+        .get(REQUIRED)
         .and_then(|required| required.get("nodeSelectorTerms"))
         .and_then(Value::as_array);
     let Some(terms) = terms.filter(|terms| !terms.is_empty()) else {
-        let place = "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution";
-        return vec![add(place, &required["requiredDuringSchedulingIgnoredDuringExecution"])];
+        return vec![add(REQUIRED_PATH, &required)];
     };
-    let each = terms.iter().enumerate().map(|(at, term)| {
-        let has = term.get("matchFields").is_some_and(Value::is_array);
-        if has {
-            add(&format!("{TERMS}/{at}/matchFields/-"), &field)
+    let patches = terms.iter().enumerate().map(|(at, term)| {
+        let path = format!("{REQUIRED_PATH}/nodeSelectorTerms/{at}/matchFields");
+        if term.get("matchFields").is_some_and(Value::is_array) {
+            add(&format!("{path}/-"), &field)
         } else {
-            add(&format!("{TERMS}/{at}/matchFields"), &json!([field]))
+            add(&path, &json!([field]))
         }
     });
-    each.collect()
+    patches.collect()
 }
 
 /// Returns the patch operations that annotate a pod.
@@ -110,14 +111,13 @@ mod tests {
     }
 
     #[test]
-    fn what_a_pod_demands_stays() {
-        let required = "requiredDuringSchedulingIgnoredDuringExecution";
+    fn requirements_of_a_pod_are_kept() {
         let terms =
-            |terms: Value| json!({ "nodeAffinity": { required: { "nodeSelectorTerms": terms } } });
+            |terms: Value| json!({ "nodeAffinity": { REQUIRED: { "nodeSelectorTerms": terms } } });
         assert_eq!(paths(&Value::Null)[0], "/spec/affinity");
         assert_eq!(paths(&json!({ "podAffinity": {} }))[0], "/spec/affinity/nodeAffinity");
         let soft = json!({ "nodeAffinity": { "preferred": [] } });
-        assert_eq!(paths(&soft)[0], format!("/spec/affinity/nodeAffinity/{required}"));
+        assert_eq!(paths(&soft)[0], REQUIRED_PATH);
         let both = terms(json!([{ "matchExpressions": [] }, { "matchFields": [] }]));
         let found = paths(&both);
         assert!(found[0].ends_with("nodeSelectorTerms/0/matchFields"), "{found:?}");

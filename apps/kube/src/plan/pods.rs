@@ -1,12 +1,13 @@
 //! Pods to open and pods to delete.
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 
 use pavior::{Grid, NodeId};
 
 use super::action::{Absence, Action};
 use super::layout::Layout;
-use super::patch::{self, Annotations};
+use super::patch;
 use super::records::Record;
 use crate::objects::{Job, Object as _, ObjectRef, Pod};
 use crate::world::{Index, JobGroup};
@@ -20,27 +21,32 @@ pub(crate) fn open(
     actions: &mut Vec<Action>,
 ) {
     let Some(group) = &record.group else { return };
-    // Most placements have no pods to open and so need neither value.
-    let begins = || {
-        let start_times = group.pods(index).any(|(_, pod)| pod.gate().is_none());
-        start_times || group.pods(index).count() as u64 >= group.remaining()
-    };
-    let mut opens = None;
-    let ranks = || record.nodes.iter().enumerate().map(|(rank, &node)| (node, rank)).collect();
-    let mut known: Option<HashMap<NodeId, usize>> = None;
+    // Pods open together, because one that starts alone waits for the others: once each unfinished
+    // index has its pod, or if one is already open. Most placements have no gated pod and compute
+    // neither value.
+    let may_open = LazyCell::new(|| {
+        let has_open_pod = group.pods(index).any(|(_, pod)| pod.gate().is_none());
+        has_open_pod || group.pods(index).count() as u64 >= group.remaining()
+    });
+    let ranks = LazyCell::new(|| -> HashMap<NodeId, usize> {
+        record.nodes.iter().enumerate().map(|(rank, &node)| (node, rank)).collect()
+    });
     for (rank, pod) in group.pods(index) {
         let place = rank.and_then(|rank| Some((record.nodes.get(rank)?, rank)));
         let Some((&node, rank)) = place else { continue };
         let name = &record.placement.spec.nodes[rank];
         match pod.gate() {
-            Some(_) if *opens.get_or_insert_with(begins) => {
-                let annotations =
-                    annotations(layout, record, known.get_or_insert_with(ranks), node);
+            Some(_) if *may_open => {
+                let annotations = [
+                    ("box", record.placement.spec.at.clone()),
+                    ("coordinates", layout.config.coordinates(node)),
+                    ("neighbours", neighbours(&layout.config.grid, &ranks, node)),
+                ];
                 let patch = patch::open(pod, name, &annotations);
                 actions.extend(patch.map(|patch| Action::Open { pod: ObjectRef::of(pod), patch }));
             }
             Some(_) => {}
-            None if is_for(pod, name) => {}
+            None if is_bound_for(pod, name) => {}
             None => {
                 let why = "it is open for a node other than its placement's".to_string();
                 actions.push(Action::Remove { pod: ObjectRef::of(pod), why, absent: None });
@@ -50,42 +56,29 @@ pub(crate) fn open(
 }
 
 /// Returns true if an open pod is on a node or will start on it.
-fn is_for(pod: &Pod, node: &String) -> bool {
-    pod.node().map_or_else(|| pod.target_node().as_ref() == Some(node), |on| on == node)
+fn is_bound_for(pod: &Pod, node: &str) -> bool {
+    pod.node().map_or_else(|| pod.target_node().as_deref() == Some(node), |on| on == node)
 }
 
 /// Deletes open pods without a placement. Running pods are kept unless the group has gated pods;
 /// then the whole group is placed again.
-pub(crate) fn remove(group: &JobGroup<'_>, index: &Index<'_>, actions: &mut Vec<Action>) {
-    let gated = group.pods(index).any(|(_, pod)| pod.gate().is_some());
+pub(crate) fn remove_unplaced(group: &JobGroup<'_>, index: &Index<'_>, actions: &mut Vec<Action>) {
+    let has_gated_pod = group.pods(index).any(|(_, pod)| pod.gate().is_some());
     for (_, pod) in group.pods(index).filter(|(_, pod)| pod.gate().is_none()) {
-        if gated || pod.node().is_none() {
+        if has_gated_pod || pod.node().is_none() {
             let why = "it has no gate and no placement".to_string();
-            // A placement, named after a Job's uid, may be newer than the list that was read.
-            let record = |job: &&Job| ObjectRef {
+            // The placement, which has the Job's uid as its name, may have been created after the
+            // list was read.
+            let placement = |job: &&Job| ObjectRef {
                 namespace: job.namespace().to_string(),
                 name: job.uid().0,
                 ..ObjectRef::default()
             };
-            let records = group.jobs().iter().map(record).collect();
-            let absent = Some(Absence::Record(records));
+            let placements = group.jobs().iter().map(placement).collect();
+            let absent = Some(Absence::Placements(placements));
             actions.push(Action::Remove { pod: ObjectRef::of(pod), why, absent });
         }
     }
-}
-
-/// Returns the annotations for the pod on a node.
-fn annotations(
-    layout: &Layout<'_>,
-    record: &Record<'_>,
-    ranks: &HashMap<NodeId, usize>,
-    node: NodeId,
-) -> Annotations {
-    [
-        ("box", record.placement.spec.at.clone()),
-        ("coordinates", layout.config.coordinates(node)),
-        ("neighbours", neighbours(&layout.config.grid, ranks, node)),
-    ]
 }
 
 /// Returns the ranks on adjacent nodes, such as `-x=3 +x=1`.
@@ -95,16 +88,16 @@ fn neighbours(grid: &Grid, ranks: &HashMap<NodeId, usize>, node: NodeId) -> Stri
     for (axis, letter) in ["x", "y", "z"].iter().enumerate().take(grid.axes()) {
         let side = grid.side(axis);
         for (sign, at) in [("-", point[axis].checked_sub(1)), ("+", Some(point[axis] + 1))] {
-            let at = match at {
-                Some(at) if at < side => at,
+            let mut other = point;
+            other[axis] = match at {
+                Some(inside) if inside < side => inside,
                 _ if !grid.wraps(axis) || side < 2 => continue,
+                // Below zero and above the last node, the axis wraps around.
                 None => side - 1,
                 Some(_) => 0,
             };
-            let mut other_point = point;
-            other_point[axis] = at;
-            let other = ranks.get(&grid.id(other_point)).filter(|_| other_point != point);
-            found.extend(other.map(|rank| format!("{sign}{letter}={rank}")));
+            let rank = ranks.get(&grid.id(other));
+            found.extend(rank.map(|rank| format!("{sign}{letter}={rank}")));
         }
     }
     found.join(" ")
@@ -117,11 +110,11 @@ mod tests {
     #[test]
     fn neighbours_are_ranks_of_the_same_job() {
         let grid: Grid = "torus:4x2".parse().unwrap();
-        let whole: HashMap<NodeId, usize> = (0..8).map(|id| (NodeId(id), id as usize)).collect();
-        assert_eq!(neighbours(&grid, &whole, NodeId(0)), "-x=3 +x=1 -y=4 +y=4");
+        let all: HashMap<NodeId, usize> = (0..8).map(|id| (NodeId(id), id as usize)).collect();
+        assert_eq!(neighbours(&grid, &all, NodeId(0)), "-x=3 +x=1 -y=4 +y=4");
         let two = HashMap::from([(NodeId(3), 0), (NodeId(0), 1)]);
         assert_eq!(neighbours(&grid, &two, NodeId(0)), "-x=0");
         let mesh: Grid = "mesh:4x2".parse().unwrap();
-        assert_eq!(neighbours(&mesh, &whole, NodeId(0)), "+x=1 +y=4");
+        assert_eq!(neighbours(&mesh, &all, NodeId(0)), "+x=1 +y=4");
     }
 }

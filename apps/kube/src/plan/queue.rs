@@ -3,30 +3,31 @@
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
-use pavior::answers::{Queued, Snapshot, Why};
-use pavior::text::shown;
-use pavior::{Cuboid, JobId, NodeId, Occupancy, Request, Time};
-use pavior_cluster::{Context, Explainer, Holding};
+use pavior::answers::{Queued, Snapshot};
+use pavior::{Cuboid, JobId, NodeId, Occupancy, Request};
+use pavior_cluster::Context;
 
+use super::Picture;
 use super::action::Action;
 use super::config::Rejection;
-use super::forecast::{Question, kind, seconds};
+use super::forecast::Question;
+use super::holder::Holder;
 use super::layout::{Audience, Detail, Layout};
 use super::memory::Memory;
-use super::order;
+use super::order::{self, WaitingGroup};
 use super::records::Record;
-use super::state::{Holder, MachineState};
+use super::state::MachineState;
 use super::waiting::{Prospect, Waiting};
 use crate::objects::{Job, Object as _, ObjectRef, PlacementSpec};
 use crate::world::{Index, JobGroup};
 
-/// The time in seconds after the creation of its newest Job when an incomplete set is reported.
-const SET_S: i64 = 10;
+/// The time after the creation of its newest Job when an incomplete set is reported.
+const INCOMPLETE_SET_S: i64 = 10;
 
 /// Returns true if more Jobs of a set may still be created.
-fn is_being_made(group: &JobGroup<'_>, now: i64) -> bool {
+fn may_grow(group: &JobGroup<'_>, now: i64) -> bool {
     let newest = group.jobs().iter().map(|job| job.created()).max();
-    newest.is_some_and(|made| now < made + SET_S)
+    newest.is_some_and(|created| now < created + INCOMPLETE_SET_S)
 }
 
 /// The result of the queue: proposals, waiting Jobs and nodes.
@@ -38,9 +39,7 @@ pub(crate) struct Schedule {
     pub(crate) busy: u32,
     pub(crate) unavailable: u32,
     pub(crate) overlaps: Vec<NodeId>,
-    /// Allocations and failed nodes, for the picture.
-    pub(crate) held: Vec<Holding>,
-    pub(crate) failed: Vec<NodeId>,
+    pub(crate) picture: Option<Picture>,
     pub(crate) question: Option<Question>,
 }
 
@@ -58,85 +57,94 @@ pub(super) fn place<'a>(
     let held = order::held(records);
     let waiting = order::waiting(layout, index, &held, groups, memory);
     let queue = Queue::of(layout, index, held, waiting, memory, &mut state);
-    for (place, waits) in queue.jobs.iter().enumerate() {
-        state.planner.submit(waits.id.0, place, waits.request, waits.group.seconds());
+    for (place, one) in queue.candidates.iter().enumerate() {
+        state.planner.submit(one.id.0, place, one.request, one.group.seconds());
     }
-    let (started, proposals) = start(layout, &mut state, &queue)?;
-    let question = detail.forecast.then(|| state.question(layout, &queue, &started, memory));
+    let (started, proposals) = start(layout, &mut state, &queue.candidates)?;
+    let question = detail
+        .forecast
+        .then(|| Question::of(layout, &memory.past, &state, &queue.candidates, &started));
     let question = question.transpose()?;
     let starts = detail.starts.then(|| state.planner.starts(&layout.config.scheduler));
     let starts = starts.transpose()?.unwrap_or_default();
-    let still: Vec<_> = queue.jobs.iter().filter(|one| !started.contains(&one.id)).collect();
-    let ahead = |waits: &&Candidate<'_>| state.ahead(&waits.request, waits.group.seconds());
-    let ahead: Vec<_> = still.iter().take(detail.explained).map(ahead).collect();
+    let unstarted = queue.candidates.iter().filter(|one| !started.contains(&one.id));
+    let unstarted: Vec<&Candidate<'_>> = unstarted.collect();
+    let explained = unstarted.iter().take(detail.explained);
+    let maintenance: Vec<Option<Queued>> = explained
+        .map(|one| state.maintenance_in_the_way(&one.request, one.group.seconds()))
+        .collect();
     // All Jobs share one snapshot, and Jobs with the same request share one explanation.
     let snapshot = LazyCell::new(|| Snapshot::of(state.planner.machine()));
     let standing = state.planner.standing();
     let mut reasons = HashMap::new();
-    let explained = still.into_iter().enumerate().flat_map(|(place, waits)| {
-        let why = if place < detail.explained {
-            let planned = state.planner.planned(standing.as_ref(), waits.id);
-            let queued = ahead[place].unwrap_or(Queued::Kept);
+    let explained = unstarted.into_iter().enumerate().flat_map(|(place, one)| {
+        let why = if let Some(&maintenance) = maintenance.get(place) {
+            let planned = state.planner.planned(standing.as_ref(), one.id);
+            let queued = maintenance.unwrap_or(Queued::Kept);
             let context = Context { moved: detail.moves, queued, planned };
-            let find = || state.reason(layout, &snapshot, waits, &context);
+            let find = || {
+                let snapshot = state.planner.within(&snapshot, &one.request);
+                let anyone = ("", Audience::Operator);
+                state.explainer(layout, anyone, |all| all.why(&snapshot, &one.request, &context))
+            };
             // A Job with a reservation, or ahead of maintenance, has its own explanation.
-            let why = if planned.is_some() || ahead[place].is_some() {
+            let why = if planned.is_some() || maintenance.is_some() {
                 find()
             } else {
-                let shared = reasons.entry(waits.request);
-                shared.or_insert_with(find).clone()
+                reasons.entry(one.request).or_insert_with(find).clone()
             };
-            let reader = (waits.group.first().namespace(), detail.audience);
-            state.explainer(layout, reader, |one| one.lines(why.as_ref())).join(" ")
+            let reader = (one.group.first().namespace(), detail.audience);
+            state.explainer(layout, reader, |all| all.lines(why.as_ref())).join(" ")
         } else {
             format!("{place} are ahead of it in the queue")
         };
-        let starts = starts.get(&waits.id).copied();
+        let starts_at = starts.get(&one.id).copied();
         // Pool numbers are local to this function.
-        let request = Some(Request { pool: None, ..waits.request });
-        let each = waits.group.jobs().iter();
-        each.map(move |job| Waiting { starts, request, ..Waiting::new(job, why.clone()) })
+        let request = Some(Request { pool: None, ..one.request });
+        let jobs = one.group.jobs().iter();
+        jobs.map(move |job| Waiting { starts_at, request, ..Waiting::new(job, why.clone()) })
     });
     let waiting = explained.chain(queue.refused).collect();
     let machine = state.planner.machine();
     let (free, unavailable) = (machine.free().clone(), machine.failed_nodes());
     let busy = layout.config.grid.nodes() - free.count() - unavailable;
-    let (held, failed) =
-        if detail.picture { picture(&state, &queue.jobs, &started) } else { Default::default() };
+    let picture = detail.picture.then(|| picture(layout, &state, &queue.candidates, &started));
     let overlaps = std::mem::take(&mut state.overlaps);
-    Ok(Schedule { proposals, waiting, free, busy, unavailable, overlaps, held, failed, question })
+    Ok(Schedule { proposals, waiting, free, busy, unavailable, overlaps, picture, question })
 }
 
 /// Starts the Jobs chosen by the scheduler. Returns the Jobs with their proposals.
 fn start(
     layout: &Layout<'_>,
     state: &mut MachineState<'_>,
-    queue: &Queue<'_>,
+    candidates: &[Candidate<'_>],
 ) -> Result<(HashSet<JobId>, Vec<Action>), String> {
     let (mut started, mut proposals) = (HashSet::new(), Vec::new());
-    let first = state.first();
+    let first = state.first_waiting_number();
     let mut next = || state.planner.start_next().map_err(|error| error.to_string());
     while let Some((id, cuboid)) = next()? {
         started.insert(id);
         let Some(cuboid) = cuboid else { continue };
-        let waits = &queue.jobs[(id.0 - first) as usize];
-        proposals.extend(proposal(layout, &waits.group, &cuboid));
+        let candidate = &candidates[(id.0 - first) as usize];
+        proposals.extend(proposal(layout, &candidate.group, &cuboid));
     }
     Ok((started, proposals))
 }
 
-/// Returns the allocations after the actions, and the failed nodes.
+/// Returns the machine after the actions.
 fn picture(
+    layout: &Layout<'_>,
     state: &MachineState<'_>,
-    jobs: &[Candidate<'_>],
+    candidates: &[Candidate<'_>],
     started: &HashSet<JobId>,
-) -> (Vec<Holding>, Vec<NodeId>) {
+) -> Picture {
+    let first = state.first_waiting_number();
     let held = state.holdings(started.iter().map(|id| {
-        let job = jobs[(id.0 - state.first()) as usize].group.first();
-        let (namespace, name) = (job.namespace(), job.name());
-        (*id, Holder { kind: "Job", namespace, name, end: None })
+        let job = candidates[(id.0 - first) as usize].group.first();
+        (*id, Holder { kind: "Job", namespace: job.namespace(), name: job.name(), end: None })
     }));
-    (held, state.planner.machine().failed().collect())
+    let failed = state.planner.machine().failed().collect();
+    Picture { config: layout.config.clone(), held, failed }
 }
 
 /// Returns the proposal for a placement.
@@ -158,16 +166,16 @@ fn proposal(layout: &Layout<'_>, group: &JobGroup<'_>, cuboid: &Cuboid) -> Optio
 }
 
 /// A group that could be placed.
-struct Candidate<'a> {
-    group: JobGroup<'a>,
-    id: JobId,
+pub(super) struct Candidate<'a> {
+    pub(super) group: JobGroup<'a>,
+    pub(super) id: JobId,
     /// The request; nodes outside its pool count as failed.
-    request: Request,
+    pub(super) request: Request,
 }
 
 /// The waiting groups in order, and Jobs that are not queued.
 struct Queue<'a> {
-    jobs: Vec<Candidate<'a>>,
+    candidates: Vec<Candidate<'a>>,
     refused: Vec<Waiting>,
 }
 
@@ -175,25 +183,26 @@ impl<'a> Queue<'a> {
     fn of(
         layout: &Layout<'_>,
         index: &Index<'a>,
-        mut nodes: HashMap<&'a str, u32>,
-        waiting: Vec<(JobGroup<'a>, bool)>,
+        mut held: HashMap<&'a str, u32>,
+        waiting: Vec<WaitingGroup<'a>>,
         memory: &mut Memory,
         state: &mut MachineState<'a>,
     ) -> Queue<'a> {
-        let mut queue = Queue { jobs: Vec::new(), refused: Vec::new() };
-        memory.unfinished = false;
+        let config = &layout.config;
+        let mut queue = Queue { candidates: Vec::new(), refused: Vec::new() };
+        memory.has_growing_set = false;
         let mut queued: HashMap<&str, usize> = HashMap::new();
-        for (group, ready) in waiting {
+        for WaitingGroup { group, is_ready, .. } in waiting {
             let job = group.first();
             if group.uses_topology_scheduling(index) {
-                queue.refuse(&group, Prospect::Never, order::TOPOLOGY);
+                queue.refuse(&group, Prospect::Blocked, order::TOPOLOGY);
                 continue;
             }
-            let request = match layout.config.request(&group) {
+            let request = match config.request(&group) {
                 Ok(request) => request,
                 Err(Rejection::Incomplete(why)) => {
-                    if is_being_made(&group, state.now as i64) {
-                        memory.unfinished = true;
+                    if may_grow(&group, state.now as i64) {
+                        memory.has_growing_set = true;
                     } else {
                         queue.refuse(&group, Prospect::Waits, &why);
                     }
@@ -204,7 +213,7 @@ impl<'a> Queue<'a> {
                     continue;
                 }
             };
-            if !ready {
+            if !is_ready {
                 continue;
             }
             if let Some(why) = memory.rejection(job.id()) {
@@ -212,135 +221,33 @@ impl<'a> Queue<'a> {
                 queue.refuse(&group, Prospect::Waits, &why);
                 continue;
             }
-            let place = queued.entry(job.namespace()).or_default();
-            let held = nodes.entry(job.namespace()).or_default();
-            if *place >= layout.config.queued || *held + request.nodes > layout.config.held {
-                let most = if *place >= layout.config.queued { "waiting Jobs" } else { "nodes" };
-                let why = format!("its namespace is at its limit of {most}");
+            let jobs = queued.entry(job.namespace()).or_default();
+            let nodes = held.entry(job.namespace()).or_default();
+            let has_too_many_jobs = *jobs >= config.queued_per_namespace;
+            if has_too_many_jobs || *nodes + request.nodes > config.nodes_per_namespace {
+                let limit = if has_too_many_jobs { "waiting Jobs" } else { "nodes" };
+                let why = format!("its namespace is at its limit of {limit}");
                 queue.refuse(&group, Prospect::Waits, &why);
                 continue;
             }
             let request = match state.confined(layout, memory, &group, request) {
-                Ok(found) => found,
-                Err(why) => {
-                    queue.refuse(&group, why.0, &why.1);
+                Ok(request) => request,
+                Err((prospect, why)) => {
+                    queue.refuse(&group, prospect, &why);
                     continue;
                 }
             };
-            *place += 1;
-            *held += request.nodes;
-            let id = JobId(state.first() + queue.jobs.len() as u64);
-            queue.jobs.push(Candidate { group, id, request });
+            *jobs += 1;
+            *nodes += request.nodes;
+            let id = JobId(state.first_waiting_number() + queue.candidates.len() as u64);
+            queue.candidates.push(Candidate { group, id, request });
         }
         queue
     }
 
     /// Reports why the Jobs of a group are not queued.
     fn refuse(&mut self, group: &JobGroup<'_>, prospect: Prospect, why: &str) {
-        let rejected = |job: &&Job| Waiting { prospect, ..Waiting::new(job, why.to_string()) };
-        self.refused.extend(group.jobs().iter().map(rejected));
-    }
-}
-
-impl<'a> MachineState<'a> {
-    /// Restricts a request to the nodes that the group may use.
-    fn confined(
-        &mut self,
-        layout: &Layout<'_>,
-        memory: &Memory,
-        group: &JobGroup<'a>,
-        request: Request,
-    ) -> Result<Request, (Prospect, String)> {
-        let fits = |state: &mut MachineState<'_>, request: &Request| {
-            state.planner.dispatcher.could_ever_fit(request).is_ok()
-        };
-        if !fits(self, &request) {
-            let why = format!("its shape does not fit on {}", layout.config.grid);
-            return Err((Prospect::Impossible, why));
-        }
-        let avoided = memory.avoided.get(group.first().id());
-        let [mut bad, always] = self.excluded(layout, group);
-        if let Some(avoided) = avoided {
-            let ids = avoided.keys().filter_map(|name| layout.map.ids.get(name.as_str()));
-            bad.extend(ids.map(|id| id.0));
-            bad.sort_unstable();
-            bad.dedup();
-        }
-        if bad.is_empty() {
-            return Ok(request);
-        }
-        let confined = request.within(self.pool(bad));
-        if fits(self, &confined) || avoided.is_some() {
-            return Ok(confined);
-        }
-        let always = request.within(self.pool(always));
-        if fits(self, &always) {
-            return Ok(confined);
-        }
-        let why = "no box of its shape matches its selectors, affinity and tolerations";
-        Err((Prospect::Never, why.to_string()))
-    }
-
-    /// Prepares the forecast for the Jobs that are still waiting.
-    fn question(
-        &self,
-        layout: &Layout<'_>,
-        queue: &Queue<'_>,
-        started: &HashSet<JobId>,
-        memory: &Memory,
-    ) -> Result<Question, String> {
-        let said = |group: &JobGroup<'_>| group.seconds().map(seconds);
-        let waits = queue.jobs.iter().filter(|waits| !started.contains(&waits.id));
-        let uids = |waits: &Candidate<'_>| waits.group.jobs().iter().map(|job| job.uid()).collect();
-        let waiting = waits.map(|waits| (waits.id, uids(waits))).collect();
-        let asked = queue.jobs.iter().map(|waits| {
-            let namespace = waits.group.first().namespace();
-            (waits.id, kind(namespace, waits.request.nodes, said(&waits.group)))
-        });
-        let held = self.holders().filter_map(|(id, holder)| {
-            let job = &self.planner.dispatcher.running().get(id)?.job;
-            let said = holder.end.map(|_| seconds(job.estimate.0));
-            Some((job.id, kind(holder.namespace, job.request.nodes, said)))
-        });
-        let known = held.chain(asked);
-        Question::of(layout, &memory.past, &self.planner.dispatcher, self.now, known, waiting)
-    }
-
-    /// Calls a function with an explainer that knows the holders' names and ends. The audience
-    /// determines which names are included; `own` is the waiting Job's namespace.
-    fn explainer<T>(
-        &self,
-        layout: &Layout<'_>,
-        (own, audience): (&str, Audience),
-        ask: impl FnOnce(&Explainer<'_>) -> T,
-    ) -> T {
-        let name = |job: JobId| match self.holder(job) {
-            Some(holder) if audience != Audience::Daemon || holder.namespace == own => {
-                holder.named()
-            }
-            Some(holder) => format!("a {} in another namespace", shown(holder.kind)),
-            None => "a Job that is about to start".to_string(),
-        };
-        ask(&Explainer {
-            grid: &layout.config.grid,
-            strategy: &layout.config.strategy.to_string(),
-            scheduler: &layout.config.scheduler.to_string(),
-            name: &name,
-            end: &|job| self.holder(job)?.end.map(Time),
-            is_job: &|_| true,
-        })
-    }
-
-    /// Explains why a request does not start.
-    fn reason(
-        &self,
-        layout: &Layout<'_>,
-        snapshot: &Snapshot,
-        waits: &Candidate<'_>,
-        context: &Context,
-    ) -> Option<Why> {
-        let snapshot = self.planner.within(snapshot, &waits.request);
-        let anyone = ("", Audience::Operator);
-        self.explainer(layout, anyone, |one| one.why(&snapshot, &waits.request, context))
+        let refused = |job: &&Job| Waiting { prospect, ..Waiting::new(job, why.to_string()) };
+        self.refused.extend(group.jobs().iter().map(refused));
     }
 }

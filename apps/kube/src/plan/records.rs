@@ -11,10 +11,10 @@ use pavior::NodeId;
 use pavior::text::shown;
 
 use super::action::{Absence, Action};
-use super::demands::Demands;
 use super::layout::Layout;
 use super::memory::Memory;
-use crate::objects::{Job, Object as _, ObjectRef, Placement, Pod, Uid};
+use super::requirements::NodeRequirements;
+use crate::objects::{Job, Node, Object as _, ObjectRef, Placement, Pod, Uid};
 use crate::world::{Index, JobGroup};
 
 /// A placement with its nodes.
@@ -25,9 +25,9 @@ pub(crate) struct Record<'a> {
     /// The nodes by rank; empty if any node does not belong to the machine.
     pub(crate) nodes: Vec<NodeId>,
     /// If `nodes` is empty for this reason, the nodes that do belong to the machine.
-    left: Vec<NodeId>,
+    known_nodes: Vec<NodeId>,
     /// True if pods may be opened: the placement is confirmed and kept.
-    pub(crate) stands: bool,
+    pub(crate) is_valid: bool,
 }
 
 impl<'a> Record<'a> {
@@ -37,7 +37,7 @@ impl<'a> Record<'a> {
 
     /// Returns the nodes that no other placement may contain.
     pub(crate) fn held(&self) -> impl Iterator<Item = NodeId> {
-        self.nodes.iter().chain(&self.left).copied()
+        self.nodes.iter().chain(&self.known_nodes).copied()
     }
 }
 
@@ -49,11 +49,11 @@ pub(crate) fn judge<'a>(
     now: i64,
     actions: &mut Vec<Action>,
 ) -> Vec<Record<'a>> {
-    let mut records = read(layout, index);
+    let mut records = on_machine(layout, index);
     // The Job on each node, in confirmed placements and in older proposals.
     let (mut confirmed, mut older) = (HashMap::new(), HashMap::new());
-    let proposed = records.iter().any(|record| !record.placement.is_confirmed());
-    for record in records.iter().filter(|record| proposed && record.placement.is_confirmed()) {
+    let has_proposal = records.iter().any(|record| !record.placement.is_confirmed());
+    for record in records.iter().filter(|one| has_proposal && one.placement.is_confirmed()) {
         for node in record.held() {
             confirmed.entry(node).or_insert(&record.placement.spec.job_uid);
         }
@@ -61,19 +61,19 @@ pub(crate) fn judge<'a>(
     for record in &mut records {
         let placement = record.placement;
         let own = &placement.spec.job_uid;
-        let others = |by: &HashMap<NodeId, &Uid>, nodes: &[NodeId]| {
-            nodes.iter().any(|node| by.get(node).is_some_and(|job| *job != own))
+        let meets_other = |jobs: &HashMap<NodeId, &Uid>| {
+            record.nodes.iter().any(|node| jobs.get(node).is_some_and(|job| *job != own))
         };
         let why = if placement.is_terminating() {
             continue;
         } else if let Some(why) = obsolete(index, record) {
             Some(why)
-        } else if !placement.is_confirmed()
-            && (others(&confirmed, &record.nodes) || others(&older, &record.nodes))
-        {
+        } else if placement.is_confirmed() {
+            broken(layout, index, record, memory, now)
+        } else if meets_other(&confirmed) || meets_other(&older) {
             Some("another placement has its nodes".to_string())
         } else {
-            fault(layout, index, record, memory, now)
+            unfit(layout, index, record)
         };
         if !placement.is_confirmed() {
             for node in record.held() {
@@ -85,50 +85,37 @@ pub(crate) fn judge<'a>(
                 let absent = missing_job(index, placement);
                 actions.push(Action::Withdraw { placement: ObjectRef::of(placement), why, absent });
             }
-            None if placement.is_confirmed() => record.stands = true,
+            None if placement.is_confirmed() => record.is_valid = true,
             None => actions.push(Action::Confirm { placement: ObjectRef::of(placement) }),
         }
     }
     records
 }
 
-/// Returns the fault with a placement's nodes, if any.
-fn fault(
-    layout: &Layout<'_>,
-    index: &Index<'_>,
-    record: &Record<'_>,
-    memory: &mut Memory,
-    now: i64,
-) -> Option<String> {
-    if record.placement.is_confirmed() {
-        broken(layout, index, record, memory, now)
-    } else {
-        unfit(layout, index, record)
-    }
-}
-
-fn read<'a>(layout: &Layout<'_>, index: &Index<'a>) -> Vec<Record<'a>> {
+/// Returns the placements on a machine, oldest first.
+fn on_machine<'a>(layout: &Layout<'_>, index: &Index<'a>) -> Vec<Record<'a>> {
     let all = index.world.placements.values();
-    let mut own: Vec<&Placement> = all.filter(|one| one.spec.machine == layout.name).collect();
-    own.sort_by_cached_key(|placement| (placement.version_number(), placement.id()));
+    let mut here: Vec<&Placement> = all.filter(|one| one.spec.machine == layout.name).collect();
+    here.sort_by_cached_key(|placement| (placement.version_number(), placement.id()));
     let record = |placement: &'a Placement| {
         let names = &placement.spec.nodes;
         let ids = names.iter().filter_map(|name| layout.map.ids.get(name.as_str()).copied());
         let ids: Vec<NodeId> = ids.collect();
-        let whole = ids.len() == names.len();
-        let (nodes, left) = if whole { (ids, Vec::new()) } else { (Vec::new(), ids) };
-        Record { placement, group: index.group_of(placement), nodes, left, stands: false }
+        let (nodes, known_nodes) =
+            if ids.len() == names.len() { (ids, Vec::new()) } else { (Vec::new(), ids) };
+        let group = index.group_of(placement);
+        Record { placement, group, nodes, known_nodes, is_valid: false }
     };
-    own.into_iter().map(record).collect()
+    here.into_iter().map(record).collect()
 }
 
 /// Returns the Job of a placement if it is the only Job missing, because the watch of Jobs may lag.
 /// The names of other Jobs in a set are not known.
 fn missing_job(index: &Index<'_>, placement: &Placement) -> Option<Absence> {
     let own = &placement.spec.job_uid;
-    let missing = |uid: &&Uid| index.job(uid).is_none();
-    let is_own = placement.spec.jobs().iter().filter(missing).eq([own]);
-    is_own.then(|| {
+    let is_missing = |uid: &&Uid| index.job(uid).is_none();
+    let only_own = placement.spec.jobs().iter().filter(is_missing).eq([own]);
+    only_own.then(|| {
         Absence::Job(ObjectRef {
             namespace: placement.namespace().to_string(),
             name: placement.spec.job.clone(),
@@ -146,37 +133,35 @@ fn obsolete(index: &Index<'_>, record: &Record<'_>) -> Option<String> {
     if group.is_finished() {
         return Some("its Job has finished".to_string());
     }
-    if record.nodes.is_empty() && !runs(index, group, &record.placement.spec.nodes) {
+    if record.nodes.is_empty() && !runs_on(index, group, &record.placement.spec.nodes) {
         return Some("a node does not belong to the machine".to_string());
     }
-    let open = |job: &&Job| index.pods_of(job).any(|pod| pod.gate().is_none());
-    (group.is_suspended() && !group.jobs().iter().any(open))
+    let has_open_pod = |job: &&Job| index.pods_of(job).any(|pod| pod.gate().is_none());
+    (group.is_suspended() && !group.jobs().iter().any(has_open_pod))
         .then(|| "its Job is suspended".to_string())
 }
 
 /// Returns true if a pod of a group runs on one of these nodes.
-fn runs(index: &Index<'_>, group: &JobGroup<'_>, nodes: &[String]) -> bool {
-    let mut on = group.jobs().iter().flat_map(|job| index.pods_of(job)).filter_map(Pod::node);
-    on.any(|node| nodes.iter().any(|name| name == node))
+fn runs_on(index: &Index<'_>, group: &JobGroup<'_>, nodes: &[String]) -> bool {
+    let mut used = group.jobs().iter().flat_map(|job| index.pods_of(job)).filter_map(Pod::node);
+    used.any(|node| nodes.iter().any(|name| name == node))
 }
 
 /// Returns the reason if a proposal cannot be confirmed because a node is unavailable or not free.
 fn unfit(layout: &Layout<'_>, index: &Index<'_>, record: &Record<'_>) -> Option<String> {
     let group = record.group.as_ref()?;
-    let demands = Demands::of_all(group.jobs());
+    let requirements = NodeRequirements::distinct(group.jobs());
     let uids: HashSet<&str> = group.jobs().iter().map(|job| job.id()).collect();
     let owns = |pod: &Pod| pod.owner_id().is_some_and(|owner| uids.contains(owner));
     record.placement.spec.nodes.iter().find_map(|name| {
-        let right = index.world.nodes.get(name).is_some_and(|node| {
-            node.is_ready()
-                && demands.iter().all(|one| one.allow(node))
-                && layout.config.has_its_resource(node)
+        let is_available = index.world.nodes.get(name).is_some_and(|node| {
+            layout.config.can_use(node) && requirements.iter().all(|one| one.allows(node))
         });
-        if !right {
+        if !is_available {
             return Some(format!("{} is not available", shown(name)));
         }
-        let other = index.pods_on(name).any(|pod| pod.occupies_node() && !owns(pod));
-        other.then(|| format!("{} is not free", shown(name)))
+        let is_occupied = index.pods_on(name).any(|pod| pod.occupies_node() && !owns(pod));
+        is_occupied.then(|| format!("{} is not free", shown(name)))
     })
 }
 
@@ -193,10 +178,10 @@ fn of_another_flavor(
         if index.pods_of(job).next().is_some() {
             return None;
         }
-        let own = job.spec.completions.unwrap_or(0) as usize;
-        let known =
-            nodes.iter().skip(base).take(own).filter_map(|name| index.world.nodes.get(name));
-        let other = known.into_iter().find(|node| !node.is_selected(&quota.selector))?;
+        let count = job.spec.completions.unwrap_or(0) as usize;
+        let names = nodes.iter().skip(base).take(count);
+        let mut nodes = names.filter_map(|name| index.world.nodes.get(name));
+        let other = nodes.find(|node| !node.is_selected(&quota.selector))?;
         Some(format!("{} does not belong to its flavor", shown(other.name())))
     })
 }
@@ -214,10 +199,11 @@ fn broken(
     if let Some(why) = of_another_flavor(index, group, record) {
         return Some(why);
     }
-    let waits = |job: &&Job| index.pods_of(job).any(|pod| pod.node().is_none());
-    if !group.jobs().iter().any(waits) {
+    let has_waiting_pod = |job: &&Job| index.pods_of(job).any(|pod| pod.node().is_none());
+    if !group.jobs().iter().any(has_waiting_pod) {
         return None;
     }
+    // For each rank, true if a pod runs on the rank's node, and a pod that is not on any node.
     let mut by_rank: HashMap<usize, (bool, Option<&Pod>)> = HashMap::new();
     for (rank, pod) in group.pods(index) {
         let Some(rank) = rank else { continue };
@@ -229,20 +215,20 @@ fn broken(
         }
     }
     for (job, base) in group.bases() {
-        let demands = Demands::of_job(job);
-        let own = base + job.spec.completions.unwrap_or(0) as usize;
+        let requirements = NodeRequirements::of_job(job);
+        let end = base + job.spec.completions.unwrap_or(0) as usize;
         let nodes = record.placement.spec.nodes.iter().enumerate();
-        for (rank, name) in nodes.take(own).skip(base) {
+        for (rank, name) in nodes.take(end).skip(base) {
             // A rank without a pod has succeeded, or its pod does not exist yet.
             let Some((false, Some(pod))) = by_rank.get(&rank) else { continue };
-            let right = index.world.nodes.get(name).is_some_and(|node| {
-                node.is_ready() && demands.tolerate(node) && layout.config.has_its_resource(node)
-            });
-            if !right {
+            let is_usable =
+                |node: &Node| layout.config.can_use(node) && requirements.tolerates(node);
+            let is_available = index.world.nodes.get(name).is_some_and(is_usable);
+            if !is_available {
                 return Some(format!("{} is not available", shown(name)));
             }
-            let group = &record.placement.spec.job_uid;
-            if let Some(why) = refused(layout, group, pod, name, memory, now) {
+            let job = &record.placement.spec.job_uid;
+            if let Some(why) = refused(layout, job, pod, name, memory, now) {
                 return Some(why);
             }
         }
@@ -253,18 +239,18 @@ fn broken(
 /// Returns the scheduler's reason if it has refused an open pod for too long.
 fn refused(
     layout: &Layout<'_>,
-    group: &Uid,
+    job: &Uid,
     pod: &Pod,
     node: &str,
     memory: &mut Memory,
     now: i64,
 ) -> Option<String> {
     let message = pod.unschedulable_message().filter(|_| pod.gate().is_none())?;
-    let since = *memory.refused.entry(pod.uid()).or_insert(now);
+    let since = *memory.refused_since.entry(pod.uid()).or_insert(now);
     if now < since + layout.config.patience_s {
         return None;
     }
-    memory.avoid(group, node, now);
+    memory.avoid(job, node, now);
     let message: String = message.chars().take(200).collect();
     Some(format!("the scheduler rejects {}: {}", shown(node), shown(&message)))
 }

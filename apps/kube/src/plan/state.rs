@@ -5,26 +5,37 @@ use std::collections::{BTreeMap, HashMap};
 use pavior::answers::Queued;
 use pavior::scheduling::AdvanceReservation;
 use pavior::text::shown;
-use pavior::{Cuboid, JobId, NodeId, Occupancy, Pool, Request, Time};
-use pavior_cluster::{ENDLESS_S, Holding, Planner};
+use pavior::{Cuboid, JobId, NodeId, Pool, Request, Time};
+use pavior_cluster::{ENDLESS_S, Explainer, Holding, Planner};
 
-use super::demands::Demands;
-use super::layout::Layout;
+use super::candidates::Excluded;
+use super::holder::Holder;
+use super::layout::{Audience, Layout};
 use super::records::Record;
-use crate::objects::{Node, Object as _, Pod};
+use super::requirements::NodeRequirements;
+use crate::client::unsigned;
+use crate::objects::Object as _;
 use crate::world::{Index, JobGroup};
 
-/// The occupied machine.
+/// The occupied machine. `candidates.rs` restricts requests to the nodes that a group may use.
 pub(super) struct MachineState<'a> {
     pub(super) planner: Planner,
     pub(super) now: u64,
     /// The holders by number, oldest placement first. The numbers of waiting Jobs follow.
     holders: Vec<Holder<'a>>,
     pub(super) overlaps: Vec<NodeId>,
-    known: HashMap<Vec<u32>, Option<Pool>>,
-    /// Nodes that pods with given requirements cannot use, now and under any condition of the
-    /// nodes.
-    excluded: Vec<(Vec<Demands<'a>>, [Vec<u32>; 2])>,
+    /// The pool without each set of nodes.
+    pub(super) pools: HashMap<Vec<NodeId>, Option<Pool>>,
+    /// The nodes excluded by each distinct set of requirements, computed once.
+    pub(super) excluded: Vec<(Vec<NodeRequirements<'a>>, Excluded)>,
+}
+
+/// The kind of holder that owns a node.
+#[derive(Clone, Copy)]
+enum Owner {
+    Proposed,
+    Confirmed,
+    Foreign,
 }
 
 impl<'a> MachineState<'a> {
@@ -39,30 +50,28 @@ impl<'a> MachineState<'a> {
         now: i64,
     ) -> Result<MachineState<'a>, String> {
         let config = &layout.config;
-        let now = now.max(0) as u64;
+        let now = unsigned(now);
         let mut state = MachineState {
             planner: Planner::new(config.grid, &config.strategy, &config.scheduler, now)?,
             now,
             holders: Vec::new(),
             overlaps: Vec::new(),
-            known: HashMap::new(),
+            pools: HashMap::new(),
             excluded: Vec::new(),
         };
-        // The value is true for nodes of confirmed holders.
-        let mut owners: Vec<Option<bool>> = vec![None; layout.map.nodes.len()];
+        let mut owners: Vec<Option<Owner>> = vec![None; layout.map.nodes.len()];
         // Confirmed placements take precedence over proposals.
         let (confirmed, proposed): (Vec<&Record<'_>>, Vec<&Record<'_>>) =
             records.iter().partition(|record| record.placement.is_confirmed());
         for record in confirmed.into_iter().chain(proposed) {
-            state.hold(record, &mut owners);
+            state.hold_placement(record, &mut owners);
         }
         state.hold_foreign_pods(layout, index, &mut owners);
         // Nodes that have no holder and do not accept pods count as failed. Existing holders keep
         // running.
-        let right = |node: &Node| node.is_ready() && config.has_its_resource(node);
-        for (at, node) in layout.map.nodes.iter().enumerate() {
-            if owners[at].is_none() && !node.is_some_and(right) {
-                let _ = state.planner.dispatcher.fail(NodeId(at as u32));
+        for (id, node) in layout.map.nodes.iter().enumerate() {
+            if owners[id].is_none() && !node.is_some_and(|node| config.can_use(node)) {
+                state.planner.dispatcher.fail(NodeId(id as u32)).expect("it is on the machine");
             }
         }
         state.reserve(layout);
@@ -72,34 +81,37 @@ impl<'a> MachineState<'a> {
     /// Reserves nodes for maintenance that has not yet ended.
     fn reserve(&mut self, layout: &Layout<'_>) {
         let grid = layout.config.grid;
-        for (number, one) in layout.config.maintenance.iter().enumerate() {
+        let periods = layout.config.maintenance.iter().enumerate();
+        for (number, one) in periods.filter(|(_, one)| one.to > self.now) {
             let ids = one.nodes.iter().filter_map(|name| layout.map.ids.get(name.as_str()));
             let nodes = ids.map(|&id| Cuboid::new(grid.point(id), [1; 3]));
             let boxes = one.at.into_iter().chain(nodes).collect();
             let times = (Time(one.from), Time(one.to));
-            // Unknown node names reserve nothing.
-            let reservation = AdvanceReservation::new(number as u64, &grid, boxes, times);
-            if let Some(reservation) = reservation.ok().filter(|_| one.to > self.now) {
-                let _ = self.planner.dispatcher.reserve(reservation);
+            // The only possible error is a period without known nodes, which reserves nothing.
+            if let Ok(one) = AdvanceReservation::new(number as u64, &grid, boxes, times) {
+                self.planner.dispatcher.reserve(one).expect("it is for this machine");
             }
         }
     }
 
     /// Returns the maintenance that a waiting request would run into if placed now.
-    pub(super) fn ahead(&mut self, request: &Request, limit: Option<u64>) -> Option<Queued> {
-        let estimate = Time(limit.unwrap_or(ENDLESS_S));
+    pub(super) fn maintenance_in_the_way(
+        &mut self,
+        request: &Request,
+        limit: Option<u64>,
+    ) -> Option<Queued> {
         let dispatcher = &mut self.planner.dispatcher;
         if dispatcher.calendar().is_empty() {
             return None;
         }
         let placement = dispatcher.probe_unreserved(request).ok()?;
-        let calendar = dispatcher.calendar();
-        let met = calendar.in_the_way(Time(self.now), estimate, &placement)?;
+        let estimate = Time(limit.unwrap_or(ENDLESS_S));
+        let met = dispatcher.calendar().in_the_way(Time(self.now), estimate, &placement)?;
         Some(Queued::Ahead { reservation: met.number(), from: met.from(), until: met.to() })
     }
 
     /// Returns the number of the first waiting Job.
-    pub(super) fn first(&self) -> u64 {
+    pub(super) fn first_waiting_number(&self) -> u64 {
         self.holders.len() as u64
     }
 
@@ -113,16 +125,42 @@ impl<'a> MachineState<'a> {
         self.holders.iter().enumerate().map(|(id, holder)| (JobId(id as u64), *holder))
     }
 
+    /// Calls a function with an explainer that knows the holders' names and ends. The audience
+    /// determines which names are included; `own` is the waiting Job's namespace.
+    pub(super) fn explainer<T>(
+        &self,
+        layout: &Layout<'_>,
+        (own, audience): (&str, Audience),
+        ask: impl FnOnce(&Explainer<'_>) -> T,
+    ) -> T {
+        let name = |job: JobId| match self.holder(job) {
+            Some(holder) if audience != Audience::Daemon || holder.namespace == own => {
+                holder.to_string()
+            }
+            Some(holder) => format!("a {} in another namespace", shown(holder.kind)),
+            None => "a Job that is about to start".to_string(),
+        };
+        ask(&Explainer {
+            grid: &layout.config.grid,
+            strategy: &layout.config.strategy.to_string(),
+            scheduler: &layout.config.scheduler.to_string(),
+            name: &name,
+            end: &|job| self.holder(job)?.end.map(Time),
+            is_job: &|_| true,
+        })
+    }
+
     /// Returns the nodes of holders and of Jobs that are about to start, for the page.
     pub(super) fn holdings(
         &self,
         starts: impl Iterator<Item = (JobId, Holder<'a>)>,
     ) -> Vec<Holding> {
         let holding = |(id, holder): (JobId, Holder<'_>)| {
-            let name = holder.named();
+            let name = holder.to_string();
             Some(Holding {
                 id: name.clone(),
-                job: Some(name.strip_prefix("Job ").unwrap_or(&name).to_string()),
+                // Users ask for a Job without its kind.
+                job: Some(if holder.kind == "Job" { holder.path() } else { name.clone() }),
                 name,
                 user: Some(shown(holder.namespace).to_string()),
                 start: Some(self.planner.dispatcher.running().get(id)?.start.0),
@@ -133,65 +171,30 @@ impl<'a> MachineState<'a> {
         self.holders().chain(starts).filter_map(holding).collect()
     }
 
-    /// Returns the nodes that a group's requirements exclude at present, and those excluded always.
-    pub(super) fn excluded(&mut self, layout: &Layout<'_>, group: &JobGroup<'a>) -> [Vec<u32>; 2] {
-        let demands = Demands::of_all(group.jobs());
-        let same = |(known, _): &(Vec<Demands<'a>>, _)| {
-            known.len() == demands.len()
-                && known.iter().zip(&demands).all(|(one, own)| one.are(own))
-        };
-        let at = self.excluded.iter().position(same).unwrap_or_else(|| {
-            let nodes_without = |allow: &dyn Fn(&Demands<'a>, &Node) -> bool| {
-                let bars = |node: &Node| !demands.iter().all(|one| allow(one, node));
-                let nodes = layout.map.nodes.iter().enumerate();
-                let excluded = nodes.filter(|(_, node)| node.is_some_and(bars));
-                excluded.map(|(at, _)| at as u32).collect::<Vec<u32>>()
-            };
-            let now = nodes_without(&|one, node| one.allow(node));
-            let always = nodes_without(&|one, node| one.may_allow(node));
-            self.excluded.push((demands, [now, always]));
-            self.excluded.len() - 1
-        });
-        self.excluded[at].1.clone()
-    }
-
-    /// Returns the pool of all nodes except `without`.
-    pub(super) fn pool(&mut self, without: Vec<u32>) -> Option<Pool> {
-        if let Some(&known) = self.known.get(&without) {
-            return known;
-        }
-        let mut nodes = Occupancy::all_free(*self.planner.machine().grid());
-        for &node in &without {
-            nodes.take_node(NodeId(node));
-        }
-        let pool = self.planner.pool(nodes);
-        self.known.insert(without, pool);
-        pool
-    }
-
-    /// Assigns the nodes of a record.
-    fn hold(&mut self, record: &Record<'a>, owners: &mut [Option<bool>]) {
+    /// Assigns the nodes of a placement.
+    fn hold_placement(&mut self, record: &Record<'a>, owners: &mut [Option<Owner>]) {
         let confirmed = record.placement.is_confirmed();
+        let owner = if confirmed { Owner::Confirmed } else { Owner::Proposed };
         let mut free = Vec::new();
         for node in record.held() {
             match owners[node.index()] {
                 None => free.push(node),
-                Some(true) if confirmed => self.overlaps.push(node),
+                Some(Owner::Confirmed) if confirmed => self.overlaps.push(node),
                 Some(_) => {}
             }
         }
-        let created = record.placement.created().max(0) as u64;
-        let run = record.group.as_ref().and_then(JobGroup::seconds);
+        for node in &free {
+            owners[node.index()] = Some(owner);
+        }
+        let created = unsigned(record.placement.created());
+        let limit = record.group.as_ref().and_then(JobGroup::seconds);
         let holder = Holder {
             kind: "Job",
             namespace: record.namespace(),
             name: &record.placement.spec.job,
-            end: run.map(|run| created.saturating_add(run)),
+            end: limit.map(|limit| created.saturating_add(limit)),
         };
-        for node in &free {
-            owners[node.index()] = Some(confirmed);
-        }
-        self.take(free, holder, created);
+        self.add_holder(free, holder, created);
     }
 
     /// Assigns nodes to pods without a placement, grouped by owner.
@@ -199,53 +202,27 @@ impl<'a> MachineState<'a> {
         &mut self,
         layout: &Layout<'_>,
         index: &Index<'a>,
-        owners: &mut [Option<bool>],
+        owners: &mut [Option<Owner>],
     ) {
         let mut foreign: BTreeMap<Holder<'_>, Vec<NodeId>> = BTreeMap::new();
-        for (at, node) in layout.map.nodes.iter().enumerate() {
-            let Some(node) = node.filter(|_| owners[at].is_none()) else { continue };
+        for (id, node) in layout.map.nodes.iter().enumerate() {
+            let Some(node) = node.filter(|_| owners[id].is_none()) else { continue };
             let pod = index.pods_on(node.name()).find(|pod| pod.occupies_node());
             if let Some(pod) = pod {
-                foreign.entry(Holder::of(pod)).or_default().push(NodeId(at as u32));
-                owners[at] = Some(true);
+                foreign.entry(Holder::of(pod)).or_default().push(NodeId(id as u32));
+                owners[id] = Some(Owner::Foreign);
             }
         }
-        let now = self.now;
         for (holder, nodes) in foreign {
-            self.take(nodes, holder, now);
+            self.add_holder(nodes, holder, self.now);
         }
     }
 
     /// Assigns nodes to a holder. Does nothing if there are no nodes.
-    fn take(&mut self, nodes: Vec<NodeId>, holder: Holder<'a>, start: u64) {
-        if self.planner.hold(self.first(), nodes, start, holder.end) {
+    fn add_holder(&mut self, nodes: Vec<NodeId>, holder: Holder<'a>, start: u64) {
+        let number = self.holders.len() as u64;
+        if self.planner.hold(number, nodes, start, holder.end) {
             self.holders.push(holder);
         }
-    }
-}
-
-/// A holder of nodes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Holder<'a> {
-    pub(super) kind: &'a str,
-    pub(super) namespace: &'a str,
-    pub(super) name: &'a str,
-    /// The end according to the time limit, in seconds since 1970.
-    pub(super) end: Option<u64>,
-}
-
-impl<'a> Holder<'a> {
-    /// Returns a pod's controller as a holder.
-    fn of(pod: &'a Pod) -> Holder<'a> {
-        let owners = pod.metadata.owner_references.iter().flatten();
-        let (kind, name) = match owners.into_iter().next() {
-            Some(owner) => (owner.kind.as_str(), owner.name.as_str()),
-            None => ("pod", pod.name()),
-        };
-        Holder { kind, namespace: pod.namespace(), name, end: None }
-    }
-
-    pub(super) fn named(&self) -> String {
-        format!("{} {}/{}", shown(self.kind), shown(self.namespace), shown(self.name))
     }
 }

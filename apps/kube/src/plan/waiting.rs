@@ -2,6 +2,7 @@
 
 use pavior::Request;
 
+use crate::client::unsigned;
 use crate::objects::{Job, MACHINE, Object as _, ObjectRef};
 use crate::world::Index;
 
@@ -10,10 +11,10 @@ use crate::world::Index;
 pub(crate) enum Prospect {
     /// The Job starts when nodes become free.
     Waits,
-    /// The Job cannot start unless it or the cluster changes.
-    Never,
-    /// The Job does not fit on its machine in any state.
-    Impossible,
+    /// The Job cannot start until it, its machine or the cluster changes.
+    Blocked,
+    /// The Job itself must change: its machine can never place it as it is.
+    Invalid,
 }
 
 /// A waiting Job and the reason.
@@ -23,11 +24,11 @@ pub(crate) struct Waiting {
     pub(crate) why: String,
     pub(crate) prospect: Prospect,
     /// The start according to the time limits, in seconds since 1970.
-    pub(crate) starts: Option<u64>,
+    pub(crate) starts_at: Option<u64>,
     /// The request in nodes, if it is valid.
     pub(crate) request: Option<Request>,
     /// The creation time in seconds since 1970.
-    pub(crate) created: u64,
+    pub(crate) created_at: u64,
 }
 
 impl Waiting {
@@ -36,24 +37,25 @@ impl Waiting {
             job: ObjectRef::of(job),
             why,
             prospect: Prospect::Waits,
-            starts: None,
+            starts_at: None,
             request: None,
-            created: job.created().max(0) as u64,
+            created_at: unsigned(job.created()),
         }
     }
 
     /// Returns true if the Job cannot start unless something changes.
-    pub(crate) fn is_stuck(&self) -> bool {
+    pub(crate) fn is_blocked(&self) -> bool {
         self.prospect != Prospect::Waits
     }
 }
 
-/// Returns Jobs with a shape that belong to no machine.
+/// Returns Jobs with a shape that belong to no machine: those for which [`Index::is_on`] is false
+/// for each machine.
 pub(crate) fn unassigned(index: &Index<'_>) -> Vec<Waiting> {
     let machines = &index.world.machines;
-    let is_finished = |job: &Job| job.is_finished() || job.is_terminating();
-    let jobs = index.world.jobs.values().filter(|job| job.shape().is_some() && !is_finished(job));
-    let stray = |job: &Job| {
+    let is_over = |job: &Job| job.is_finished() || job.is_terminating();
+    let jobs = index.world.jobs.values().filter(|job| job.shape().is_some() && !is_over(job));
+    let unassigned = |job: &Job| {
         let why = match job.annotation(MACHINE) {
             Some(name) if machines.contains_key(name) => return None,
             Some(_) => "pavior.dev/machine does not name a Machine in the cluster",
@@ -61,9 +63,7 @@ pub(crate) fn unassigned(index: &Index<'_>) -> Vec<Waiting> {
             None if machines.is_empty() => "the cluster has no Machine",
             None => "the cluster has several Machines: pavior.dev/machine must name one",
         };
-        Some(Waiting { prospect: Prospect::Never, ..Waiting::new(job, why.to_string()) })
+        Some(Waiting { prospect: Prospect::Blocked, ..Waiting::new(job, why.to_string()) })
     };
-    let mut unassigned: Vec<Waiting> = jobs.filter_map(stray).collect();
-    unassigned.sort_unstable_by(|one, other| one.job.uid.cmp(&other.job.uid));
-    unassigned
+    jobs.filter_map(unassigned).collect()
 }

@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use kube::runtime::utils::Backoff;
 
-const FIRST: Duration = Duration::from_millis(200);
-const LONGEST: Duration = Duration::from_secs(2);
+const FIRST_DELAY: Duration = Duration::from_millis(200);
+const MAX_DELAY: Duration = Duration::from_secs(2);
 
 /// The fault-free time after which the delays start over. A failing list begins with an event,
 /// which does not count as success.
-const CALM: Duration = Duration::from_secs(5);
+const RESET_AFTER: Duration = Duration::from_secs(5);
 
 /// Delays that double up to 2 s, so that a replica acts soon after the API server becomes available
 /// again.
@@ -20,7 +20,7 @@ pub(super) struct Delays {
 
 impl Default for Delays {
     fn default() -> Delays {
-        Delays { next: FIRST, latest: None }
+        Delays { next: FIRST_DELAY, latest: None }
     }
 }
 
@@ -29,7 +29,7 @@ impl Iterator for Delays {
 
     fn next(&mut self) -> Option<Duration> {
         let delay = self.next;
-        self.next = (2 * delay).min(LONGEST);
+        self.next = (2 * delay).min(MAX_DELAY);
         self.latest = Some(Instant::now());
         Some(delay)
     }
@@ -37,8 +37,8 @@ impl Iterator for Delays {
 
 impl Backoff for Delays {
     fn reset(&mut self) {
-        if self.latest.is_none_or(|at| at.elapsed() > CALM) {
-            self.next = FIRST;
+        if self.latest.is_none_or(|at| at.elapsed() > RESET_AFTER) {
+            self.next = FIRST_DELAY;
         }
     }
 }
@@ -53,9 +53,9 @@ mod tests {
         let all: Vec<u128> = delays.by_ref().take(6).map(|one| one.as_millis()).collect();
         assert_eq!(all, [200, 400, 800, 1600, 2000, 2000]);
         delays.reset();
-        assert_eq!(delays.next(), Some(LONGEST), "a list that fails begins with an event");
-        delays.latest = Instant::now().checked_sub(2 * CALM);
+        assert_eq!(delays.next(), Some(MAX_DELAY), "a list that fails begins with an event");
+        delays.latest = Instant::now().checked_sub(2 * RESET_AFTER);
         delays.reset();
-        assert_eq!(delays.next(), Some(FIRST));
+        assert_eq!(delays.next(), Some(FIRST_DELAY));
     }
 }

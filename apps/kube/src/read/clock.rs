@@ -7,9 +7,9 @@
 use std::collections::VecDeque;
 
 /// The number of most recent observations to use.
-const LATEST: usize = 32;
-/// The minimum clock difference in seconds; smaller differences may be due to watch delays.
-const LEAST: i64 = 60;
+const MAX_OBSERVATIONS: usize = 32;
+/// The minimum clock difference; smaller differences may be due to watch delays.
+const MIN_DIFFERENCE_S: i64 = 60;
 
 /// The differences between the API server's clock and the local clock.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ pub(crate) struct Clock {
 impl Clock {
     /// Records that an object was created at `created`, according to the API server's clock.
     pub(crate) fn see(&mut self, created: i64, now: i64) {
-        if self.ahead.len() == LATEST {
+        if self.ahead.len() == MAX_OBSERVATIONS {
             self.ahead.pop_front();
         }
         self.ahead.push_back(created.saturating_sub(now));
@@ -30,7 +30,7 @@ impl Clock {
     /// be late but not early, so the largest difference is the best estimate.
     pub(crate) fn now(&self, now: i64) -> i64 {
         let ahead = self.ahead.iter().copied().max().unwrap_or(0);
-        if ahead.abs() < LEAST { now } else { now.saturating_add(ahead) }
+        if ahead.abs() < MIN_DIFFERENCE_S { now } else { now.saturating_add(ahead) }
     }
 }
 
@@ -50,6 +50,6 @@ mod tests {
         }
         let mut clock = Clock::default();
         (0..40).for_each(|at| clock.see(at, at + 30));
-        assert_eq!((clock.now(50), clock.ahead.len()), (50, LATEST));
+        assert_eq!((clock.now(50), clock.ahead.len()), (50, MAX_OBSERVATIONS));
     }
 }

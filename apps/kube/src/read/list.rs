@@ -11,7 +11,7 @@ use crate::client::KubeError;
 use crate::objects::{Object as _, Pod, Uid};
 
 /// The number of objects per request.
-const PAGE: u32 = 500;
+const PAGE_SIZE: u32 = 500;
 
 /// The field selector for pods that have not ended; other pods do not occupy nodes.
 pub(crate) const LIVING: &str = "status.phase!=Succeeded,status.phase!=Failed";
@@ -19,12 +19,11 @@ pub(crate) const LIVING: &str = "status.phase!=Succeeded,status.phase!=Failed";
 /// Returns the start times of completed Jobs, which are when their first pods were accepted by a
 /// node. Jobs whose pods were deleted are missing.
 pub(crate) async fn start_times(client: &Client) -> Result<Vec<(Uid, i64)>, KubeError> {
-    let first = ListParams::default()
+    let first_pods = ListParams::default()
         .fields("status.phase=Succeeded")
         .labels("batch.kubernetes.io/job-completion-index=0");
-    let start_times =
-        |pod: Pod| Some((pod.owner()?, pod.status.start_time.as_ref()?.0.as_second()));
-    Ok(listed::<Pod>(client, first).await?.filter_map(start_times).collect())
+    let start_time = |pod: Pod| Some((pod.owner()?, pod.status.start_time.as_ref()?.0.as_second()));
+    Ok(listed::<Pod>(client, first_pods).await?.filter_map(start_time).collect())
 }
 
 /// Lists all objects of a kind.
@@ -48,7 +47,7 @@ where
 {
     let api: Api<K> = Api::all(client.clone());
     let mut found = Vec::new();
-    let mut list = list.limit(PAGE);
+    let mut list = list.limit(PAGE_SIZE);
     loop {
         let page = api.list(&list).await.map_err(|error| KubeError::Refused {
             what: format!("list {}", K::plural(&())),

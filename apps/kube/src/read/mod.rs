@@ -3,7 +3,9 @@
 
 mod backoff;
 mod clock;
+mod initial_list;
 mod list;
+mod tasks;
 mod watch;
 
 pub(crate) use list::{LIVING, all, start_times};

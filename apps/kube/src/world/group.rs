@@ -5,29 +5,19 @@ use std::collections::BTreeMap;
 use super::index::Index;
 use crate::objects::{GLOBAL_INDEX, Job, Object as _, Placement, Pod, Uid};
 
-/// One or more Jobs that share one box, in rank order.
+/// One or more Jobs that share one box, in rank order. Most groups have a single Job, and each plan
+/// creates thousands of groups.
 #[derive(Clone, Debug)]
-pub(crate) struct JobGroup<'a> {
-    jobs: Jobs<'a>,
-}
-
-/// The Jobs of a group. Most groups have a single Job, and each plan creates thousands of groups.
-#[derive(Clone, Debug)]
-enum Jobs<'a> {
+pub(crate) enum JobGroup<'a> {
     One(&'a Job),
     /// At least one Job.
     Set(Vec<&'a Job>),
 }
 
 impl<'a> JobGroup<'a> {
-    /// Returns the group of one Job.
-    pub(crate) fn one(job: &'a Job) -> JobGroup<'a> {
-        JobGroup { jobs: Jobs::One(job) }
-    }
-
     /// Returns a group of Jobs given in rank order, or `None` if there are none.
     pub(crate) fn of(jobs: Vec<&'a Job>) -> Option<JobGroup<'a>> {
-        (!jobs.is_empty()).then_some(JobGroup { jobs: Jobs::Set(jobs) })
+        (!jobs.is_empty()).then_some(JobGroup::Set(jobs))
     }
 
     /// Returns the group for a set's Jobs, given in any order.
@@ -46,9 +36,9 @@ impl<'a> JobGroup<'a> {
     }
 
     pub(crate) fn jobs(&self) -> &[&'a Job] {
-        match &self.jobs {
-            Jobs::One(job) => std::slice::from_ref(job),
-            Jobs::Set(jobs) => jobs,
+        match self {
+            JobGroup::One(job) => std::slice::from_ref(job),
+            JobGroup::Set(jobs) => jobs,
         }
     }
 
@@ -91,15 +81,16 @@ impl<'a> JobGroup<'a> {
 
     /// Returns true if Kueue's topology-aware scheduling chooses the group's nodes.
     pub(crate) fn uses_topology_scheduling(&self, index: &Index<'_>) -> bool {
-        let quota = |job: &Job| job.quota.as_ref().is_some_and(|quota| quota.topology);
-        let gated = |job: &Job| index.pods_of(job).any(|pod| pod.spec.uses_topology_scheduling());
-        self.jobs().iter().any(|job| job.spec.template.topology || quota(job) || gated(job))
+        let has_quota = |job: &Job| job.quota.as_ref().is_some_and(|quota| quota.topology);
+        let has_gate =
+            |job: &Job| index.pods_of(job).any(|pod| pod.spec.uses_topology_scheduling());
+        self.jobs().iter().any(|job| job.spec.template.topology || has_quota(job) || has_gate(job))
     }
 
     /// Returns the maximum run time in seconds, if all Jobs in the group have one.
     pub(crate) fn seconds(&self) -> Option<u64> {
-        let each = self.jobs().iter().map(|job| job.seconds());
-        each.collect::<Option<Vec<u64>>>()?.into_iter().max()
+        let limits = self.jobs().iter().map(|job| job.seconds());
+        limits.collect::<Option<Vec<u64>>>()?.into_iter().max()
     }
 
     /// Returns the Jobs, each with the rank of its first pod.
@@ -114,26 +105,25 @@ impl<'a> JobGroup<'a> {
     /// Returns the group's active pods with their ranks in the box. A pod created by hand has no
     /// rank or a duplicate one.
     pub(crate) fn pods(&self, index: &Index<'a>) -> impl Iterator<Item = (Option<usize>, &'a Pod)> {
-        let of = move |(job, base): (&'a Job, usize)| {
-            let own = job.spec.completions.unwrap_or(0) as usize;
-            let here = index.ranked(job).iter().filter(|(_, pod)| !pod.is_terminating());
-            here.map(move |&(rank, pod)| (rank.filter(|&rank| rank < own).map(|at| base + at), pod))
+        let pods_of = move |(job, base): (&'a Job, usize)| {
+            let count = job.spec.completions.unwrap_or(0) as usize;
+            let pods = index.ranked(job).iter().filter(|(_, pod)| !pod.is_terminating());
+            pods.map(move |&(at, pod)| (at.filter(|&at| at < count).map(|at| base + at), pod))
         };
-        self.bases().flat_map(of)
+        self.bases().flat_map(pods_of)
     }
 
     /// Explains in a sentence why a set's Jobs do not match a shape with this many nodes; `None` if
     /// they do.
-    pub(crate) fn lacks(&self, nodes: u64) -> Option<String> {
+    pub(crate) fn mismatch(&self, nodes: u64) -> Option<String> {
         if !self.is_set() {
             return None;
         }
         if self.jobs().iter().any(|job| job.global_index().is_none()) {
             return Some(format!("a Job of its set has no number in its {GLOBAL_INDEX} label"));
         }
-        let twice =
-            self.jobs().windows(2).any(|two| two[0].global_index() == two[1].global_index());
-        if twice {
+        let is_same = |two: &[&Job]| two[0].global_index() == two[1].global_index();
+        if self.jobs().windows(2).any(is_same) {
             return Some(format!("two Jobs of its set have the same number in {GLOBAL_INDEX}"));
         }
         let (jobs, pods) = (self.jobs().len(), self.completions());
@@ -151,7 +141,7 @@ impl<'a> Index<'a> {
     /// Returns the Jobs of a placement, or `None` if one of them no longer exists.
     pub(crate) fn group_of(&self, placement: &Placement) -> Option<JobGroup<'a>> {
         match placement.spec.jobs() {
-            [one] => Some(JobGroup::one(self.job(one)?)),
+            [one] => Some(JobGroup::One(self.job(one)?)),
             set => {
                 JobGroup::of(set.iter().map(|uid| self.job(uid)).collect::<Option<Vec<&Job>>>()?)
             }
@@ -161,9 +151,9 @@ impl<'a> Index<'a> {
     /// Returns the groups on a machine that have no placement.
     pub(crate) fn unplaced_on(&self, machine: &str) -> Vec<JobGroup<'a>> {
         // Most Jobs are not in a set and have a placement, so they need no group.
-        let placed = |job: &Job| !job.is_of_a_set() && self.placement_of(job).is_some();
+        let is_placed = |job: &Job| !job.is_of_a_set() && self.placement_of(job).is_some();
         let here = self.world.jobs.values().filter(|job| self.is_on(job, machine));
-        let mut groups = groups(here.filter(|job| !placed(job)));
+        let mut groups = groups(here.filter(|job| !is_placed(job)));
         groups.retain(|group| !group.is_placed(self));
         groups
     }
@@ -186,7 +176,7 @@ fn groups<'a>(jobs: impl Iterator<Item = &'a Job>) -> Vec<JobGroup<'a>> {
                 let key = (job.namespace(), owner, job.shape());
                 sets.entry(key).or_default().push(job);
             }
-            None => groups.push(JobGroup::one(job)),
+            None => groups.push(JobGroup::One(job)),
         }
     }
     groups.extend(sets.into_values().filter_map(JobGroup::set));

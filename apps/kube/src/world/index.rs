@@ -8,9 +8,9 @@ use crate::objects::{Job, MACHINE, Object as _, Placement, Pod, Uid};
 /// A world with lookups.
 pub(crate) struct Index<'a> {
     pub(crate) world: &'a World,
-    of: HashMap<&'a str, JobEntry<'a>>,
+    jobs: HashMap<&'a str, JobEntry<'a>>,
     /// The active pods on each node: the first pod and any others, which are rare.
-    on: HashMap<&'a str, (&'a Pod, Vec<&'a Pod>)>,
+    nodes: HashMap<&'a str, (&'a Pod, Vec<&'a Pod>)>,
 }
 
 /// The objects that belong to a Job.
@@ -25,31 +25,32 @@ struct JobEntry<'a> {
 impl<'a> Index<'a> {
     /// Indexes a world. O(n log n) for n objects.
     pub(crate) fn of(world: &'a World) -> Index<'a> {
-        let many = world.pods.len();
-        let (of, on) = (HashMap::with_capacity(many), HashMap::with_capacity(many));
-        let mut index = Index { world, of, on };
+        let count = world.pods.len();
+        let (jobs, nodes) = (HashMap::with_capacity(count), HashMap::with_capacity(count));
+        let mut index = Index { world, jobs, nodes };
         for pod in world.pods.values().filter(|pod| pod.is_active()) {
             if let Some(owner) = pod.owner_id() {
                 // Users can set a pod's owner; an owner in another namespace is ignored.
                 let job = world.jobs.get(owner);
                 if job.is_none_or(|job| job.namespace() == pod.namespace()) {
-                    index.of.entry(owner).or_default().pods.push((pod.rank(), pod));
+                    index.jobs.entry(owner).or_default().pods.push((pod.rank(), pod));
                 }
             }
             if let Some(node) = pod.node() {
-                let others = index.on.entry(node).and_modify(|(_, others)| others.push(pod));
+                let others = index.nodes.entry(node).and_modify(|(_, others)| others.push(pod));
                 others.or_insert((pod, Vec::new()));
             }
         }
-        for of in index.of.values_mut() {
-            of.pods.sort_unstable_by_key(|(rank, pod)| (*rank, pod.id()));
+        for entry in index.jobs.values_mut() {
+            entry.pods.sort_unstable_by_key(|(rank, pod)| (*rank, pod.id()));
         }
         for placement in world.placements.values() {
             for job in placement.spec.jobs() {
-                let place = &mut index.of.entry(&job.0).or_default().placement;
-                let older = |other: &Placement| placement.version_number() < other.version_number();
-                if place.is_none_or(older) {
-                    *place = Some(placement);
+                let oldest = &mut index.jobs.entry(&job.0).or_default().placement;
+                let is_older =
+                    |other: &Placement| placement.version_number() < other.version_number();
+                if oldest.is_none_or(is_older) {
+                    *oldest = Some(placement);
                 }
             }
         }
@@ -63,7 +64,7 @@ impl<'a> Index<'a> {
 
     /// Returns the active pods of a Job in rank order, each with its rank.
     pub(crate) fn ranked(&self, job: &Job) -> &[(Option<usize>, &'a Pod)] {
-        self.of.get(job.id()).map_or(&[], |of| of.pods.as_slice())
+        self.jobs.get(job.id()).map_or(&[], |entry| entry.pods.as_slice())
     }
 
     /// Returns the active pods of a Job by rank.
@@ -73,20 +74,20 @@ impl<'a> Index<'a> {
 
     /// Returns the active pods on a node.
     pub(crate) fn pods_on(&self, node: &str) -> impl Iterator<Item = &'a Pod> {
-        let found = self.on.get(node).into_iter();
+        let found = self.nodes.get(node).into_iter();
         found.flat_map(|(first, others)| std::iter::once(first).chain(others)).copied()
     }
 
     /// Returns the placement of a Job.
     pub(crate) fn placement_of(&self, job: &Job) -> Option<&'a Placement> {
-        self.of.get(job.id())?.placement
+        self.jobs.get(job.id())?.placement
     }
 
     /// Returns true if a Job with a shape belongs to a machine: either the Job names it, or the Job
     /// names none and the machine is the only one.
     pub(crate) fn is_on(&self, job: &Job, machine: &str) -> bool {
-        let only = self.world.machines.len() == 1;
+        let is_only = self.world.machines.len() == 1;
         let named = job.annotation(MACHINE);
-        job.shape().is_some() && named.map_or(only, |name| name == machine)
+        job.shape().is_some() && named.map_or(is_only, |name| name == machine)
     }
 }

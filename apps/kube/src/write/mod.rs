@@ -20,10 +20,9 @@ use serde_json::{Value, json};
 
 pub(crate) use self::lease::{LEASE, NAMESPACE};
 use crate::objects::{
-    GATE, Machine, MachineStatus, Node, Object as _, ObjectRef, Placement, PlacementSpec,
-    PlacementStatus, Pod,
+    Machine, MachineStatus, Node, ObjectRef, Placement, PlacementSpec, PlacementStatus, Pod,
 };
-use crate::plan::{Action, Waiting};
+use crate::plan::{Action, Waiting, remove_gate};
 
 /// Reasons for a failed change.
 #[derive(Debug, thiserror::Error)]
@@ -44,15 +43,15 @@ pub(crate) enum WriteError {
 pub(crate) struct Writer {
     client: Client,
     /// The time limit for a request.
-    limit: Duration,
+    timeout: Duration,
 }
 
 /// The time limit for a request; after a timeout, the watch shows whether it was carried out.
-const LIMIT: Duration = Duration::from_secs(10);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Writer {
     pub(crate) fn new(client: Client) -> Writer {
-        Writer { client, limit: LIMIT }
+        Writer { client, timeout: REQUEST_TIMEOUT }
     }
 
     /// Writes an action.
@@ -130,7 +129,7 @@ impl Writer {
     /// server's clock; kube's recorder would use the local clock, and repeat an earlier reason.
     pub(crate) async fn publish_event(&self, waiting: &Waiting, at: i64) -> Result<(), WriteError> {
         let job = &waiting.job;
-        let (kind, reason) = if waiting.is_stuck() {
+        let (kind, reason) = if waiting.is_blocked() {
             ("Warning", "NeverPlaced")
         } else {
             ("Normal", "WaitsForPlace")
@@ -164,13 +163,7 @@ impl Writer {
 
     /// Removes our gate from a pod without a box.
     pub(crate) async fn free(&self, pod: &Pod) -> Result<(), WriteError> {
-        let Some(gate) = pod.gate() else { return Err(WriteError::Conflict) };
-        let gate = format!("/spec/schedulingGates/{gate}");
-        let patch = json!([
-            { "op": "test", "path": "/metadata/uid", "value": pod.uid() },
-            { "op": "test", "path": format!("{gate}/name"), "value": GATE },
-            { "op": "remove", "path": gate },
-        ]);
+        let patch = remove_gate(pod, &[]).ok_or(WriteError::Conflict)?;
         self.open(&ObjectRef::of(pod), patch).await
     }
 
@@ -185,9 +178,10 @@ impl Writer {
     where
         K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
     {
-        let right = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b':');
+        let is_allowed =
+            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b':');
         let is_plain = |name: &String| {
-            !name.is_empty() && name != "." && name != ".." && name.bytes().all(right)
+            !name.is_empty() && name != "." && name != ".." && name.bytes().all(is_allowed)
         };
         if ![&seen.namespace, &seen.name].into_iter().all(is_plain) {
             return Err(WriteError::Rejected("an invalid name".to_string()));
@@ -222,7 +216,7 @@ impl Writer {
 
     /// Awaits the answer to a request, within the time limit.
     async fn answer<T>(&self, request: impl Future<Output = kube::Result<T>>) -> kube::Result<T> {
-        let answer = tokio::time::timeout(self.limit, request).await;
+        let answer = tokio::time::timeout(self.timeout, request).await;
         answer.unwrap_or_else(|late| Err(Error::Service(late.into())))
     }
 }
@@ -274,7 +268,7 @@ mod tests {
         let address = format!("http://{}", server.local_addr().unwrap());
         let config = kube::Config::new(address.parse().unwrap());
         let client = Client::try_from(config).unwrap();
-        let writer = Writer { client, limit: Duration::from_millis(50) };
+        let writer = Writer { client, timeout: Duration::from_millis(50) };
         let read = writer.lease().await;
         assert!(matches!(read, Err(WriteError::Unavailable)), "{read:?}");
         drop(server);

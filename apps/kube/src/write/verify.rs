@@ -15,7 +15,7 @@ impl Writer {
     pub(super) async fn verify_absence(&self, absent: Option<&Absence>) -> Result<(), WriteError> {
         let is_there = match absent {
             None => false,
-            Some(Absence::Record(names)) => {
+            Some(Absence::Placements(names)) => {
                 let mut is_there = false;
                 for name in names {
                     is_there |= self.read::<Placement>(name).await?.is_some();
@@ -32,9 +32,9 @@ impl Writer {
     /// Fails if a placement is gone or being deleted.
     pub(super) async fn verify_record(&self, record: Option<&ObjectRef>) -> Result<(), WriteError> {
         let Some(record) = record else { return Ok(()) };
-        let known = self.read::<Placement>(record).await?;
-        let stands = known.is_some_and(|one| one.uid() == record.uid && !one.is_terminating());
-        if stands { Ok(()) } else { Err(WriteError::Conflict) }
+        let found = self.read::<Placement>(record).await?;
+        let is_there = found.is_some_and(|one| one.uid() == record.uid && !one.is_terminating());
+        if is_there { Ok(()) } else { Err(WriteError::Conflict) }
     }
 
     /// Reads the current version of an object, or `None` if it does not exist.

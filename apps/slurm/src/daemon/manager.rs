@@ -15,7 +15,7 @@ use crate::calls::now;
 use crate::{Config, SlurmError};
 
 /// The interval between checks for signals, in milliseconds.
-const STEP: u64 = 50;
+const SIGNAL_CHECK_MS: u64 = 50;
 
 /// Requests received as signals.
 pub(crate) struct Signals {
@@ -43,13 +43,13 @@ impl Signals {
         mut left: u64,
         read: impl FnOnce() -> Result<Config, SlurmError>,
     ) -> ControlFlow<(), Option<Config>> {
-        let is = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
-        while left > 0 && !is(&self.stop) && !is(&self.reload) {
-            let step = left.min(STEP);
+        let is_set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
+        while left > 0 && !is_set(&self.stop) && !is_set(&self.reload) {
+            let step = left.min(SIGNAL_CHECK_MS);
             std::thread::sleep(Duration::from_millis(step));
             left -= step;
         }
-        if is(&self.stop) {
+        if is_set(&self.stop) {
             let _ = sd_notify::notify(&[NotifyState::Stopping]);
             log(now(), "info", "ended", json!({}));
             return ControlFlow::Break(());
@@ -60,13 +60,13 @@ impl Signals {
         if let Ok(now) = NotifyState::monotonic_usec_now() {
             let _ = sd_notify::notify(&[NotifyState::Reloading, now]);
         }
-        let read = read();
+        let config = read();
         Manager::ready();
-        if let Err(error) = &read {
+        if let Err(error) = &config {
             let more = json!({ "error": error.to_string() });
             log(now(), "error", "configuration rejected; keeping the old one", more);
         }
-        ControlFlow::Continue(read.ok())
+        ControlFlow::Continue(config.ok())
     }
 }
 
@@ -84,11 +84,11 @@ impl Manager {
 
     /// Reports that the daemon is alive, with a status line for `systemctl status`.
     pub(crate) fn alive(&mut self, status: String) {
-        let mut told = vec![NotifyState::Watchdog];
+        let mut states = vec![NotifyState::Watchdog];
         if status != self.status {
-            told.push(NotifyState::Status(&status));
+            states.push(NotifyState::Status(&status));
         }
-        let _ = sd_notify::notify(&told);
+        let _ = sd_notify::notify(&states);
         self.status = status;
     }
 }

@@ -42,10 +42,10 @@ fn rights(user: u32, slurm_user: &str) -> Result<(), SlurmError> {
 pub(crate) fn names(config: &Config, ledger: &Ledger) -> Result<Vec<String>, SlurmError> {
     let unmatched = NodeDifference::of(config, ledger);
     let faults = unmatched.faults(config);
-    let none = unmatched.missing.len() == config.names.len();
-    let both = !unmatched.missing.is_empty() && !unmatched.strangers.is_empty();
+    let has_none = unmatched.missing.len() == config.names.len();
+    let has_both = !unmatched.missing.is_empty() && !unmatched.strangers.is_empty();
     // A malformed line may describe a missing node.
-    if (none || both) && ledger.unreadable.is_empty() {
+    if (has_none || has_both) && ledger.unreadable.is_empty() {
         return Err(SlurmError::Unfit(faults.join("; ")));
     }
     Ok(faults)

@@ -10,10 +10,10 @@ use crate::calls::now;
 use crate::ledger::Ledger;
 
 /// The interval between log lines about a lasting problem, in seconds.
-const AGAIN: u64 = 60;
+const LOG_INTERVAL_S: u64 = 60;
 
 /// The maximum number of malformed records that a line lists.
-const NAMED: usize = 8;
+const MAX_NAMED: usize = 8;
 
 /// A kind of problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,7 +69,7 @@ impl Troubles {
         }
         let last = self.0.get(&trouble).copied();
         // If the clock was set back, the line must still be logged.
-        let is_news = last.is_none_or(|last| !(last..last + AGAIN).contains(&now));
+        let is_news = last.is_none_or(|last| !(last..last + LOG_INTERVAL_S).contains(&now));
         if is_news {
             self.0.insert(trouble, now);
         }
@@ -88,7 +88,7 @@ impl Troubles {
 
 /// Describes malformed records by job and fault, without any of their text.
 fn faults(ledger: &Ledger) -> Vec<String> {
-    let named = ledger.unreadable.iter().take(NAMED).map(|record| match record.job {
+    let named = ledger.unreadable.iter().take(MAX_NAMED).map(|record| match record.job {
         Some(job) => format!("job {job}: {}", record.fault),
         None => record.fault.to_string(),
     });

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use pavior::text::shown_bytes;
 
-use crate::calls::{BOUNDS, Call, Question};
+use crate::calls::{CALL_BOUNDS, Call, Question};
 use crate::{Config, SlurmError, gate};
 
 /// The gate that slurmctld has loaded.
@@ -33,7 +33,7 @@ pub(crate) fn loaded_gate(config: &Config) -> Result<LoadedGate, SlurmError> {
     // Some sites reject jobs without a time limit, possibly before they call the gate.
     let arguments = [&partition, &comment, "--time=1", "-o", "/dev/null", "--wrap=true"];
     let (question, environment) = (Question::Test, &[]);
-    let output = Call { question, arguments: &arguments, environment }.run(BOUNDS)?;
+    let output = Call { question, arguments: &arguments, environment }.run(CALL_BOUNDS)?;
     Ok(read(config, output.status.success(), &output.stderr))
 }
 

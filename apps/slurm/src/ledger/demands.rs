@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 use crate::names::{NodeName, is_plain, number};
 
 /// The maximum length of a constraint or of GRES, in bytes.
-const LONGEST: usize = 4096;
+const MAX_TEXT: usize = 4096;
 /// The maximum nesting depth of parentheses in a constraint.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 
 /// A job's demands on each of its nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -123,7 +123,7 @@ impl Features {
     /// Parses a constraint. Returns `None` for constraints with the other syntax that Slurm
     /// accepts: counts, brackets, braces, `!`.
     pub(crate) fn read(text: &str) -> Option<Features> {
-        if text.len() > LONGEST {
+        if text.len() > MAX_TEXT {
             return None;
         }
         let (features, rest) = Features::joined(text, 0)?;
@@ -151,7 +151,7 @@ impl Features {
     fn member(text: &str, depth: usize) -> Option<(Features, &str)> {
         if let Some(inside) = text.strip_prefix('(') {
             let (features, rest) =
-                if depth < DEEPEST { Features::joined(inside, depth + 1)? } else { return None };
+                if depth < MAX_DEPTH { Features::joined(inside, depth + 1)? } else { return None };
             return Some((features, rest.strip_prefix(')')?));
         }
         let end = text.find(|c: char| !is_of_a_feature(c)).unwrap_or(text.len());
@@ -218,7 +218,7 @@ impl Gres {
 /// Parses GRES, in the format that `squeue` uses for jobs (`gres:gpu:a100:2`) or `sinfo` uses for
 /// nodes (`gpu:a100:4(S:0-1)`).
 pub(crate) fn gres(text: &str) -> Option<Vec<Gres>> {
-    if text.len() > LONGEST {
+    if text.len() > MAX_TEXT {
         return None;
     }
     if matches!(text, "(null)" | "N/A" | "") {

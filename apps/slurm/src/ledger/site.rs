@@ -11,10 +11,10 @@ use crate::names::{NodeName, hosts, number};
 use crate::{Config, SlurmError};
 
 /// Limits on each call that asks slurmdbd.
-const ACCOUNTS: Bounds = Bounds { time: Duration::from_secs(10), output: 64 << 20 };
+const ACCOUNT_BOUNDS: Bounds = Bounds { time: Duration::from_secs(10), output: 64 << 20 };
 
 /// The assumed maximum time between two runs of Slurm's schedulers, in seconds.
-const LONGEST_LOOK: u64 = 600;
+const MAX_INTERVAL_S: u64 = 600;
 
 /// A site's configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -213,7 +213,7 @@ fn looks(scheduler: &str, parameters: &str) -> u64 {
         "sched/backfill" => interval("bf_interval", 30),
         _ => interval("sched_interval", 60),
     };
-    (interval + interval.div_ceil(3)).min(LONGEST_LOOK)
+    (interval + interval.div_ceil(3)).min(MAX_INTERVAL_S)
 }
 
 /// Asks slurmdbd for the QOS.
@@ -222,7 +222,7 @@ fn accounts() -> Result<String, SlurmError> {
         "format=Name,Flags,Preempt,PreemptMode,PreemptExemptTime,GraceTime,UsageFactor,LimitFactor";
     let arguments = &["qos", "-n", "-P", format];
     let call = Call { question: Question::Accounts, arguments, environment: &[] };
-    call.answer(ACCOUNTS)
+    call.answer(ACCOUNT_BOUNDS)
 }
 
 /// Reads a line of `scontrol show partition -o`.
@@ -311,7 +311,7 @@ mod tests {
         let looks = |parameters: &str| looks("sched/backfill", parameters);
         assert_eq!((looks("(null)"), looks("bf_interval=1,bf_continue")), (40, 2));
         assert_eq!((looks("bf_window=9, bf_interval=60"), looks("bf_interval=x")), (80, 40));
-        assert_eq!(looks("bf_interval=4000000"), LONGEST_LOOK);
+        assert_eq!(looks("bf_interval=4000000"), MAX_INTERVAL_S);
         assert_eq!(super::looks("sched/builtin", "bf_interval=1"), 80);
     }
 

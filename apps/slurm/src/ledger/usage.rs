@@ -5,7 +5,7 @@ use std::collections::HashMap;
 mod grammar;
 mod reader;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub(crate) use reader::Reader;
 

@@ -81,36 +81,36 @@ impl<'a> Candidates<'a> {
 
     fn nodes(&self, key: &Key<'_>) -> Occupancy {
         let mut nodes = Occupancy::all_busy(self.world.config.grid);
-        let mut give = |node: NodeId| {
+        let mut add = |node: NodeId| {
             let single = pavior::Cuboid::node(self.world.config.grid.point(node));
             nodes.give(&single).expect("each name belongs to a different node");
         };
         for node in &self.world.ledger.nodes {
             let Some(&id) = self.world.config.nodes.get(&node.name) else { continue };
-            if self.unreserved(id, node.condition, key)
+            if self.is_unreserved(id, node.condition, key)
                 && key.demands.met_by(&node.name, &node.offer)
             {
-                give(id);
+                add(id);
             }
         }
         nodes
     }
 
     /// Returns true if no reservation prevents a job from using a node.
-    fn unreserved(&self, node: NodeId, condition: Condition, key: &Key<'_>) -> bool {
+    fn is_unreserved(&self, node: NodeId, condition: Condition, key: &Key<'_>) -> bool {
         let Some((wanted, met)) = &key.reserved else { return true };
-        let (mut own, mut asks) = (false, false);
+        let (mut is_own, mut only_own) = (false, false);
         for ((reservation, nodes), met) in self.reserved.iter().zip(met) {
-            let has = nodes.contains(&node);
+            let is_reserved = nodes.contains(&node);
             if reservation.name == *wanted {
-                (own, asks) = (has, !reservation.is_flex);
-            } else if has && *met {
+                (is_own, only_own) = (is_reserved, !reservation.is_flex);
+            } else if is_reserved && *met {
                 return false;
             }
         }
         // If a job requests no reservation of nodes, or may leave its reservation, it can still not
         // use other nodes that Slurm reports as reserved. This is true even if the reservations are
         // malformed.
-        own || (!asks && condition != Condition::Reserved)
+        is_own || (!only_own && condition != Condition::Reserved)
     }
 }

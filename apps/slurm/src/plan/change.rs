@@ -4,7 +4,7 @@ use crate::names::{JobName, Licences, NodeName, Note};
 
 /// The priority of a job whose gate is open. It is above the priorities of all plugins and below
 /// Slurm's special values.
-pub(crate) const TOP: u32 = 4_294_967_290;
+pub(crate) const TOP_PRIORITY: u32 = 4_294_967_290;
 
 /// A change to one job.
 #[derive(Clone, Debug, PartialEq, Eq)]

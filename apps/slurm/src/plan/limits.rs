@@ -58,7 +58,7 @@ pub(crate) struct Limits<'a> {
 }
 
 /// The maximum number of ancestors of an association.
-const DEPTH: usize = 64;
+const MAX_ANCESTORS: usize = 64;
 
 impl<'a> Limits<'a> {
     pub(crate) fn new(rules: Rules<'a>, ledger: &Ledger) -> Limits<'a> {
@@ -114,8 +114,9 @@ impl<'a> Limits<'a> {
             Unit::Nodes => nodes,
             Unit::Processors => {
                 let partition = self.site.partitions.get(&job.partition);
-                let (all, of) = partition.map_or((0, 0), |partition| partition.processors);
-                nodes.saturating_mul(if of == 0 { 1 } else { all.div_ceil(of) })
+                let (processors, count) =
+                    partition.map_or((0, 0), |partition| partition.processors);
+                nodes.saturating_mul(if count == 0 { 1 } else { processors.div_ceil(count) })
             }
         };
         let minutes = job.limit.map_or(0, |limit| limit.div_ceil(60));
@@ -214,7 +215,7 @@ impl<'a> Limits<'a> {
         meters: &mut Vec<usize>,
     ) {
         let usage = self.usage;
-        let scaled = self.site.qos.get(&class.qos).is_some_and(|qos| qos.scales)
+        let is_scaled = self.site.qos.get(&class.qos).is_some_and(|qos| qos.scales)
             || self
                 .site
                 .qos_of(&class.partition)
@@ -224,16 +225,16 @@ impl<'a> Limits<'a> {
         for (generation, (member, association)) in lineage(usage, class).enumerate() {
             for limit in &association.limits {
                 let LimitKind { name, unit } = limit.kind;
-                let overruled = match name {
+                let is_overruled = match name {
                     "MaxJobs" => is_set("MaxJobsPA", Unit::Jobs) || is_set("MaxJobsPU", Unit::Jobs),
                     _ => set.contains(&limit.kind),
                 };
                 // Limits other than group limits apply only to the user. Parent associations do not
                 // pass them on.
-                let inherited = generation > 0 && !name.starts_with("Grp");
-                let unknown =
-                    scaled && matches!(name, "GrpTRES" | "MaxTRESPJ") && unit != Unit::Jobs;
-                if limit.most.is_none() || overruled || inherited || unknown {
+                let is_inherited = generation > 0 && !name.starts_with("Grp");
+                let is_unknown =
+                    is_scaled && matches!(name, "GrpTRES" | "MaxTRESPJ") && unit != Unit::Jobs;
+                if limit.most.is_none() || is_overruled || is_inherited || is_unknown {
                     continue;
                 }
                 if let Some(used) = self.used(class, &association.limits, limit) {
@@ -267,10 +268,10 @@ impl<'a> Limits<'a> {
 
     fn meter(&mut self, owner: Owner, of: String, limit: &Limit, used: u64) -> usize {
         let (kind, most) = (limit.kind, limit.most.unwrap_or(u64::MAX));
-        let safely = self.site.enforced == Enforcement::Safely;
+        let is_safe = self.site.enforced == Enforcement::Safely;
         let adds = match kind.name {
             "GrpWall" => false,
-            "GrpTRESMins" => safely,
+            "GrpTRESMins" => is_safe,
             name => !name.ends_with("PJ"),
         };
         let next = self.meters.len();
@@ -301,7 +302,7 @@ fn lineage<'a>(
         Some(_) => of_account(&member.account),
         None => of_account(association.parent.as_deref()?),
     };
-    std::iter::successors(first, next).take(DEPTH)
+    std::iter::successors(first, next).take(MAX_ANCESTORS)
 }
 
 impl Meter {
@@ -321,8 +322,8 @@ impl Meter {
 /// Returns true if the reason that Slurm gives for a job is a limit that the job would exceed.
 pub(crate) fn is_limit(reason: &str) -> bool {
     // Reasons of other kinds, such as the end of another job, do not count.
-    let of_accounts = reason.starts_with("QOS") || reason.starts_with("Assoc");
-    of_accounts
+    let is_of_accounts = reason.starts_with("QOS") || reason.starts_with("Assoc");
+    is_of_accounts
         || matches!(
             reason,
             "JobArrayTaskLimit"
@@ -337,49 +338,40 @@ pub(crate) fn is_limit(reason: &str) -> bool {
         )
 }
 
-/// The set of jobs to which a limit applies together, as far as Slurm's reason shows it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum LimitScope {
-    Array(u32),
-    Qos(String),
-    QosUser(String, u32),
-    QosAccount(String, String),
-    Account(String),
-    User(String, u32),
-    /// The limit applies only to the job itself.
-    Alone,
+/// The jobs that a limit affects together, as far as Slurm's reason shows: those with the same
+/// values. Without values, the limit affects only the job itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LimitScope {
+    array: Option<u32>,
+    qos: Option<String>,
+    account: Option<String>,
+    user: Option<u32>,
 }
 
 impl LimitScope {
     pub(crate) fn of(job: &SlurmJob, reason: &str) -> LimitScope {
-        let (qos, account, user) = (job.qos.clone(), job.account.clone(), job.user);
-        let alone = reason.contains("PerJob") || reason.contains("PerNode");
-        match (reason, job.name.array()) {
-            ("JobArrayTaskLimit", Some(array)) => LimitScope::Array(array),
-            _ if alone => LimitScope::Alone,
-            (reason, _) if reason.starts_with("QOSGrp") => LimitScope::Qos(qos),
-            (reason, _) if reason.starts_with("QOS") && reason.contains("PerUser") => {
-                LimitScope::QosUser(qos, user)
-            }
-            (reason, _) if reason.starts_with("QOS") && reason.contains("PerAccount") => {
-                LimitScope::QosAccount(qos, account)
-            }
-            (reason, _) if reason.starts_with("AssocGrp") => LimitScope::Account(account),
-            (reason, _) if reason.starts_with("Assoc") => LimitScope::User(account, user),
-            _ => LimitScope::Alone,
+        let (array, qos) = (job.name.array(), Some(job.qos.clone()));
+        let (account, user) = (Some(job.account.clone()), Some(job.user));
+        let none = LimitScope::default();
+        let is_of_qos = reason.starts_with("QOS");
+        match reason {
+            "JobArrayTaskLimit" => LimitScope { array, ..none },
+            _ if reason.contains("PerJob") || reason.contains("PerNode") => none,
+            _ if reason.starts_with("QOSGrp") => LimitScope { qos, ..none },
+            _ if is_of_qos && reason.contains("PerUser") => LimitScope { qos, user, ..none },
+            _ if is_of_qos && reason.contains("PerAccount") => LimitScope { qos, account, ..none },
+            _ if reason.starts_with("AssocGrp") => LimitScope { account, ..none },
+            _ if reason.starts_with("Assoc") => LimitScope { account, user, ..none },
+            _ => none,
         }
     }
 
     pub(crate) fn has(&self, job: &SlurmJob) -> bool {
-        match self {
-            LimitScope::Array(array) => job.name.array() == Some(*array),
-            LimitScope::Qos(qos) => job.qos == *qos,
-            LimitScope::QosUser(qos, user) => job.qos == *qos && job.user == *user,
-            LimitScope::QosAccount(qos, account) => job.qos == *qos && job.account == *account,
-            LimitScope::Account(account) => job.account == *account,
-            LimitScope::User(account, user) => job.account == *account && job.user == *user,
-            LimitScope::Alone => false,
-        }
+        *self != LimitScope::default()
+            && self.array.is_none_or(|array| job.name.array() == Some(array))
+            && self.qos.as_ref().is_none_or(|qos| job.qos == *qos)
+            && self.account.as_ref().is_none_or(|account| job.account == *account)
+            && self.user.is_none_or(|user| job.user == user)
     }
 }
 

@@ -161,15 +161,15 @@ impl<'a> Builder<'a> {
         let is_box = request(self.world.config, job, shaper).is_ok_and(|request| {
             box_of(self.world.config, &ids, request.shape.unwrap_or([1; 3])).is_some()
         });
-        let ours = self.world.config.partitions.contains(&job.partition);
-        if job.phase == Phase::Running && !is_box && !job.bad_comment && ours {
+        let is_ours = self.world.config.partitions.contains(&job.partition);
+        if job.phase == Phase::Running && !is_box && !job.bad_comment && is_ours {
             self.misplaced.push(index);
         }
-        let taken = |id: &NodeId| self.owners[id.index()].is_some();
-        let twice: Vec<NodeId> = ids.iter().copied().filter(taken).collect();
-        ids.retain(|id| !twice.contains(id));
+        let is_taken = |id: &NodeId| self.owners[id.index()].is_some();
+        let taken: Vec<NodeId> = ids.iter().copied().filter(is_taken).collect();
+        ids.retain(|id| !taken.contains(id));
         if job.phase == Phase::Running {
-            self.overlaps.extend(twice);
+            self.overlaps.extend(taken);
         }
         self.take(index, job, &ids);
     }
@@ -190,10 +190,11 @@ impl<'a> Builder<'a> {
     /// Lets a placeholder job, which is not in the ledger, hold the nodes that Slurm is powering
     /// off for a short time.
     fn wait_for_power(&mut self) {
-        let off = |index: &usize| {
+        let is_powering_off = |index: &usize| {
             self.conditions[*index] == Condition::PoweringOff && self.owners[*index].is_none()
         };
-        let nodes = (0..self.owners.len()).filter(off).map(|index| NodeId(index as u32));
+        let nodes =
+            (0..self.owners.len()).filter(is_powering_off).map(|index| NodeId(index as u32));
         let (nodes, now) = (nodes.collect(), self.world.now);
         self.planner.hold(self.world.ledger.jobs.len() as u64, nodes, now, Some(now + SOON_S));
     }
@@ -214,12 +215,12 @@ impl<'a> Builder<'a> {
         }
         // If Slurm has not examined a job since its last change, the job has no reason yet, but its
         // start may still be in the future.
-        let eligible = match job.reason.as_str() {
+        let is_eligible = match job.reason.as_str() {
             "None" | "BeginTime" => job.start.is_none_or(|start| start <= now),
             reason => is_for_nodes(reason),
         };
         match self.confined(job, shaper) {
-            Ok(request) if eligible => Role::Waits(request),
+            Ok(request) if is_eligible => Role::Waits(request),
             Ok(_) => Role::Apart,
             Err(fault) => {
                 self.unplaceable.push((index, fault));
@@ -268,13 +269,13 @@ impl<'a> Builder<'a> {
                 return Role::Obstructed("a node is taken");
             }
         }
-        let reserved = !job.reservation.is_empty();
-        let free = |id: &NodeId| match self.conditions[id.index()] {
+        let has_reservation = !job.reservation.is_empty();
+        let is_free = |id: &NodeId| match self.conditions[id.index()] {
             Condition::Idle => true,
-            Condition::Reserved => reserved,
+            Condition::Reserved => has_reservation,
             Condition::Taken | Condition::PoweringOff | Condition::Unavailable => false,
         };
-        if !ids.iter().all(free) {
+        if !ids.iter().all(is_free) {
             return Role::Obstructed("a node is not available");
         }
         self.take(index, job, &ids);
@@ -284,7 +285,7 @@ impl<'a> Builder<'a> {
     /// Returns the nodes that are free now, if at least one node is taken and all taken nodes will
     /// become free when the jobs that Slurm may preempt for this job have ended.
     fn to_be_freed(&self, job: &SlurmJob, ids: &[NodeId]) -> Option<Vec<NodeId>> {
-        let known = self.evicting.contains(&job.key());
+        let is_evicting = self.evicting.contains(&job.key());
         let mut free = Vec::new();
         for id in ids {
             let owner = self.owners[id.index()].map(|owner| &self.world.ledger.jobs[owner]);
@@ -292,13 +293,13 @@ impl<'a> Builder<'a> {
                 (Condition::Unavailable, _)
                 | (Condition::Reserved | Condition::PoweringOff, None) => return None,
                 (_, Some(owner)) => {
-                    let ends = owner.phase == Phase::Completing;
-                    if !ends && !preemption::may(self.site, job, owner, self.world.now) {
+                    let is_ending = owner.phase == Phase::Completing;
+                    if !is_ending && !preemption::may(self.site, job, owner, self.world.now) {
                         return None;
                     }
                 }
                 (Condition::Idle, None) => free.push(*id),
-                (Condition::Taken, None) if known => {}
+                (Condition::Taken, None) if is_evicting => {}
                 (Condition::Taken, None) => return None,
             }
         }
@@ -307,8 +308,8 @@ impl<'a> Builder<'a> {
 
     fn finish(mut self, roles: Vec<Role>) -> MachineState {
         for (index, condition) in self.conditions.iter().enumerate() {
-            let stranger = *condition == Condition::Taken && self.owners[index].is_none();
-            if stranger || *condition == Condition::Unavailable {
+            let is_foreign = *condition == Condition::Taken && self.owners[index].is_none();
+            if is_foreign || *condition == Condition::Unavailable {
                 // Slurm handles the jobs on a failed node; new jobs are placed elsewhere.
                 let _ = self.planner.dispatcher.fail(NodeId(index as u32));
             }

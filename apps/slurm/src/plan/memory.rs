@@ -9,7 +9,7 @@ use crate::plan::limits::LimitScope;
 
 /// The time for which a limit that Slurm reported is assumed to apply if nothing changes, in
 /// seconds.
-const LIMIT_S: u64 = 60;
+const LIMIT_DURATION_S: u64 = 60;
 
 /// State kept between cycles.
 #[derive(Default)]
@@ -83,7 +83,7 @@ impl Memory {
     pub(super) fn reach(&mut self, ledger: &Ledger, job: &SlurmJob, now: u64) {
         let scope = LimitScope::of(job, &job.reason);
         let holders = holders(ledger, |other| scope.has(other));
-        let (reason, until) = (job.reason.clone(), now + LIMIT_S);
+        let (reason, until) = (job.reason.clone(), now + LIMIT_DURATION_S);
         let (job, class) = (job.key(), class(job));
         self.limits.push(ReachedLimit { scope, job, class, reason, holders, until });
     }

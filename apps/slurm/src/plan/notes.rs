@@ -13,7 +13,7 @@ use crate::plan::world::World;
 
 /// The maximum length of a list with one entry per node. The argument of a command may have up to
 /// 128 KiB.
-const LONGEST_RANKS: usize = 64 << 10;
+const MAX_RANKS: usize = 64 << 10;
 
 /// Returns the nodes of a box in order, x fastest; rank i runs on the i-th node.
 pub(crate) fn ranks(config: &Config, cuboid: &Cuboid) -> Vec<NodeName> {
@@ -21,13 +21,13 @@ pub(crate) fn ranks(config: &Config, cuboid: &Cuboid) -> Vec<NodeName> {
 }
 
 /// Formats the note for an opened job as one word: `pavior:box=4x4@0,8;ranks=n00,n01,...`. The job
-/// creates its hostfile from the list after `ranks=`. Lists longer than [`LONGEST_RANKS`] use
+/// creates its hostfile from the list after `ranks=`. Lists longer than [`MAX_RANKS`] use
 /// ranges.
 pub(crate) fn placed(config: &Config, cuboid: &Cuboid) -> Note {
     let at = explain::words(&config.grid, cuboid).replacen(" at ", "@", 1);
     let ranks = ranks(config, cuboid);
     let names: Vec<&str> = ranks.iter().map(NodeName::as_str).collect();
-    let list = Some(names.join(",")).filter(|list| list.len() <= LONGEST_RANKS);
+    let list = Some(names.join(",")).filter(|list| list.len() <= MAX_RANKS);
     let list = list.unwrap_or_else(|| hosts::compress(&ranks));
     Note::new(&format!("pavior:box={at};ranks={list}"))
 }

@@ -14,7 +14,7 @@ use crate::plan::machine::{MachineState, Role};
 use crate::plan::world::World;
 
 /// The maximum number of waiting jobs that are examined.
-const LOOKED_AT: usize = 16;
+const MAX_EXAMINED: usize = 16;
 
 /// A box for a job, and the jobs that Slurm would preempt there.
 pub(crate) struct Choice {
@@ -37,8 +37,8 @@ pub(crate) fn may(site: &Site, job: &SlurmJob, victim: &SlurmJob, now: u64) -> b
             (allowed && job.qos != victim.qos, mode.unwrap_or(site.mode))
         }
         Preemption::ByPartition => {
-            let higher = site.tier(&job.partition) > site.tier(&victim.partition);
-            (higher, partition.map_or(site.mode, |partition| partition.mode))
+            let is_higher = site.tier(&job.partition) > site.tier(&victim.partition);
+            (is_higher, partition.map_or(site.mode, |partition| partition.mode))
         }
     };
     let of_partition = site.qos_of(&victim.partition).and_then(|name| site.qos.get(name));
@@ -87,32 +87,32 @@ pub(crate) fn choose(
         return None;
     }
     let mut first = None;
-    let mut looked_at = 0;
+    let mut examined = 0;
     for (place, &(index, request)) in waits.iter().enumerate() {
         let job = &ledger.jobs[index];
         let Some(shape) = request.shape.map(Shape::new) else { continue };
-        let preempts = preempts(site, job) && !is_excluded(index);
-        if place > 0 && !preempts {
+        let may_preempt = preempts(site, job) && !is_excluded(index);
+        if place > 0 && !may_preempt {
             continue;
         }
-        looked_at += 1;
-        if looked_at > LOOKED_AT {
+        examined += 1;
+        if examined > MAX_EXAMINED {
             return None;
         }
-        let whole = state.planner.snapshot(&request);
+        let snapshot = state.planner.snapshot(&request);
         if place == 0 {
-            first = earliest(&whole, shape, |job| world.end(job));
+            first = earliest(&snapshot, shape, |job| world.end(job));
         }
-        if preempts && let Some(choice) = cheapest(world, &whole, site, (index, shape)) {
+        if may_preempt && let Some(choice) = cheapest(world, &snapshot, site, (index, shape)) {
             let end = now.saturating_add(job.limit.unwrap_or(u64::MAX));
-            let harmless = match first {
+            let is_harmless = match first {
                 _ if place == 0 || config.order == Order::Fit => true,
                 Some(first) => {
                     end <= first.at.0 || !first.place.intersects(&config.grid, &choice.at)
                 }
                 None => false,
             };
-            if harmless {
+            if is_harmless {
                 return Some(choice);
             }
         }
@@ -125,14 +125,14 @@ pub(crate) fn choose(
 
 fn cheapest(
     world: World<'_>,
-    whole: &Snapshot,
+    snapshot: &Snapshot,
     site: &Site,
     (index, shape): (usize, Shape),
 ) -> Option<Choice> {
     let (job, now) = (&world.ledger.jobs[index], world.now);
     let victim = |id: JobId| world.job(id);
-    let goes = |id: JobId| victim(id).is_some_and(|victim| may(site, job, victim, now));
-    let others = whole.clone().keeping(|id, _| !goes(id));
+    let is_preemptible = |id: JobId| victim(id).is_some_and(|victim| may(site, job, victim, now));
+    let others = snapshot.clone().keeping(|id, _| !is_preemptible(id));
     let work = |id: JobId| {
         let victim = victim(id).map(|victim| (victim.nodes, victim.start.unwrap_or(now)));
         victim.map_or(0, |(nodes, start)| u64::from(nodes) * (1 + now.saturating_sub(start)))

@@ -38,8 +38,8 @@ pub(crate) fn request(
         return Err(format!("its shape does not fit {}", config.grid));
     }
     if volume(sides) != u64::from(job.nodes) {
-        let (nodes, wanted) = (volume(sides), job.nodes);
-        return Err(format!("its shape has {nodes} nodes, but it asks for {wanted}"));
+        let (nodes, requested) = (volume(sides), job.nodes);
+        return Err(format!("its shape has {nodes} nodes, but it asks for {requested}"));
     }
     Ok(Request::shape(sides))
 }
@@ -56,11 +56,12 @@ pub(crate) fn box_of(config: &Config, ids: &[NodeId], sides: Sides) -> Option<Cu
     if ids.is_empty() || ids.len() as u64 != volume(sides) {
         return None;
     }
-    let is = |cuboid: &Cuboid| cuboid.nodes(&grid).all(|node| ids.binary_search(&node).is_ok());
+    let has_ids =
+        |cuboid: &Cuboid| cuboid.nodes(&grid).all(|node| ids.binary_search(&node).is_ok());
     orientations(sides).filter(|&turned| grid.fits(turned)).find_map(|turned| {
         // The base is one of the nodes, which limits the search.
         ids.iter()
             .map(|&id| Cuboid::new(grid.point(id), turned).canonical(&grid))
-            .find(|cuboid| cuboid.lies_on(&grid) && is(cuboid))
+            .find(|cuboid| cuboid.lies_on(&grid) && has_ids(cuboid))
     })
 }

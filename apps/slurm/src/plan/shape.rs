@@ -16,7 +16,7 @@ const NO_SHAPE: &str = "its shape does not have the form 4x4";
 const BAD_SIDE: &str = "a side of its shape is not between 1 and 65535";
 
 /// The maximum number of digits in a side.
-const DIGITS: usize = 5;
+const MAX_DIGITS: usize = 5;
 
 /// Parses the shape in a comment, for a machine with `axes` axes. Returns `None` if the comment has
 /// no shape.
@@ -38,32 +38,32 @@ pub(crate) fn read(comment: &str, axes: usize) -> Result<Option<Sides>, String> 
 fn next_word(comment: &str, from: usize) -> Option<usize> {
     const WORD: &[u8] = b"shape";
     let bytes = comment.as_bytes();
-    let letter = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphabetic);
-    let is = |&at: &usize| {
+    let is_letter = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphabetic);
+    let is_word = |&at: &usize| {
         let before = at.checked_sub(1).map(|before| bytes[before]);
         let end = at + WORD.len();
-        let plural = bytes.get(end).is_some_and(|next| next.eq_ignore_ascii_case(&b's'));
+        let is_plural = bytes.get(end).is_some_and(|next| next.eq_ignore_ascii_case(&b's'));
         bytes[at..end].eq_ignore_ascii_case(WORD)
             && !before.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-            && !letter(end + usize::from(plural))
+            && !is_letter(end + usize::from(is_plural))
     };
     let last = bytes.len().checked_sub(WORD.len())?;
-    (from..=last).find(is).map(|at| at + WORD.len())
+    (from..=last).find(is_word).map(|at| at + WORD.len())
 }
 
 /// Returns the text of the sides after the word. Returns `None` if the word does not introduce a
 /// shape.
 fn value(rest: &str) -> Result<Option<&str>, &'static str> {
-    let (plural, rest) = match rest.strip_prefix(['s', 'S']) {
+    let (is_plural, rest) = match rest.strip_prefix(['s', 'S']) {
         Some(behind) => (true, behind),
         None => (false, rest),
     };
-    let ends = |c: char| c.is_ascii_alphanumeric() || [',', ';'].contains(&c);
-    let between = rest.find(ends).unwrap_or(rest.len());
-    if plural || rest[..between].trim_matches(' ') != "=" {
-        let digit = rest[between..].starts_with(|c: char| c.is_ascii_digit());
-        let meant = digit || rest[..between].contains('=');
-        return if meant { Err(NOT_WRITTEN) } else { Ok(None) };
+    let is_end = |c: char| c.is_ascii_alphanumeric() || [',', ';'].contains(&c);
+    let between = rest.find(is_end).unwrap_or(rest.len());
+    if is_plural || rest[..between].trim_matches(' ') != "=" {
+        let has_digit = rest[between..].starts_with(|c: char| c.is_ascii_digit());
+        let is_meant = has_digit || rest[..between].contains('=');
+        return if is_meant { Err(NOT_WRITTEN) } else { Ok(None) };
     }
     let text = &rest[between..];
     let (text, behind) = text.split_at(text.find([' ', ',', ';']).unwrap_or(text.len()));
@@ -78,12 +78,13 @@ fn value(rest: &str) -> Result<Option<&str>, &'static str> {
 
 fn sides(text: &str, axes: usize) -> Result<Sides, String> {
     let parts: Vec<&str> = text.split(['x', 'X']).collect();
-    let digits = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    if !parts.iter().all(digits) {
+    let is_number =
+        |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    if !parts.iter().all(is_number) {
         return Err(NO_SHAPE.into());
     }
     let side = |part: &&str| {
-        let side = if part.len() <= DIGITS { number::<u16>(part) } else { None };
+        let side = if part.len() <= MAX_DIGITS { number::<u16>(part) } else { None };
         side.filter(|side| *side > 0).ok_or(BAD_SIDE)
     };
     let read = parts.iter().map(side).collect::<Result<Vec<u16>, &str>>()?;

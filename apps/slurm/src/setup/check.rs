@@ -5,7 +5,7 @@ use std::path::Path;
 
 use pavior::text::shown_bytes;
 
-use crate::calls::{BOUNDS, Call, Question, capture};
+use crate::calls::{CALL_BOUNDS, Call, Question, capture};
 use crate::config::NoteField;
 use crate::gate::answer::loaded_gate;
 use crate::ledger::Ledger;
@@ -56,7 +56,7 @@ pub fn check(config: &Config) -> Result<Findings, SlurmError> {
 /// Asks Slurm about a partition. Returns `None` if there is no partition with this name.
 pub(crate) fn partition(name: &str) -> Result<Option<String>, SlurmError> {
     let (question, arguments) = (Question::Show, &["partition", name, "-o"]);
-    let said = Call { question, arguments, environment: &[] }.run(BOUNDS)?;
+    let said = Call { question, arguments, environment: &[] }.run(CALL_BOUNDS)?;
     let output = String::from_utf8_lossy(&said.stdout);
     match (said.status.success(), output.contains("not found")) {
         (true, _) => Ok(Some(output.into_owned())),

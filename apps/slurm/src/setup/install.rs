@@ -9,7 +9,7 @@ use crate::setup::{files, permissions, unit};
 use crate::{Config, SlurmError, gate};
 
 /// The warning that is printed if the site's existing lists are unknown.
-const UNKNOWN: &str = "There is no slurm.conf here and slurmctld does not answer: keep the \
+const UNKNOWN_CONFIG: &str = "There is no slurm.conf here and slurmctld does not answer: keep the \
                        existing values of these lines.";
 
 /// Returns the lines that slurm.conf needs, including the site's own entries.
@@ -21,7 +21,7 @@ fn lines(config: &Config, lists: Option<&Lists>) -> String {
          and restart slurmctld.\n{}{}\n{}\n# Jobs in the partition get whole nodes and cannot \
          shrink:\n# PartitionName={} ... OverSubscribe=EXCLUSIVE\n# {}\n# Jobs start sooner \
          with:\n# {}\n",
-        lists.map_or(format!("# {UNKNOWN}\n"), |_| String::new()),
+        lists.map_or(format!("# {UNKNOWN_CONFIG}\n"), |_| String::new()),
         line(List::Licences),
         line(List::Plugins),
         config.partitions.join(","),
@@ -81,7 +81,7 @@ pub fn install(
     let lists = lists.unwrap_or_default();
     let own = [List::Licences, List::Plugins];
     let own = own.map(|list| format!("  {:22}{}\n", "", lists.line(list, config)));
-    let note = if known { String::new() } else { format!("  {UNKNOWN}\n") };
+    let note = if known { String::new() } else { format!("  {UNKNOWN_CONFIG}\n") };
     Ok(format!(
         "written to {}:\n  {module:<21} the gate; belongs next to slurm.conf\n{told}  \
          slurm.conf.lines      lines for slurm.conf, replacing those with the same names; then \
@@ -185,7 +185,7 @@ mod tests {
             assert!(lines.lines().any(|one| one == line), "{lines}");
             assert!(told.lines().any(|one| one.trim() == line), "{told}");
         }
-        assert!(!lines.contains(UNKNOWN) && !told.contains(UNKNOWN));
+        assert!(!lines.contains(UNKNOWN_CONFIG) && !told.contains(UNKNOWN_CONFIG));
     }
 
     #[test]

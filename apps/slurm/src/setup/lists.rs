@@ -33,12 +33,12 @@ const LISTS: [(&str, &str); 5] = [
 ];
 
 /// The maximum depth of included files, and the maximum size of a file in bytes.
-const DEPTH: usize = 8;
-const LARGEST: u64 = 16 << 20;
+const MAX_DEPTH: usize = 8;
+const MAX_FILE: u64 = 16 << 20;
 
 /// The limits on the call to Slurm. If it exceeds them, the files are written without Slurm's
 /// answer.
-const BOUNDS: Bounds = Bounds { time: Duration::from_secs(15), output: 1 << 20 };
+const ANSWER_BOUNDS: Bounds = Bounds { time: Duration::from_secs(15), output: 1 << 20 };
 
 /// The values of each list, one for each line found, in order.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl Lists {
     pub(crate) fn beside(folder: &Path) -> Option<Lists> {
         let asked = || {
             let (question, arguments) = (Question::Show, &["config"]);
-            let shown = Call { question, arguments, environment: &[] }.answer(BOUNDS);
+            let shown = Call { question, arguments, environment: &[] }.answer(ANSWER_BOUNDS);
             shown.ok().map(|shown| Lists::shown(&shown))
         };
         Lists::of_file(&folder.join("slurm.conf")).or_else(asked)
@@ -73,7 +73,7 @@ impl Lists {
 
     fn read(&mut self, path: &Path, depth: usize) -> Option<()> {
         let length = std::fs::metadata(path).ok()?.len();
-        let text = (length <= LARGEST).then(|| std::fs::read(path).ok()).flatten()?;
+        let text = (length <= MAX_FILE).then(|| std::fs::read(path).ok()).flatten()?;
         let text = String::from_utf8_lossy(&text).replace("\\\n", " ");
         for line in text.lines() {
             // Spaces around the equals sign do not belong to the value.
@@ -82,7 +82,7 @@ impl Lists {
             let words: Vec<&str> = line.split_whitespace().collect();
             if let [include, name, ..] = words[..]
                 && include.eq_ignore_ascii_case("include")
-                && depth < DEPTH
+                && depth < MAX_DEPTH
             {
                 let _ = self.read(&path.with_file_name(name), depth + 1);
             }

@@ -14,21 +14,21 @@ use crate::gate::{self, answer::loaded_gate};
 use crate::ledger::site::{is_basic, value};
 use crate::ledger::{Key, Ledger, Phase, SlurmJob};
 use crate::names::JobName;
-use crate::plan::change::{Change, TOP};
+use crate::plan::change::{Change, TOP_PRIORITY};
 use crate::setup::files;
 use crate::{Config, SlurmError};
 
 /// The maximum number of rounds. Several rounds are necessary because jobs may arrive in the
 /// meantime.
-const ROUNDS: usize = 50;
+const MAX_ROUNDS: usize = 50;
 
 /// The time within which a daemon that is still running would give a job its gate again, in
 /// milliseconds.
-const PAUSE: u64 = 2000;
+const REGATE_MS: u64 = 2000;
 
 /// The error if a daemon is still running.
-const RUNS: &str = "the daemon is still running: stop it (systemctl disable --now pavior-slurm), \
-                    and run this again";
+const STILL_RUNNING: &str = "the daemon is still running: stop it (systemctl disable --now \
+                             pavior-slurm), and run this again";
 
 /// The steps of a removal, one line each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub struct Removal {
 pub fn uninstall(config: &Config) -> Result<Removal, SlurmError> {
     let mut lock = Lock::default();
     if !lock.take(config.lock.as_ref()).unwrap_or(true) {
-        return Err(SlurmError::Config(RUNS.into()));
+        return Err(SlurmError::Config(STILL_RUNNING.into()));
     }
     let operator = Operator::new();
     let shown = capture(Question::Show, &["config"])?;
@@ -123,7 +123,7 @@ fn strip(
 ) -> Result<(usize, Vec<String>), SlurmError> {
     let mut stripped: HashSet<Key> = HashSet::new();
     let mut objections = Vec::new();
-    for round in 0..ROUNDS {
+    for round in 0..MAX_ROUNDS {
         let ledger = Ledger::read(config)?;
         let changes = strips(config, &ledger, is_basic);
         if changes.is_empty() && round > 0 {
@@ -132,13 +132,13 @@ fn strip(
         let is_gated_again =
             |job: &SlurmJob| job.licences.gated(&config.licence) && stripped.contains(&job.key());
         if ledger.jobs.iter().any(is_gated_again) {
-            return Err(SlurmError::Config(RUNS.into()));
+            return Err(SlurmError::Config(STILL_RUNNING.into()));
         }
         let named: HashSet<JobName> = changes.iter().map(Change::job).collect();
         let jobs = ledger.jobs.iter().filter(|job| named.contains(&job.name));
         stripped.extend(jobs.map(SlurmJob::key));
         objections = carry::carry_out(operator, &changes, config.tell)?;
-        std::thread::sleep(Duration::from_millis(PAUSE));
+        std::thread::sleep(Duration::from_millis(REGATE_MS));
     }
     Ok((stripped.len(), objections))
 }
@@ -146,13 +146,15 @@ fn strip(
 /// Returns the changes that strip the gates of the waiting jobs.
 fn strips(config: &Config, ledger: &Ledger, is_basic: bool) -> Vec<Change> {
     let waits = |job: &&SlurmJob| job.phase == Phase::Pending;
-    let opened = |job: &SlurmJob| !job.named.is_empty() && job.priority == u64::from(TOP);
+    let opened = |job: &SlurmJob| !job.named.is_empty() && job.priority == u64::from(TOP_PRIORITY);
     let jobs = ledger.jobs.iter().filter(waits);
     let gated = jobs.filter(|job| job.licences.gated(&config.licence) || opened(job));
     let strip = |job: &SlurmJob| {
         // With first come, first served, Slurm would move the job behind all others.
         let later = ledger.jobs.iter().filter(waits).filter(|other| {
-            other.submitted >= job.submitted && other.priority < u64::from(TOP) && !opened(other)
+            other.submitted >= job.submitted
+                && other.priority < u64::from(TOP_PRIORITY)
+                && !opened(other)
         });
         let priority = later.map(|other| other.priority).max().filter(|_| is_basic);
         Change::Strip {

@@ -49,13 +49,13 @@ pub(crate) struct Metrics {
 
 /// The search budget for each count of slots, in words of bit sets; using it up takes about a
 /// millisecond.
-const BUDGET: u64 = 400_000;
+const SLOT_BUDGET: u64 = 400_000;
 
 /// Counts the boxes of each configured shape that fit at the same time. Each count comes with an
 /// upper bound.
 fn slots_of(config: &Config, free: &Occupancy) -> Vec<(String, [u32; 2])> {
     let count = |&sides: &Sides| {
-        let found = slots(free, &[Shape::new(sides)], BUDGET);
+        let found = slots(free, &[Shape::new(sides)], SLOT_BUDGET);
         (size(config, sides), [found.boxes.len() as u32, found.bound])
     };
     config.slots.iter().map(count).collect()

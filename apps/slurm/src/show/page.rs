@@ -17,11 +17,11 @@ use crate::plan::world::World;
 use crate::plan::{notes, shape};
 
 /// The maximum length of the reason from Slurm that is shown, in characters.
-const LONGEST_REASON: usize = 60;
+const MAX_REASON: usize = 60;
 
 /// The name that is shown for an unknown job. A job is unknown if it is hidden from the observer,
 /// in another partition, or malformed.
-const UNKNOWN: &str = "another";
+const UNKNOWN_JOB: &str = "another";
 
 /// Creates the view of a machine. Jobs do not need a shape.
 pub(crate) fn view(config: &Config, ledger: Ledger, now: u64) -> View {
@@ -31,7 +31,7 @@ pub(crate) fn view(config: &Config, ledger: Ledger, now: u64) -> View {
     let held = by_owner.into_iter().map(|(owner, nodes)| {
         let job = owner.map(|index| &ledger.jobs[index]);
         let is_held = |node: NodeId| nodes.binary_search(&node).is_ok();
-        let id = job.map_or(UNKNOWN.to_string(), |job| job.name.to_string());
+        let id = job.map_or(UNKNOWN_JOB.to_string(), |job| job.name.to_string());
         Holding {
             name: job.map_or("another job".to_string(), |job| named(config, job)),
             job: job.map(|_| id.clone()),
@@ -97,7 +97,7 @@ fn owners(world: World<'_>) -> (BTreeMap<Option<usize>, Vec<NodeId>>, Vec<NodeId
 
 /// Describes a waiting job.
 fn waits(config: &Config, job: &SlurmJob, shaper: &mut Shaper) -> WaitingJob {
-    let word: String = shown(&job.reason).to_string().chars().take(LONGEST_REASON).collect();
+    let word: String = shown(&job.reason).to_string().chars().take(MAX_REASON).collect();
     let wish = wish(config, job, shaper);
     let more = match wish.as_ref().map(|wish| wish.shape) {
         Ok(Some(sides)) => {

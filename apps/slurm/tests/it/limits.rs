@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::cluster::{Cluster, Options, User};
 use crate::release::{Release, on_each_release};
+use crate::sites;
 
 on_each_release! { limits_and_holds preemption_by_qos preemption_by_partition }
 
@@ -15,16 +16,9 @@ fn machine() -> Options {
         .accounting()
 }
 
-/// Submits a job with a shape that sleeps, as the given user. Returns its number.
+/// Submits a sleeping job with a shape and a time limit as a user. Returns its number.
 fn submit(cluster: &Cluster, user: User, shape: &str, options: &str, seconds: u32) -> String {
-    let line = format!(
-        "sbatch --parsable -o /dev/null -t 10 --comment=shape={shape} {options} --wrap 'sleep \
-         {seconds}'"
-    );
-    let output = cluster.shell_as(user, &line);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{line}: {said}");
-    String::from_utf8(output.stdout).unwrap().trim().to_string()
+    sites::submit(cluster, user, shape, &format!("-t 10 {options}"), seconds)
 }
 
 /// Watches until no jobs that match a filter are left. Returns the largest number that ran at the

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::model::Model;
-use super::small::{fault, planned, planned_at, planned_by, settle, words};
+use super::small::{fault, planned, planned_at, settle, words};
 use crate::objects::Machine;
 use crate::plan::{Detail, Memory, plan};
 use crate::world::Index;
@@ -14,10 +14,8 @@ use crate::world::Index;
 fn indexes_that_have_failed_need_no_pod() {
     let mut model = Model::new("mesh:4x4", &json!({}));
     let job = model.add_job("a", "4x2", &json!({}));
-    let mut changed = model.world.jobs[&job].clone();
     let status = json!({ "succeeded": 1, "failedIndexes": "0,2-4,9-8,x" });
-    changed.status = serde_json::from_value(status).unwrap();
-    model.put_job(changed);
+    model.change_job(&job, |job| job.status = serde_json::from_value(status).unwrap());
     let ended = [0, 1, 2, 3, 4].map(|rank| (rank, "n0-0".to_string()));
     model.ended.insert(job, BTreeMap::from(ended));
     model.make_pods();
@@ -41,10 +39,10 @@ fn a_record_that_is_rejected_keeps_no_nodes_from_others_and_its_job_is_told() {
     let (other, waiting) = proposed(&mut memory, 1);
     assert_eq!((&other, &waiting[0].job.uid), (&second, &first));
     assert!(
-        waiting[0].why.contains("exceeded quota: few") && !waiting[0].is_stuck(),
+        waiting[0].why.contains("exceeded quota: few") && !waiting[0].is_blocked(),
         "{waiting:?}"
     );
-    assert!(memory.is_patient());
+    assert!(memory.depends_on_time());
     assert_eq!(proposed(&mut memory, 60).0, first, "it is tried again");
 }
 
@@ -87,23 +85,21 @@ fn a_taint_of_a_nodes_condition_is_no_reason_for_never() {
         let mut model = Model::new("mesh:2x2", &json!({}));
         model.add_job("a", "2x2", &json!({}));
         model.make_pods();
-        let mut node = model.world.nodes["n1-1"].clone();
         let taint = json!([{ "key": key, "effect": "NoSchedule" }]);
-        node.spec.taints = serde_json::from_value(taint).unwrap();
-        model.put_node(node);
+        model.change_node("n1-1", |node| node.spec.taints = serde_json::from_value(taint).unwrap());
         let made = planned(&model);
         assert!(made.actions.is_empty(), "{made:?}");
-        assert_eq!(made.waiting[0].is_stuck(), never, "{made:?}");
+        assert_eq!(made.waiting[0].is_blocked(), never, "{made:?}");
     }
 }
 
 fn under_maintenance(maintenance: &Value, seconds: &str) -> Model {
     let mut model = Model::new("mesh:4x4", &json!({ "maintenance": [maintenance] }));
     let job = model.add_job("a", "4x2", &json!({}));
-    let mut changed = model.world.jobs[&job].clone();
-    let annotations = changed.metadata.annotations.get_or_insert_default();
-    annotations.insert("pavior.dev/seconds".into(), seconds.into());
-    model.put_job(changed);
+    model.change_job(&job, |job| {
+        let annotations = job.metadata.annotations.get_or_insert_default();
+        annotations.insert("pavior.dev/seconds".into(), seconds.into());
+    });
     model.make_pods();
     model
 }
@@ -126,7 +122,7 @@ fn no_job_starts_that_would_run_into_maintenance() {
         (&all, short, Some("4x2@0,0")),
     ] {
         let model = under_maintenance(one, seconds);
-        let made = planned_by(&model, &mut Memory::default());
+        let made = planned(&model);
         let found = made.actions.first().map(|action| match action {
             crate::plan::Action::Propose { placement, .. } => placement.at.as_str(),
             other => panic!("{other:?}"),

@@ -11,7 +11,7 @@ use crate::objects::{
     BOX, CompactJson, GATE, GLOBAL_INDEX, Job, Machine, Node, Object, ObjectRef, Placement,
     PlacementStatus, Pod, SHAPE, Uid, Workload,
 };
-use crate::plan::{Absence, Action};
+use crate::plan::{Absence, Action, Plan};
 use crate::world::World;
 
 /// An object after a change; `None` if the change deleted it.
@@ -215,10 +215,15 @@ impl Model {
         }
     }
 
-    pub(super) fn cordon(&mut self, name: &str, cordoned: bool) {
+    /// Changes a node, if it exists.
+    pub(super) fn change_node(&mut self, name: &str, change: impl FnOnce(&mut Node)) {
         let Some(mut node) = self.world.nodes.get(name).cloned() else { return };
-        node.spec.unschedulable = cordoned;
+        change(&mut node);
         self.put_node(node);
+    }
+
+    pub(super) fn cordon(&mut self, name: &str, cordoned: bool) {
+        self.change_node(name, |node| node.spec.unschedulable = cordoned);
     }
 
     /// Creates a Job with a shape and returns its uid.
@@ -255,26 +260,30 @@ impl Model {
     /// Creates a Job with a number in a set.
     pub(super) fn add_job_of(&mut self, set: &str, number: u32, shape: &str, pods: u32) -> Uid {
         let uid = self.add_job(&format!("{set}-{number}"), shape, &json!({}));
-        let mut job = self.world.jobs[&uid].clone();
-        job.spec.completions = Some(pods);
-        job.spec.parallelism = Some(pods);
-        job.metadata.annotations.get_or_insert_default().insert(BOX.into(), "set".into());
-        let labels = job.metadata.labels.get_or_insert_default();
-        labels.insert(GLOBAL_INDEX.into(), number.to_string());
-        job.metadata.owner_references = Some(vec![OwnerReference {
-            controller: Some(true),
-            kind: "JobSet".into(),
-            uid: set.into(),
-            ..OwnerReference::default()
-        }]);
-        self.put_job(job);
+        self.change_job(&uid, |job| {
+            (job.spec.completions, job.spec.parallelism) = (Some(pods), Some(pods));
+            job.metadata.annotations.get_or_insert_default().insert(BOX.into(), "set".into());
+            let labels = job.metadata.labels.get_or_insert_default();
+            labels.insert(GLOBAL_INDEX.into(), number.to_string());
+            job.metadata.owner_references = Some(vec![OwnerReference {
+                controller: Some(true),
+                kind: "JobSet".into(),
+                uid: set.into(),
+                ..OwnerReference::default()
+            }]);
+        });
         uid
     }
 
-    pub(super) fn suspend(&mut self, uid: &Uid, suspended: bool) {
+    /// Changes a Job, if it exists.
+    pub(super) fn change_job(&mut self, uid: &Uid, change: impl FnOnce(&mut Job)) {
         let Some(mut job) = self.world.jobs.get(uid).cloned() else { return };
-        job.spec.suspend = Some(suspended);
+        change(&mut job);
         self.put_job(job);
+    }
+
+    pub(super) fn suspend(&mut self, uid: &Uid, suspended: bool) {
+        self.change_job(uid, |job| job.spec.suspend = Some(suspended));
     }
 
     /// Resumes a Job as Kueue does, with its flavors' selectors.
@@ -290,17 +299,12 @@ impl Model {
         self.world.kueue.workloads.insert(one.uid(), one);
     }
 
-    pub(super) fn label(&mut self, node: &str, name: &str, value: &str) {
-        let mut node = self.world.nodes[node].clone();
-        node.metadata.labels.get_or_insert_default().insert(name.into(), value.into());
-        self.put_node(node);
-    }
-
-    /// Replaces the template of a Job.
-    pub(super) fn change_template(&mut self, uid: &Uid, template: Value) {
-        let mut job = self.world.jobs[uid].clone();
-        job.spec.template = serde_json::from_value(template).unwrap();
-        self.put_job(job);
+    pub(super) fn label(&mut self, nodes: &[&str], name: &str, value: &str) {
+        for node in nodes {
+            self.change_node(node, |node| {
+                node.metadata.labels.get_or_insert_default().insert(name.into(), value.into());
+            });
+        }
     }
 
     /// Adds a gate to every pod.
@@ -454,6 +458,20 @@ impl Model {
         self.put_job(job);
     }
 
+    /// Ends the pods of a Job that are on nodes.
+    pub(super) fn end(&mut self, job: &Uid) {
+        for pod in self.pods(|pod| pod.owner().as_ref() == Some(job) && pod.node().is_some()) {
+            self.succeed(&pod);
+        }
+    }
+
+    /// Carries out a plan.
+    pub(super) fn carry_all(&mut self, made: &Plan) {
+        for act in &made.actions {
+            self.carry(act);
+        }
+    }
+
     /// Carries out an action or rejects it.
     pub(super) fn carry(&mut self, act: &Action) -> bool {
         match act {
@@ -527,7 +545,7 @@ impl Model {
     /// Returns whether an object exists.
     fn is_there(&self, absent: &Absence) -> bool {
         match absent {
-            Absence::Record(names) => {
+            Absence::Placements(names) => {
                 let mut all = self.world.placements.values();
                 all.any(|one| names.iter().any(|seen| seen.name == one.name()))
             }

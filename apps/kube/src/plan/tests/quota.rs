@@ -1,13 +1,14 @@
 //! Tests of plans in a cluster with Kueue, which assigns quota while we assign boxes.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
 use super::model::Model;
-use super::small::{planned_at, words};
-use crate::objects::{CONTROLLER, Job, Object as _, ObjectRef, PlacementSpec, Uid, Workload};
+use super::small::{planned, planned_at, words};
+use crate::objects::{
+    CONTROLLER, Job, MACHINE, Object as _, ObjectRef, PlacementSpec, SHAPE, Uid, Workload,
+};
 use crate::plan::{Action, Memory, Plan};
 
 /// A stand-in for Kueue that assigns quota by priority and creation time, preempts, handles checks,
@@ -20,9 +21,9 @@ pub(super) struct Kueue {
     cut: u32,
     pub(super) preempts: bool,
     /// The time when each Workload is retried; until then, Kueue 0.17 keeps the quota.
-    until: RefCell<HashMap<Uid, i64>>,
+    until: HashMap<Uid, i64>,
     /// The time of each Workload's latest eviction by a check, which determines the queue order.
-    evicted: RefCell<HashMap<Uid, i64>>,
+    evicted: HashMap<Uid, i64>,
 }
 
 impl Kueue {
@@ -42,8 +43,8 @@ impl Kueue {
             labels,
             cut: 0,
             preempts: false,
-            until: RefCell::default(),
-            evicted: RefCell::default(),
+            until: HashMap::new(),
+            evicted: HashMap::new(),
         }
     }
 
@@ -69,11 +70,9 @@ impl Kueue {
     }
 
     /// Processes every Workload once.
-    pub(super) fn step(&self, model: &mut Model, now: i64) {
-        let mut until = self.until.borrow_mut();
+    pub(super) fn step(&mut self, model: &mut Model, now: i64) {
         let mut all: Vec<Workload> = model.world.kueue.workloads.values().cloned().collect();
-        let mut evicted = self.evicted.borrow_mut();
-        let since = |one: &Workload| evicted.get(&one.uid()).copied();
+        let since = |one: &Workload| self.evicted.get(&one.uid()).copied();
         all.sort_by_cached_key(|one| {
             (-one.spec.priority.unwrap_or(0), since(one), one.created(), one.uid())
         });
@@ -89,9 +88,9 @@ impl Kueue {
                 set(model, &mut one, &["Finished"]);
             } else if one.is_reserved() && state == "Retry" {
                 let delay = model.again.remove(&one.uid()).unwrap_or(0);
-                if *until.entry(one.uid()).or_insert(now + delay) <= now {
-                    until.remove(&one.uid());
-                    evicted.insert(one.uid(), now);
+                if *self.until.entry(one.uid()).or_insert(now + delay) <= now {
+                    self.until.remove(&one.uid());
+                    self.evicted.insert(one.uid(), now);
                     evict(model, &mut one, &job);
                 }
             } else if one.is_reserved() && state == "Ready" && job.is_suspended() {
@@ -152,143 +151,150 @@ fn evict(model: &mut Model, one: &mut Workload, job: &Job) {
     model.suspend(&job.uid(), true);
 }
 
-fn model(spec: &Value) -> Model {
-    let mut spec = spec.clone();
-    spec["admissionCheck"] = json!("place");
-    Model::new("mesh:4x4", &spec)
+/// A cluster with Kueue and one replica of the daemon.
+struct Cluster {
+    model: Model,
+    kueue: Kueue,
+    memory: Memory,
 }
 
-fn planned(model: &Model, memory: &mut Memory, now: i64) -> Plan {
-    planned_at(model, memory, now).unwrap()
-}
-
-/// Runs all components for a while, and returns the last plan.
-fn go(model: &mut Model, kueue: &Kueue, memory: &mut Memory, from: i64, to: i64) -> Plan {
-    let mut made = planned(model, memory, from);
-    for now in from..to {
-        kueue.step(model, now);
-        model.make_pods();
-        made = planned(model, memory, now);
-        for act in &made.actions {
-            model.carry(act);
-        }
-        model.bind();
-        model.end_going();
+impl Cluster {
+    fn new(spec: &Value, quota: u32, labels: Value) -> Cluster {
+        let mut spec = spec.clone();
+        spec["admissionCheck"] = json!("place");
+        let mut model = Model::new("mesh:4x4", &spec);
+        let kueue = Kueue::new(&mut model, quota, labels);
+        Cluster { model, kueue, memory: Memory::default() }
     }
-    made
-}
 
-fn check(model: &Model, job: &Uid) -> (String, String) {
-    let mut all = model.world.kueue.workloads.values();
-    let one = all.find(|one| one.job().as_ref() == Some(job)).unwrap();
-    let check = &one.status.admission_checks[1];
-    (check.state.clone(), check.message.clone())
-}
+    fn submit(&mut self, name: &str, shape: &str, priority: i64) -> Uid {
+        Kueue::submit(&mut self.model, name, shape, priority)
+    }
 
-fn runs(model: &Model, job: &Uid) -> usize {
-    model.pods(|pod| pod.owner().as_ref() == Some(job) && pod.node().is_some()).len()
-}
+    fn step(&mut self, now: i64) {
+        self.kueue.step(&mut self.model, now);
+    }
 
-fn end(model: &mut Model, job: &Uid) {
-    for pod in model.pods(|pod| pod.owner().as_ref() == Some(job) && pod.node().is_some()) {
-        model.succeed(&pod);
+    fn planned(&mut self, now: i64) -> Plan {
+        planned_at(&self.model, &mut self.memory, now).unwrap()
+    }
+
+    /// Plans once and carries the plan out.
+    fn carry(&mut self, now: i64) -> Vec<&'static str> {
+        let made = self.planned(now);
+        self.model.carry_all(&made);
+        words(&made)
+    }
+
+    /// Runs all components for a while.
+    fn go(&mut self, from: i64, to: i64) {
+        for now in from..to {
+            self.step(now);
+            self.model.make_pods();
+            self.carry(now);
+            self.model.bind();
+            self.model.end_going();
+        }
+    }
+
+    fn workload(&self, job: &Uid) -> &Workload {
+        let mut all = self.model.world.kueue.workloads.values();
+        all.find(|one| one.job().as_ref() == Some(job)).unwrap()
+    }
+
+    fn check(&self, job: &Uid) -> (String, String) {
+        let check = &self.workload(job).status.admission_checks[1];
+        (check.state.clone(), check.message.clone())
+    }
+
+    fn pods(&self, job: &Uid) -> Vec<Uid> {
+        self.model.pods(|pod| pod.owner().as_ref() == Some(job) && pod.node().is_some())
+    }
+
+    fn runs(&self, job: &Uid) -> usize {
+        self.pods(job).len()
+    }
+
+    /// Returns true if a Job's check becomes `Retry` meanwhile.
+    fn retries(&mut self, job: &Uid, from: i64, to: i64) -> bool {
+        (from..to).fold(false, |retries, now| {
+            self.go(now, now + 1);
+            retries | (self.check(job).0 == "Retry")
+        })
     }
 }
 
 #[test]
 fn a_job_has_its_place_before_it_is_admitted() {
-    let mut model = model(&json!({}));
-    let kueue = Kueue::new(&mut model, 16, json!({}));
-    let job = Kueue::submit(&mut model, "a", "2x2", 0);
-    let mut memory = Memory::default();
-    assert_eq!(words(&planned(&model, &mut memory, 0)), ["activate"], "it has no quota yet");
-    for act in planned(&model, &mut memory, 0).actions {
-        model.carry(&act);
-    }
-    kueue.step(&mut model, 0);
+    let mut cluster = Cluster::new(&json!({}), 16, json!({}));
+    let job = cluster.submit("a", "2x2", 0);
+    assert_eq!(cluster.carry(0), ["activate"], "it has no quota yet");
+    cluster.step(0);
     for word in ["propose", "confirm", "check"] {
-        let made = planned(&model, &mut memory, 0);
+        let made = cluster.planned(0);
         assert_eq!(words(&made), [word]);
-        assert!(model.carry(&made.actions[0]));
+        assert!(cluster.model.carry(&made.actions[0]));
     }
-    assert_eq!(check(&model, &job), ("Ready".into(), "its box is 2x2 at 0,0".into()));
+    assert_eq!(cluster.check(&job), ("Ready".into(), "its box is 2x2 at 0,0".into()));
     // The Job is still suspended, and keeps its box.
-    assert!(planned(&model, &mut memory, 0).actions.is_empty());
-    go(&mut model, &kueue, &mut memory, 0, 6);
-    assert_eq!(runs(&model, &job), 4);
+    assert!(cluster.planned(0).actions.is_empty());
+    cluster.go(0, 6);
+    assert_eq!(cluster.runs(&job), 4);
     // The other checks of the Workload stay.
-    let other = &model.world.kueue.workloads.values().next().unwrap().status.admission_checks[0];
+    let other = &cluster.workload(&job).status.admission_checks[0];
     assert_eq!((other.name.as_str(), other.state.as_str()), ("theirs", "Pending"));
 }
 
 #[test]
 fn a_job_that_is_preempted_gives_its_place_to_the_winner() {
-    let mut model = model(&json!({}));
-    let mut kueue = Kueue::new(&mut model, 16, json!({}));
-    kueue.preempts = true;
-    let (mut memory, low) = (Memory::default(), Kueue::submit(&mut model, "low", "4x4", 0));
-    go(&mut model, &kueue, &mut memory, 0, 10);
-    assert_eq!(runs(&model, &low), 16);
-    let high = Kueue::submit(&mut model, "high", "4x2", 5);
-    go(&mut model, &kueue, &mut memory, 10, 30);
-    assert_eq!((runs(&model, &low), runs(&model, &high)), (0, 8));
-    end(&mut model, &high);
-    go(&mut model, &kueue, &mut memory, 30, 50);
-    assert_eq!(runs(&model, &low), 16, "and gets one again");
+    let mut cluster = Cluster::new(&json!({}), 16, json!({}));
+    cluster.kueue.preempts = true;
+    let low = cluster.submit("low", "4x4", 0);
+    cluster.go(0, 10);
+    assert_eq!(cluster.runs(&low), 16);
+    let high = cluster.submit("high", "4x2", 5);
+    cluster.go(10, 30);
+    assert_eq!((cluster.runs(&low), cluster.runs(&high)), (0, 8));
+    cluster.model.end(&high);
+    cluster.go(30, 50);
+    assert_eq!(cluster.runs(&low), 16, "and gets one again");
 }
 
 #[test]
 fn what_a_flavor_demands_restricts_the_box_and_is_never_replaced() {
-    let mut model = model(&json!({}));
-    let labels = json!({ "pool": "fast" });
-    let kueue = Kueue::new(&mut model, 16, labels);
-    for name in ["n2-2", "n3-2", "n2-3", "n3-3"] {
-        model.label(name, "pool", "fast");
-    }
-    let job = Kueue::submit(&mut model, "a", "2x2", 0);
-    let (mut memory, mut patches) = (Memory::default(), Vec::new());
+    let mut cluster = Cluster::new(&json!({}), 16, json!({ "pool": "fast" }));
+    cluster.model.label(&["n2-2", "n3-2", "n2-3", "n3-3"], "pool", "fast");
+    let job = cluster.submit("a", "2x2", 0);
+    let mut patches = Vec::new();
     for now in 0..8 {
-        kueue.step(&mut model, now);
-        model.make_pods();
-        for act in planned(&model, &mut memory, now).actions {
+        cluster.step(now);
+        cluster.model.make_pods();
+        for act in cluster.planned(now).actions {
             if let Action::Open { patch, .. } = &act {
                 patches.push(patch.to_string());
             }
-            model.carry(&act);
+            cluster.model.carry(&act);
         }
-        model.bind();
+        cluster.model.bind();
     }
-    assert_eq!(runs(&model, &job), 4);
-    let on = model.pods(|pod| pod.node().is_some());
-    assert!(on.iter().all(|pod| model.world.pods[pod].spec.node_selector["pool"] == "fast"));
-    let record = model.world.placements.values().next().unwrap();
-    assert_eq!(record.spec.at, "2x2@2,2");
+    assert_eq!(cluster.runs(&job), 4);
+    let world = &cluster.model.world;
+    let mut pods = world.pods.values().filter(|pod| pod.node().is_some());
+    assert!(pods.all(|pod| pod.spec.node_selector["pool"] == "fast"));
+    assert_eq!(world.placements.values().next().unwrap().spec.at, "2x2@2,2");
     assert!(!patches.is_empty() && patches.iter().all(|patch| !patch.contains("nodeSelector\"")));
 }
 
 #[test]
 fn who_gets_quota_of_another_flavor_gets_another_box_before_it_is_admitted() {
-    let mut model = model(&json!({}));
-    let kueue = Kueue::new(&mut model, 16, json!({ "pool": "fast" }));
-    for name in ["n2-2", "n3-2", "n2-3", "n3-3"] {
-        model.label(name, "pool", "fast");
-    }
-    for name in ["n0-2", "n1-2", "n0-3", "n1-3"] {
-        model.label(name, "pool", "slow");
-    }
-    let job = Kueue::submit(&mut model, "a", "2x2", 0);
-    let mut memory = Memory::default();
-    let mut carried = |model: &mut Model| {
-        let made = planned(model, &mut memory, 0);
-        for act in &made.actions {
-            model.carry(act);
-        }
-        words(&made)
-    };
-    carried(&mut model);
-    kueue.step(&mut model, 0);
+    let mut cluster = Cluster::new(&json!({}), 16, json!({ "pool": "fast" }));
+    cluster.model.label(&["n2-2", "n3-2", "n2-3", "n3-3"], "pool", "fast");
+    cluster.model.label(&["n0-2", "n1-2", "n0-3", "n1-3"], "pool", "slow");
+    let job = cluster.submit("a", "2x2", 0);
+    cluster.carry(0);
+    cluster.step(0);
     for word in ["propose", "confirm", "check"] {
-        assert_eq!(carried(&mut model), [word]);
+        assert_eq!(cluster.carry(0), [word]);
     }
     // The Job's quota was revoked and reassigned with another flavor, and no replica saw it without
     // quota.
@@ -296,99 +302,86 @@ fn who_gets_quota_of_another_flavor_gets_another_box_before_it_is_admitted() {
         "metadata": { "name": "slow", "uid": "slow" },
         "spec": { "nodeLabels": { "pool": "slow" } },
     });
-    model.world.kueue.flavors.insert("slow".into(), serde_json::from_value(slow).unwrap());
-    let mut one = model.world.kueue.workloads.values().next().unwrap().clone();
+    let flavors = &mut cluster.model.world.kueue.flavors;
+    flavors.insert("slow".into(), serde_json::from_value(slow).unwrap());
+    let mut one = cluster.workload(&job).clone();
     let admission = json!({ "podSetAssignments": [{ "flavors": { "pods": "slow" }, "count": 4 }] });
     one.status.admission = Some(serde_json::from_value(admission).unwrap());
     one.status.admission_checks[1].state = "Pending".into();
-    model.put_workload(one);
-    let words: Vec<Vec<&str>> = (0..4).map(|_| carried(&mut model)).collect();
+    cluster.model.put_workload(one);
+    let words: Vec<Vec<&str>> = (0..4).map(|_| cluster.carry(0)).collect();
     assert!(words[0].contains(&"withdraw"), "{words:?}");
-    assert_eq!(check(&model, &job), ("Ready".into(), "its box is 2x2 at 0,2".into()), "{words:?}");
+    assert_eq!(cluster.check(&job), ("Ready".into(), "its box is 2x2 at 0,2".into()), "{words:?}");
 }
 
 #[test]
 fn a_job_that_kueue_places_itself_is_left_alone() {
     let asked = |template: Value| {
-        let mut model = model(&json!({}));
+        let mut model = Model::new("mesh:4x4", &json!({ "admissionCheck": "place" }));
         let job = model.add_job("a", "2x2", &json!({}));
-        model.change_template(&job, template);
+        let template = serde_json::from_value(template).unwrap();
+        model.change_job(&job, |job| job.spec.template = template);
         model.make_pods();
-        planned(&model, &mut Memory::default(), 0)
+        planned(&model)
     };
     let annotation = "kueue.x-k8s.io/podset-required-topology";
     let marked = json!({ "metadata": { "annotations": { annotation: "rack" } }, "spec": {} });
     let made = asked(marked);
-    assert!(made.actions.is_empty() && made.waiting[0].is_stuck(), "{made:?}");
+    assert!(made.actions.is_empty() && made.waiting[0].is_blocked(), "{made:?}");
     assert!(made.waiting[0].why.contains("topology-aware"), "{made:?}");
     assert_eq!(asked(json!({ "metadata": {}, "spec": {} })).actions.len(), 1);
     // The queue enables topology-aware scheduling without an annotation: the pods have a gate.
-    let mut model = model(&json!({}));
+    let mut model = Model::new("mesh:4x4", &json!({ "admissionCheck": "place" }));
     model.add_job("a", "2x2", &json!({}));
     model.make_pods();
     model.gate_all("kueue.x-k8s.io/topology");
-    assert!(planned(&model, &mut Memory::default(), 0).actions.is_empty());
+    assert!(planned(&model).actions.is_empty());
 }
 
 #[test]
 fn a_job_that_is_cut_to_a_count_that_is_no_box_gives_its_quota_back() {
-    let mut model = model(&json!({}));
-    let mut kueue = Kueue::new(&mut model, 16, json!({}));
-    kueue.cut = 1;
-    let job = Kueue::submit(&mut model, "a", "2x2", 0);
-    let mut memory = Memory::default();
-    kueue.step(&mut model, 0);
-    let made = planned(&model, &mut memory, 0);
-    assert!(made.actions.iter().all(|act| act.word() != "propose"), "{made:?}");
-    for act in &made.actions {
-        model.carry(act);
-    }
-    let (state, message) = check(&model, &job);
+    let mut cluster = Cluster::new(&json!({}), 16, json!({}));
+    cluster.kueue.cut = 1;
+    let job = cluster.submit("a", "2x2", 0);
+    cluster.step(0);
+    assert!(!cluster.carry(0).contains(&"propose"));
+    let (state, message) = cluster.check(&job);
     assert_eq!(state, "Retry");
     assert!(message.contains("different number of pods"), "{message}");
-    kueue.step(&mut model, 0);
-    assert_eq!(Kueue::used(&model), 4, "until the time of the retry");
-    kueue.step(&mut model, 60);
-    assert_eq!(Kueue::used(&model), 0);
-    kueue.cut = 0;
-    go(&mut model, &kueue, &mut memory, 61, 70);
-    assert_eq!(runs(&model, &job), 4);
+    cluster.step(0);
+    assert_eq!(Kueue::used(&cluster.model), 4, "until the time of the retry");
+    cluster.step(60);
+    assert_eq!(Kueue::used(&cluster.model), 0);
+    cluster.kueue.cut = 0;
+    cluster.go(61, 70);
+    assert_eq!(cluster.runs(&job), 4);
 }
 
 #[test]
 fn who_waits_for_a_place_says_why_and_gives_its_quota_back_after_a_while() {
-    let mut model = model(&json!({ "quotaSeconds": 20 }));
-    let kueue = Kueue::new(&mut model, 100, json!({}));
-    let first = Kueue::submit(&mut model, "first", "4x3", 0);
-    let mut memory = Memory::default();
-    go(&mut model, &kueue, &mut memory, 0, 10);
-    let second = Kueue::submit(&mut model, "second", "2x2", 0);
-    go(&mut model, &kueue, &mut memory, 10, 15);
-    let (state, message) = check(&model, &second);
+    let mut cluster = Cluster::new(&json!({ "quotaSeconds": 20 }), 100, json!({}));
+    let first = cluster.submit("first", "4x3", 0);
+    cluster.go(0, 10);
+    let second = cluster.submit("second", "2x2", 0);
+    cluster.go(10, 15);
+    let (state, message) = cluster.check(&second);
     assert_eq!(state, "Pending");
     assert!(message.contains("waiting for a box") && message.contains("first"), "{message}");
-    let mut given_back = false;
-    for now in 15..40 {
-        go(&mut model, &kueue, &mut memory, now, now + 1);
-        given_back |= check(&model, &second).0 == "Retry";
-    }
-    assert!(given_back, "{:?}", check(&model, &second));
-    end(&mut model, &first);
-    go(&mut model, &kueue, &mut memory, 40, 60);
-    assert_eq!(runs(&model, &second), 4);
+    assert!(cluster.retries(&second, 15, 40), "{:?}", cluster.check(&second));
+    cluster.model.end(&first);
+    cluster.go(40, 60);
+    assert_eq!(cluster.runs(&second), 4);
 }
 
 #[test]
 fn a_proposal_that_is_withdrawn_does_not_make_patience_begin_anew() {
-    let mut model = model(&json!({ "quotaSeconds": 20 }));
-    let kueue = Kueue::new(&mut model, 100, json!({}));
-    Kueue::submit(&mut model, "first", "4x3", 0);
-    let mut memory = Memory::default();
-    go(&mut model, &kueue, &mut memory, 0, 10);
-    let second = Kueue::submit(&mut model, "second", "2x2", 0);
-    go(&mut model, &kueue, &mut memory, 10, 20);
+    let mut cluster = Cluster::new(&json!({ "quotaSeconds": 20 }), 100, json!({}));
+    cluster.submit("first", "4x3", 0);
+    cluster.go(0, 10);
+    let second = cluster.submit("second", "2x2", 0);
+    cluster.go(10, 20);
     // A replica that has not seen the first Job's record proposes some of its nodes.
-    let job = ObjectRef::of(&model.world.jobs[&second]);
+    let job = ObjectRef::of(&cluster.model.world.jobs[&second]);
     let placement = PlacementSpec {
         machine: "m".into(),
         job_uid: second.clone(),
@@ -397,155 +390,123 @@ fn a_proposal_that_is_withdrawn_does_not_make_patience_begin_anew() {
         nodes: ["n0-0", "n1-0", "n0-1", "n1-1"].map(String::from).into(),
         ..PlacementSpec::default()
     };
-    assert!(model.carry(&Action::Propose { job, placement }));
-    let mut given_back = false;
-    for now in 20..34 {
-        go(&mut model, &kueue, &mut memory, now, now + 1);
-        given_back |= check(&model, &second).0 == "Retry";
-    }
-    assert!(given_back, "{:?}", check(&model, &second));
+    assert!(cluster.model.carry(&Action::Propose { job, placement }));
+    assert!(cluster.retries(&second, 20, 34), "{:?}", cluster.check(&second));
 }
 
 #[test]
 fn a_job_that_is_preempted_when_a_pod_of_it_has_ended_is_placed_again() {
-    let mut model = model(&json!({}));
-    let mut kueue = Kueue::new(&mut model, 16, json!({}));
-    kueue.preempts = true;
-    let (mut memory, low) = (Memory::default(), Kueue::submit(&mut model, "low", "4x4", 0));
-    go(&mut model, &kueue, &mut memory, 0, 10);
-    let first = model.pods(|pod| pod.owner().as_ref() == Some(&low)).remove(0);
-    model.succeed(&first);
-    let high = Kueue::submit(&mut model, "high", "4x2", 5);
-    go(&mut model, &kueue, &mut memory, 10, 30);
-    assert_eq!((runs(&model, &low), runs(&model, &high)), (0, 8));
-    end(&mut model, &high);
+    let mut cluster = Cluster::new(&json!({}), 16, json!({}));
+    cluster.kueue.preempts = true;
+    let low = cluster.submit("low", "4x4", 0);
+    cluster.go(0, 10);
+    let first = cluster.pods(&low).remove(0);
+    cluster.model.succeed(&first);
+    let high = cluster.submit("high", "4x2", 5);
+    cluster.go(10, 30);
+    assert_eq!((cluster.runs(&low), cluster.runs(&high)), (0, 8));
+    cluster.model.end(&high);
     // The quota is now for 15 pods, but the box has 16 nodes.
-    go(&mut model, &kueue, &mut memory, 30, 50);
-    assert_eq!(runs(&model, &low), 15, "{:?}", check(&model, &low));
+    cluster.go(30, 50);
+    assert_eq!(cluster.runs(&low), 15, "{:?}", cluster.check(&low));
 }
 
 #[test]
 fn an_admitted_job_that_lost_its_place_gives_its_quota_back() {
-    let mut model = model(&json!({ "quotaSeconds": 20 }));
-    let kueue = Kueue::new(&mut model, 16, json!({}));
-    let large = Kueue::submit(&mut model, "large", "4x4", 0);
-    let mut memory = Memory::default();
-    go(&mut model, &kueue, &mut memory, 0, 10);
-    assert_eq!(runs(&model, &large), 16);
-    model.delete_node("n3-3");
-    let small = Kueue::submit(&mut model, "small", "2x2", 0);
-    go(&mut model, &kueue, &mut memory, 10, 28);
-    assert_eq!((check(&model, &large).0.as_str(), runs(&model, &small)), ("Ready", 0));
-    go(&mut model, &kueue, &mut memory, 28, 45);
-    assert_eq!((runs(&model, &large), runs(&model, &small)), (0, 4), "{:?}", check(&model, &large));
+    let mut cluster = Cluster::new(&json!({ "quotaSeconds": 20 }), 16, json!({}));
+    let large = cluster.submit("large", "4x4", 0);
+    cluster.go(0, 10);
+    assert_eq!(cluster.runs(&large), 16);
+    cluster.model.delete_node("n3-3");
+    let small = cluster.submit("small", "2x2", 0);
+    cluster.go(10, 28);
+    assert_eq!((cluster.check(&large).0.as_str(), cluster.runs(&small)), ("Ready", 0));
+    cluster.go(28, 45);
+    assert_eq!((cluster.runs(&large), cluster.runs(&small)), (0, 4), "{:?}", cluster.check(&large));
 }
 
 #[test]
 fn who_gave_its_quota_back_queues_behind_others_of_its_priority() {
-    let mut model = model(&json!({ "quotaSeconds": 10 }));
-    let kueue = Kueue::new(&mut model, 12, json!({}));
-    let holder = model.add_job("holder", "4x2", &json!({}));
-    let mut memory = Memory::default();
-    go(&mut model, &kueue, &mut memory, 0, 5);
-    let large = Kueue::submit(&mut model, "large", "4x3", 0);
-    let small = Kueue::submit(&mut model, "small", "2x2", 0);
-    go(&mut model, &kueue, &mut memory, 5, 40);
+    let mut cluster = Cluster::new(&json!({ "quotaSeconds": 10 }), 12, json!({}));
+    let holder = cluster.model.add_job("holder", "4x2", &json!({}));
+    cluster.go(0, 5);
+    let large = cluster.submit("large", "4x3", 0);
+    let small = cluster.submit("small", "2x2", 0);
+    cluster.go(5, 40);
     assert_eq!(
-        (runs(&model, &holder), runs(&model, &small)),
+        (cluster.runs(&holder), cluster.runs(&small)),
         (8, 4),
         "{:?}",
-        check(&model, &large)
+        cluster.check(&large)
     );
 }
 
 #[test]
 fn who_asks_for_no_box_is_let_go_and_who_is_of_no_machine_is_told_so() {
-    let mut model = model(&json!({}));
-    let kueue = Kueue::new(&mut model, 16, json!({}));
-    let plain = Kueue::submit(&mut model, "plain", "2x2", 0);
-    let stray = Kueue::submit(&mut model, "stray", "2x2", 0);
-    let annotation = |model: &mut Model, job: &Uid, name: &str, value: Option<&str>| {
-        let mut changed = model.world.jobs[job].clone();
-        let all = changed.metadata.annotations.get_or_insert_default();
-        match value {
-            Some(value) => drop(all.insert(name.to_string(), value.to_string())),
-            None => drop(all.remove(name)),
-        }
-        model.put_job(changed);
-    };
-    annotation(&mut model, &plain, "pavior.dev/shape", None);
-    annotation(&mut model, &stray, "pavior.dev/machine", Some("none"));
+    let mut cluster = Cluster::new(&json!({}), 16, json!({}));
+    let plain = cluster.submit("plain", "2x2", 0);
+    let stray = cluster.submit("stray", "2x2", 0);
+    for (job, annotations) in
+        [(&plain, json!({})), (&stray, json!({ SHAPE: "2x2", MACHINE: "none" }))]
+    {
+        let annotations = serde_json::from_value(annotations).unwrap();
+        cluster.model.change_job(job, |job| job.metadata.annotations = annotations);
+    }
     // A JobSet, and a Job that has not been read yet.
-    let set = Kueue::submit(&mut model, "set", "2x2", 0);
-    let unread = Kueue::submit(&mut model, "unread", "2x2", 0);
+    let set = cluster.submit("set", "2x2", 0);
+    let unread = cluster.submit("unread", "2x2", 0);
     for (job, kind) in [(&set, "JobSet"), (&unread, "Job")] {
-        let mut all = model.world.kueue.workloads.values();
-        let mut one = all.find(|one| one.job().as_ref() == Some(job)).unwrap().clone();
+        let mut one = cluster.workload(job).clone();
         let owner = json!([{ "apiVersion": "v1", "kind": kind, "name": "a", "uid": job }]);
         one.metadata.owner_references = serde_json::from_value(owner).unwrap();
-        model.put_workload(one);
+        cluster.model.put_workload(one);
     }
-    kueue.step(&mut model, 0);
-    model.delete_job(&set);
-    model.delete_job(&unread);
-    for act in planned(&model, &mut Memory::default(), 0).actions {
-        model.carry(&act);
-    }
-    assert_eq!(check(&model, &plain).0, "Ready");
-    assert_eq!(check(&model, &set).0, "Ready");
-    assert_eq!(check(&model, &unread).0, "Pending");
-    let (state, message) = check(&model, &stray);
+    cluster.step(0);
+    cluster.model.delete_job(&set);
+    cluster.model.delete_job(&unread);
+    cluster.carry(0);
+    assert_eq!(cluster.check(&plain).0, "Ready");
+    assert_eq!(cluster.check(&set).0, "Ready");
+    assert_eq!(cluster.check(&unread).0, "Pending");
+    let (state, message) = cluster.check(&stray);
     assert_eq!(state, "Retry");
     assert!(message.contains("does not name a Machine"), "{message}");
 }
 
 #[test]
 fn a_job_that_is_stopped_when_its_last_pod_has_ended_is_let_go() {
-    let mut model = model(&json!({}));
-    let kueue = Kueue::new(&mut model, 16, json!({}));
-    let job = Kueue::submit(&mut model, "a", "2x2", 0);
-    kueue.step(&mut model, 0);
-    let mut ended = model.world.jobs[&job].clone();
-    ended.status.succeeded = Some(4);
+    let mut cluster = Cluster::new(&json!({}), 16, json!({}));
+    let job = cluster.submit("a", "2x2", 0);
+    cluster.step(0);
     let met = json!({ "type": "SuccessCriteriaMet", "status": "True" });
-    ended.status.conditions = serde_json::from_value(json!([met])).unwrap();
-    model.put_job(ended);
-    for act in planned(&model, &mut Memory::default(), 0).actions {
-        assert_ne!(act.word(), "propose", "it needs no place");
-        model.carry(&act);
-    }
-    assert_eq!(check(&model, &job).0, "Ready");
+    let status = json!({ "succeeded": 4, "conditions": [met] });
+    cluster.model.change_job(&job, |job| job.status = serde_json::from_value(status).unwrap());
+    assert!(!cluster.carry(0).contains(&"propose"), "it needs no place");
+    assert_eq!(cluster.check(&job).0, "Ready");
 }
 
 #[test]
 fn what_no_state_of_the_machine_could_hold_is_rejected_and_only_that() {
-    let mut model = model(&json!({}));
-    let kueue = Kueue::new(&mut model, 100, json!({}));
-    let jobs = ["5x1", "4x4"].map(|shape| Kueue::submit(&mut model, shape, shape, 0));
-    model.cordon("n1-1", true);
-    kueue.step(&mut model, 0);
-    for act in planned(&model, &mut Memory::default(), 0).actions {
-        model.carry(&act);
-    }
-    let (state, message) = check(&model, &jobs[0]);
+    let mut cluster = Cluster::new(&json!({}), 100, json!({}));
+    let jobs = ["5x1", "4x4"].map(|shape| cluster.submit(shape, shape, 0));
+    cluster.model.cordon("n1-1", true);
+    cluster.step(0);
+    cluster.carry(0);
+    let (state, message) = cluster.check(&jobs[0]);
     assert_eq!(state, "Rejected", "{message}");
     assert!(message.contains("does not fit on mesh:4x4"), "{message}");
-    assert_eq!(check(&model, &jobs[1]).0, "Pending", "a node may come back");
+    assert_eq!(cluster.check(&jobs[1]).0, "Pending", "a node may come back");
 }
 
 #[test]
 fn a_workload_in_retry_gets_no_box() {
-    let mut model = model(&json!({}));
-    let kueue = Kueue::new(&mut model, 16, json!({}));
-    Kueue::submit(&mut model, "a", "2x2", 0);
-    kueue.step(&mut model, 0);
-    let proposes = |model: &Model| {
-        let made = planned(model, &mut Memory::default(), 0);
-        made.actions.iter().any(|act| act.word() == "propose")
-    };
-    assert!(proposes(&model));
-    let mut one = model.world.kueue.workloads.values().next().unwrap().clone();
+    let mut cluster = Cluster::new(&json!({}), 16, json!({}));
+    let job = cluster.submit("a", "2x2", 0);
+    cluster.step(0);
+    assert!(words(&cluster.planned(0)).contains(&"propose"));
+    let mut one = cluster.workload(&job).clone();
     one.status.admission_checks[1].state = "Retry".into();
-    model.put_workload(one);
-    assert!(!proposes(&model), "it is about to lose its quota");
+    cluster.model.put_workload(one);
+    let made = cluster.planned(0);
+    assert!(!words(&made).contains(&"propose"), "it is about to lose its quota");
 }

@@ -47,7 +47,7 @@ fn a_set_that_lacks_a_job_waits_and_says_so() {
     assert_eq!((made.status.busy, made.waiting.len()), (0, 1));
     let why = &made.waiting[0].why;
     assert_eq!(why, "its set has 1 Job with 4 completions: too few for 8 nodes");
-    assert!(!made.waiting[0].is_stuck());
+    assert!(!made.waiting[0].is_blocked());
     // A Job of another set, or with another shape, does not belong to this set.
     model.add_job_of("t", 1, "4x2", 4);
     model.add_job_of("s", 2, "4x1", 4);
@@ -99,12 +99,8 @@ fn a_job_of_a_set_that_ends_keeps_the_box() {
     let first = model.add_job_of("s", 0, "4x2", 4);
     let second = model.add_job_of("s", 1, "4x2", 4);
     settle(&mut model);
-    for pod in model.pods(|pod| pod.owner().as_ref() == Some(&first)) {
-        model.succeed(&pod);
-    }
+    model.end(&first);
     assert!(planned(&model).actions.is_empty());
-    for pod in model.pods(|pod| pod.owner().as_ref() == Some(&second)) {
-        model.succeed(&pod);
-    }
+    model.end(&second);
     assert_eq!(words(&planned(&model)), ["withdraw"]);
 }

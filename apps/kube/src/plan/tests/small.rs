@@ -3,16 +3,12 @@
 use serde_json::json;
 
 use super::model::{Model, View};
-use crate::objects::{Object as _, ObjectRef, PlacementSpec, Uid};
+use crate::objects::{ObjectRef, PlacementSpec, Uid};
 use crate::plan::{Action, Detail, Memory, Plan, Waiting, plan};
 use crate::world::Index;
 
 pub(super) fn planned(model: &Model) -> Plan {
-    planned_by(model, &mut Memory::default())
-}
-
-pub(super) fn planned_by(model: &Model, memory: &mut Memory) -> Plan {
-    planned_at(model, memory, 10_000).unwrap()
+    planned_at(model, &mut Memory::default(), 10_000).unwrap()
 }
 
 pub(super) fn planned_at(model: &Model, memory: &mut Memory, now: i64) -> Result<Plan, String> {
@@ -34,13 +30,11 @@ pub(super) fn settle(model: &mut Model) -> Plan {
 pub(super) fn settle_by(model: &mut Model, memory: &mut Memory) -> Plan {
     for _ in 0..20 {
         model.make_pods();
-        let made = planned_by(model, memory);
+        let made = planned_at(model, memory, 10_000).unwrap();
         if made.actions.is_empty() {
             return made;
         }
-        for act in &made.actions {
-            model.carry(act);
-        }
+        model.carry_all(&made);
         model.bind();
     }
     panic!("it goes on and on: {:?}", planned(model).actions);
@@ -96,7 +90,7 @@ fn jobs_that_cannot_be_placed_are_told_why_and_stop_no_other() {
         assert!(text.contains(word), "{text}");
         assert!(!text.contains('\u{1b}'), "{text:?}");
     }
-    assert!(made.waiting.iter().all(Waiting::is_stuck));
+    assert!(made.waiting.iter().all(Waiting::is_blocked));
     assert_eq!(made.status.free, 0);
 }
 
@@ -108,7 +102,7 @@ fn a_job_that_waits_is_told_who_is_in_its_way() {
     let made = settle(&mut model);
     let [waiting] = &made.waiting[..] else { panic!("{:?}", made.waiting) };
     assert!(waiting.why.contains("Job default/first"), "{}", waiting.why);
-    assert!(!waiting.is_stuck());
+    assert!(!waiting.is_blocked());
 }
 
 #[test]
@@ -162,9 +156,7 @@ fn a_namespace_over_its_limit_takes_turns_with_others() {
     // The crowded namespace may start one Job that was already waiting, and one next to the place
     // reserved for the other namespace; then it is the other namespace's turn.
     for (ends, placed_rows, other) in [(1, 4, false), (2, 5, false), (3, 5, false), (0, 5, true)] {
-        for pod in model.pods(|pod| pod.owner().as_ref() == Some(&rows[ends])) {
-            model.succeed(&pod);
-        }
+        model.end(&rows[ends]);
         settle_by(&mut model, &mut memory);
         let ever = rows.iter().filter(|&row| placed(&model, row) || model.ended.contains_key(row));
         assert_eq!((ever.count(), placed(&model, &modest)), (placed_rows, other), "{ends}");

@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 
 use super::{Association, Member, Usage, grammar};
-use crate::calls::{BOUNDS, Call, Question, capture};
+use crate::calls::{CALL_BOUNDS, Call, Question, capture};
 use crate::ledger::site::{Enforcement, Site};
 use crate::ledger::{Ledger, Phase};
 use crate::{Config, SlurmError};
 
 /// The time between two requests for limits of associations while there are none, and between two
 /// requests for the throttle of an array if `squeue` does not print the throttle. In seconds.
-const LOOK: u64 = 30;
+const CHECK_INTERVAL_S: u64 = 30;
 /// The maximum number of arrays whose throttles are requested per cycle.
-const ARRAYS: usize = 8;
+const MAX_ARRAYS: usize = 8;
 
 /// State that is kept between cycles.
 #[derive(Default)]
@@ -56,7 +56,7 @@ impl Reader {
         said.qos = qos;
         let limited = |one: &Association| one.limits.iter().any(|limit| limit.most.is_some());
         let matter = self.associations.values().any(limited);
-        if matter || !(self.looked..self.looked + LOOK).contains(&now) {
+        if matter || !(self.looked..self.looked + CHECK_INTERVAL_S).contains(&now) {
             let shown = capture(Question::Show, &["assoc_mgr", "flags=assoc", "-o"])?;
             let (associations, torn) = grammar::associations(&shown);
             (self.associations, self.looked) = (associations, now);
@@ -89,8 +89,8 @@ impl Reader {
                 self.throttles.insert(array, (now, Some(most)));
             }
             let known = self.throttles.get(&array);
-            let fresh = known.is_some_and(|&(at, _)| (at..at + LOOK).contains(&now));
-            if !fresh && asked < ARRAYS {
+            let fresh = known.is_some_and(|&(at, _)| (at..at + CHECK_INTERVAL_S).contains(&now));
+            if !fresh && asked < MAX_ARRAYS {
                 asked += 1;
                 self.throttles.insert(array, (now, ask(array)?));
             }
@@ -110,6 +110,6 @@ fn ask(array: u32) -> Result<Option<u64>, SlurmError> {
     let number = array.to_string();
     let arguments = &["job", &number, "-o"];
     let call = Call { question: Question::Show, arguments, environment: &[] };
-    let said = call.run(BOUNDS)?;
+    let said = call.run(CALL_BOUNDS)?;
     Ok(grammar::throttle_of(&String::from_utf8_lossy(&said.stdout), array))
 }

@@ -6,7 +6,7 @@ const QOS: [&str; 2] = [include_str!("qos-24.11.5.txt"), include_str!("qos-26.05
 const ASSOCIATIONS: [&str; 2] =
     [include_str!("assoc-24.11.5.txt"), include_str!("assoc-26.05.5.txt")];
 
-fn limit(name: &'static str, unit: Unit, most: u64, used: u64) -> Limit {
+pub(crate) fn limit(name: &'static str, unit: Unit, most: u64, used: u64) -> Limit {
     Limit { kind: LimitKind { name, unit }, most: Some(most), used }
 }
 

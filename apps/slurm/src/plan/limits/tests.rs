@@ -1,9 +1,6 @@
 use super::*;
 use crate::ledger::site::{Partition, Qos};
-
-fn limit(name: &'static str, unit: Unit, most: u64, used: u64) -> Limit {
-    Limit { kind: LimitKind { name, unit }, most: Some(most), used }
-}
+use crate::ledger::usage::tests::limit;
 
 fn job(name: &str, nodes: u32) -> SlurmJob {
     SlurmJob { qos: "q".into(), ..SlurmJob::waiting(name, nodes) }

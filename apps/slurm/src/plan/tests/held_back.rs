@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::ledger::site::{Enforcement, Partition};
-use crate::ledger::usage::{Limit, LimitKind, QosLimits, Unit};
+use crate::ledger::usage::tests::limit;
+use crate::ledger::usage::{QosLimits, Unit};
 
 fn closes(changes: &[Change]) -> Vec<(String, Priority)> {
     let close = |change: &Change| match change {
@@ -63,8 +64,7 @@ fn a_hold_is_a_hold() {
 fn limited(name: &'static str, unit: Unit, most: u64, used: u64) -> Run {
     let mut run = Run::new("strict");
     run.site.enforced = Enforcement::Limits;
-    let limit = Limit { kind: LimitKind { name, unit }, most: Some(most), used };
-    let users = [(1001, vec![limit])].into();
+    let users = [(1001, vec![limit(name, unit, most, used)])].into();
     run.usage.qos.insert("two".into(), QosLimits { users, ..QosLimits::default() });
     run
 }

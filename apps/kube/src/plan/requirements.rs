@@ -11,80 +11,80 @@ use crate::objects::{Job, Node, Object as _, PodSpec, Quota};
 
 /// The node requirements of a Job.
 #[derive(Clone, Debug)]
-pub(crate) struct Demands<'a> {
+pub(crate) struct NodeRequirements<'a> {
     template: &'a PodSpec,
-    /// The Kueue flavors whose labels the pods will get.
+    /// The Kueue flavors whose labels and tolerations the pods will get.
     flavors: Option<&'a Quota>,
-    required: Option<NodeSelector>,
+    /// The template's affinity, parsed once because parsing it for every node is too slow.
+    affinity: Option<NodeSelector>,
 }
 
-impl<'a> Demands<'a> {
-    pub(crate) fn of(template: &'a PodSpec) -> Demands<'a> {
-        Demands { template, flavors: None, required: template.required() }
+impl PartialEq for NodeRequirements<'_> {
+    fn eq(&self, other: &NodeRequirements<'_>) -> bool {
+        self.template.has_same_requirements(other.template)
+            && self.flavor_requirements() == other.flavor_requirements()
+    }
+}
+
+impl<'a> NodeRequirements<'a> {
+    pub(crate) fn of(template: &'a PodSpec) -> NodeRequirements<'a> {
+        NodeRequirements { template, flavors: None, affinity: template.required() }
     }
 
     /// Returns the requirements that a Job's pods will have.
-    pub(crate) fn of_job(job: &'a Job) -> Demands<'a> {
-        Demands { flavors: job.quota.as_ref(), ..Demands::of(&job.spec.template.spec) }
+    pub(crate) fn of_job(job: &'a Job) -> NodeRequirements<'a> {
+        let flavors = job.quota.as_ref();
+        NodeRequirements { flavors, ..NodeRequirements::of(&job.spec.template.spec) }
     }
 
     /// Returns the distinct requirements of several Jobs; all of these must be satisfied.
-    pub(crate) fn of_all(jobs: &[&'a Job]) -> Vec<Demands<'a>> {
-        let mut all: Vec<Demands<'_>> = Vec::new();
+    pub(crate) fn distinct(jobs: &[&'a Job]) -> Vec<NodeRequirements<'a>> {
+        let mut all = Vec::new();
         for job in jobs {
-            let own = Demands::of_job(job);
-            if !all.iter().any(|known| known.are(&own)) {
+            let own = NodeRequirements::of_job(job);
+            if !all.contains(&own) {
                 all.push(own);
             }
         }
         all
     }
 
-    /// Returns true if two requirements are equal.
-    pub(crate) fn are(&self, other: &Demands<'_>) -> bool {
-        self.template.demands_the_same(other.template) && self.given() == other.given()
-    }
-
     /// Returns the labels and tolerations of the flavors.
-    fn given(&self) -> Option<(&BTreeMap<String, String>, &[Toleration])> {
+    fn flavor_requirements(&self) -> Option<(&BTreeMap<String, String>, &[Toleration])> {
         self.flavors.map(|quota| (&quota.selector, &quota.tolerations[..]))
     }
 
     /// Returns true if pods of the Job may start on a node.
-    pub(crate) fn allow(&self, node: &Node) -> bool {
-        self.match_labels(node) && self.tolerate(node)
+    pub(crate) fn allows(&self, node: &Node) -> bool {
+        self.matches_labels(node) && self.tolerates(node)
     }
 
-    /// Returns true if pods of the Job could start on a node under some conditions of that node.
-    pub(crate) fn may_allow(&self, node: &Node) -> bool {
-        self.match_labels(node) && self.tolerate_all(node, |taint| !is_temporary(taint))
+    /// Returns true if nothing but temporary taints keeps the pods from a node.
+    pub(crate) fn could_allow(&self, node: &Node) -> bool {
+        self.matches_labels(node) && self.tolerates_all(node, |taint| !is_temporary(taint))
     }
 
     /// Returns true if a node's labels and name match.
-    fn match_labels(&self, node: &Node) -> bool {
-        let affine =
+    fn matches_labels(&self, node: &Node) -> bool {
+        let matches =
             |all: &NodeSelector| all.node_selector_terms.iter().any(|term| allows(term, node));
         node.is_selected(&self.template.node_selector)
             && self.flavors.is_none_or(|quota| node.is_selected(&quota.selector))
-            && self.required.as_ref().is_none_or(affine)
+            && self.affinity.as_ref().is_none_or(matches)
     }
 
     /// Returns true if the pods tolerate all taints of a node.
-    pub(crate) fn tolerate(&self, node: &Node) -> bool {
-        self.tolerate_all(node, |_| true)
+    pub(crate) fn tolerates(&self, node: &Node) -> bool {
+        self.tolerates_all(node, |_| true)
     }
 
     /// Returns true if the pods tolerate all taints of a node for which `counts` is true.
-    fn tolerate_all(&self, node: &Node, counts: impl Fn(&Taint) -> bool) -> bool {
-        let keeps = ["NoSchedule", "NoExecute"];
-        let hard = node
-            .spec
-            .taints
-            .iter()
-            .filter(|taint| keeps.contains(&&*taint.effect) && counts(taint));
+    fn tolerates_all(&self, node: &Node, counts: impl Fn(&Taint) -> bool) -> bool {
+        let excludes = |taint: &Taint| matches!(&*taint.effect, "NoSchedule" | "NoExecute");
         let of_flavors = || self.flavors.iter().flat_map(|quota| &quota.tolerations);
         let tolerations = || self.template.tolerations.iter().chain(of_flavors());
-        hard.into_iter().all(|taint| tolerations().any(|one| covers(one, taint)))
+        let mut taints = node.spec.taints.iter().filter(|taint| excludes(taint) && counts(taint));
+        taints.all(|taint| tolerations().any(|one| covers(one, taint)))
     }
 }
 
@@ -92,24 +92,25 @@ impl<'a> Demands<'a> {
 /// scheduler.
 fn allows(term: &NodeSelectorTerm, node: &Node) -> bool {
     let labels = term.match_expressions.iter().flatten();
-    let labels = labels.map(|demand| holds(demand, node.label(&demand.key)));
-    let fields = term.match_fields.iter().flatten().map(|demand| {
-        let value = (demand.key == "metadata.name").then(|| node.name());
-        holds(demand, value)
+    let labels = labels.map(|one| holds(one, node.label(&one.key)));
+    let fields = term.match_fields.iter().flatten().map(|one| {
+        let value = (one.key == "metadata.name").then(|| node.name());
+        holds(one, value)
     });
     let mut all = labels.chain(fields).peekable();
     all.peek().is_some() && all.all(|holds| holds)
 }
 
-fn holds(demand: &NodeSelectorRequirement, value: Option<&str>) -> bool {
-    let values = demand.values.as_deref().unwrap_or_default();
-    let is_one = value.is_some_and(|value| values.iter().any(|one| one == value));
+/// Returns true if a requirement holds for a label's value, or for no such label.
+fn holds(requirement: &NodeSelectorRequirement, value: Option<&str>) -> bool {
+    let values = requirement.values.as_deref().unwrap_or_default();
+    let is_listed = value.is_some_and(|value| values.iter().any(|one| one == value));
     let number = |text: &str| text.parse::<i64>().ok();
     let bound = values.first().and_then(|bound| number(bound));
     let compared = value.and_then(number).zip(bound);
-    match demand.operator.as_str() {
-        "In" => is_one,
-        "NotIn" => !is_one,
+    match requirement.operator.as_str() {
+        "In" => is_listed,
+        "NotIn" => !is_listed,
         "Exists" => value.is_some(),
         "DoesNotExist" => value.is_none(),
         "Gt" => compared.is_some_and(|(value, bound)| value > bound),
@@ -146,7 +147,7 @@ mod tests {
         let mut node = node;
         node["metadata"]["name"] = json!("n1");
         let template: PodSpec = serde_json::from_value(template).unwrap();
-        Demands::of(&template).allow(&serde_json::from_value(node).unwrap())
+        NodeRequirements::of(&template).allows(&serde_json::from_value(node).unwrap())
     }
 
     /// Returns an affinity with these terms.
@@ -172,14 +173,14 @@ mod tests {
             ("Lt", "level", json!(["7"]), false),
             ("Like", "pool", json!(["a"]), false),
         ] {
-            let demand = json!({ "key": key, "operator": operator, "values": values });
-            let one = affinity(&json!([{ "matchExpressions": [demand] }]));
+            let requirement = json!({ "key": key, "operator": operator, "values": values });
+            let one = affinity(&json!([{ "matchExpressions": [requirement] }]));
             assert_eq!(allowed(one, node()), holds, "{operator} {key}");
         }
         // One matching term is enough; a term without expressions matches nothing.
         let name = |name: &str| {
-            let demand = json!({ "key": "metadata.name", "operator": "In", "values": [name] });
-            json!({ "matchFields": [demand] })
+            let requirement = json!({ "key": "metadata.name", "operator": "In", "values": [name] });
+            json!({ "matchFields": [requirement] })
         };
         assert!(allowed(affinity(&json!([name("n0"), name("n1")])), node()));
         assert!(!allowed(affinity(&json!([name("n0"), {}])), node()));
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn taints_keep_away_who_does_not_tolerate_them() {
+    fn untolerated_taints_exclude_nodes() {
         let taint = json!({ "key": "tpu", "value": "yes", "effect": "NoSchedule" });
         let node = || json!({ "metadata": {}, "spec": { "taints": [taint] } });
         assert!(!allowed(json!({}), node()));

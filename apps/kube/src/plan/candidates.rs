@@ -1,0 +1,98 @@
+//! The nodes that a group may use.
+
+use pavior::{NodeId, Occupancy, Pool, Request};
+
+use super::layout::Layout;
+use super::memory::Memory;
+use super::requirements::NodeRequirements;
+use super::state::MachineState;
+use super::waiting::Prospect;
+use crate::objects::{Node, Object as _};
+use crate::world::JobGroup;
+
+/// The nodes that some requirements exclude.
+#[derive(Clone, Default)]
+pub(super) struct Excluded {
+    now: Vec<NodeId>,
+    /// The nodes that are excluded whatever temporary taints they have.
+    always: Vec<NodeId>,
+}
+
+impl<'a> MachineState<'a> {
+    /// Restricts a request to the nodes that the group may use.
+    ///
+    /// # Errors
+    /// Returns the outlook and the reason if there can be no box of the shape.
+    pub(super) fn confined(
+        &mut self,
+        layout: &Layout<'_>,
+        memory: &Memory,
+        group: &JobGroup<'a>,
+        request: Request,
+    ) -> Result<Request, (Prospect, String)> {
+        if !self.could_fit(&request) {
+            let why = format!("its shape does not fit on {}", layout.config.grid);
+            return Err((Prospect::Invalid, why));
+        }
+        let avoided = memory.avoided.get(group.first().id());
+        let Excluded { now: mut excluded, always } = self.excluded(layout, group);
+        if let Some(avoided) = avoided {
+            excluded.extend(avoided.keys().filter_map(|name| layout.map.ids.get(name.as_str())));
+            excluded.sort_unstable();
+            excluded.dedup();
+        }
+        if excluded.is_empty() {
+            return Ok(request);
+        }
+        let confined = request.within(self.pool(excluded));
+        // Avoided nodes and those with temporary taints may be used later, so the Job can wait.
+        if self.could_fit(&confined) || avoided.is_some() {
+            return Ok(confined);
+        }
+        let later = request.within(self.pool(always));
+        if self.could_fit(&later) {
+            return Ok(confined);
+        }
+        let why = "no box of its shape matches its selectors, affinity and tolerations";
+        Err((Prospect::Blocked, why.to_string()))
+    }
+
+    /// Returns true if a request would fit on the machine without any other job.
+    fn could_fit(&mut self, request: &Request) -> bool {
+        self.planner.dispatcher.could_ever_fit(request).is_ok()
+    }
+
+    /// Returns the nodes that a group's requirements exclude.
+    fn excluded(&mut self, layout: &Layout<'_>, group: &JobGroup<'a>) -> Excluded {
+        let requirements = NodeRequirements::distinct(group.jobs());
+        if let Some((_, known)) = self.excluded.iter().find(|(one, _)| *one == requirements) {
+            return known.clone();
+        }
+        let nodes_without = |allows: fn(&NodeRequirements<'a>, &Node) -> bool| {
+            let is_excluded = |node: &Node| !requirements.iter().all(|one| allows(one, node));
+            let nodes = layout.map.nodes.iter().enumerate();
+            let excluded = nodes.filter(|(_, node)| node.is_some_and(is_excluded));
+            excluded.map(|(id, _)| NodeId(id as u32)).collect()
+        };
+        let excluded = Excluded {
+            now: nodes_without(NodeRequirements::allows),
+            always: nodes_without(NodeRequirements::could_allow),
+        };
+        self.excluded.push((requirements, excluded.clone()));
+        excluded
+    }
+
+    /// Returns the pool of all nodes except `without`.
+    fn pool(&mut self, without: Vec<NodeId>) -> Option<Pool> {
+        if let Some(&known) = self.pools.get(&without) {
+            return known;
+        }
+        let mut nodes = Occupancy::all_free(*self.planner.machine().grid());
+        for &node in &without {
+            nodes.take_node(node);
+        }
+        let pool = self.planner.pool(nodes);
+        self.pools.insert(without, pool);
+        pool
+    }
+}

@@ -1,0 +1,143 @@
+//! Tasks that send updates.
+
+use std::fmt::Debug;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use k8s_openapi::api::authentication::v1::SelfSubjectReview;
+use kube::api::PostParams;
+use kube::runtime::WatchStreamExt as _;
+use kube::runtime::watcher::{self, Event, watcher};
+use kube::{Api, Client, Resource};
+use pavior::text::shown;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+use tokio::sync::mpsc::Sender;
+
+use super::backoff::Delays;
+use super::list::start_times;
+use crate::client::log;
+use crate::objects::{
+    AdmissionCheck, Job, Machine, Node, Placement, Pod, ResourceFlavor, Uid, Workload,
+};
+
+/// The time after which the API server ends a watch, which is then resumed. A connection is closed
+/// if it receives no data for longer than this.
+const WATCH_S: u32 = 20;
+
+/// The time between requests to an unresponsive API server.
+const RETRY_DELAY: Duration = Duration::from_secs(1);
+
+/// The fault-free time after which a watch counts as restored: unanswered requests fail within 25 s
+/// and are repeated within 2 s.
+const RESTORED_AFTER: Duration = Duration::from_secs(30);
+
+/// An update about one kind of object.
+pub(crate) enum Update {
+    Machine(Event<Machine>),
+    Node(Event<Node>),
+    Job(Event<Job>),
+    Pod(Event<Pod>),
+    Placement(Event<Placement>),
+    /// The time according to the API server's clock, if known.
+    Time(Option<i64>),
+    /// The start times of completed Jobs.
+    StartTimes(Vec<(Uid, i64)>),
+    Workload(Event<Workload>),
+    Check(Event<AdmissionCheck>),
+    Flavor(Event<ResourceFlavor>),
+    /// A kind that can be read again.
+    Readable(String),
+    /// A kind that cannot be read.
+    Unreadable {
+        kind: String,
+        why: String,
+    },
+}
+
+/// Returns the configuration of all watches.
+pub(super) fn watch_config() -> watcher::Config {
+    watcher::Config::default().timeout(WATCH_S)
+}
+
+/// Watches a kind until the receiver is dropped.
+pub(super) fn follow<K>(
+    client: &Client,
+    config: watcher::Config,
+    sender: &Sender<Update>,
+    update: impl Fn(Event<K>) -> Update + Send + 'static,
+) where
+    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug + Send + 'static,
+{
+    let (api, sender) = (Api::<K>::all(client.clone()), sender.clone());
+    tokio::spawn(async move {
+        let kind = K::plural(&()).into_owned();
+        let events = watcher(api, config).backoff(Delays::default());
+        let mut events = Box::pin(events.modify(|one| one.meta_mut().managed_fields = None));
+        let mut is_faulty = false;
+        loop {
+            // A working watch needs no limit, and a day is as good as none.
+            let limit = if is_faulty { RESTORED_AFTER } else { Duration::from_hours(24) };
+            let next = tokio::time::timeout(limit, events.next()).await;
+            // A resumed watch reports no event until an object changes, and a list begins with an
+            // event even before it is requested.
+            let is_restored = !matches!(next, Ok(Some(Err(_) | Ok(Event::Init)) | None));
+            if is_restored
+                && std::mem::take(&mut is_faulty)
+                && sender.send(Update::Readable(kind.clone())).await.is_err()
+            {
+                return;
+            }
+            let next = match next {
+                Err(_) => continue,
+                Ok(None) => return,
+                Ok(Some(Ok(event))) => update(event),
+                // The watch restarts; the old state is kept until the new list is complete.
+                Ok(Some(Err(watcher::Error::WatchError(status)))) if status.code == 410 => continue,
+                Ok(Some(Err(error))) => {
+                    is_faulty = true;
+                    let why = shown(&error.to_string()).to_string();
+                    Update::Unreadable { kind: kind.clone(), why }
+                }
+            };
+            if sender.send(next).await.is_err() {
+                return;
+            }
+        }
+    });
+}
+
+/// Asks once for the time according to the API server's clock. Any account may create a review of
+/// itself, which has a creation time.
+pub(super) fn ask_server_time(client: Client, sender: Sender<Update>) {
+    tokio::spawn(async move {
+        let reviews: Api<SelfSubjectReview> = Api::all(client);
+        let review = SelfSubjectReview::default();
+        loop {
+            let created = match reviews.create(&PostParams::default(), &review).await {
+                Ok(review) => review.metadata.creation_timestamp,
+                // The time is then derived from updates about new objects.
+                Err(kube::Error::Api(_)) => None,
+                Err(_) => {
+                    tokio::time::sleep(RETRY_DELAY).await;
+                    continue;
+                }
+            };
+            let time = created.map(|time| time.0.as_second());
+            return drop(sender.send(Update::Time(time)).await);
+        }
+    });
+}
+
+/// Reads the start times of completed Jobs once.
+pub(super) fn read_start_times(client: Client, sender: Sender<Update>) {
+    tokio::spawn(async move {
+        match start_times(&client).await {
+            Ok(times) => drop(sender.send(Update::StartTimes(times)).await),
+            Err(why) => {
+                let more = json!({ "why": why.to_string() });
+                log("warn", "start times of completed Jobs were not read", more);
+            }
+        }
+    });
+}
