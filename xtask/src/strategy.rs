@@ -9,7 +9,7 @@ use crate::process;
 
 const FOLDER: &str = "crates/allocation/src/strategies";
 /// The line in the list above which a new contiguous strategy is inserted.
-const END_OF_LIST: &str = "    // End of the contiguous ones.\n";
+const END_OF_LIST: &str = "    // The contiguous strategies end here.\n";
 
 /// The beginning of the first module line in the list of modules, which rustfmt sorts.
 const FIRST_MODULE: &str = "pub(super) mod ";
@@ -89,6 +89,8 @@ mod tests {
         let text = filled("worst-corner");
         assert!(text.starts_with("//! Worst Corner: "));
         assert!(text.contains("impl BoxRule for WorstCorner {"));
+        let list = fs::read_to_string(crate::root().join(FOLDER).join("mod.rs")).unwrap();
+        assert!(list.contains(END_OF_LIST));
     }
 
     #[test]
