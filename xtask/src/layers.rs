@@ -54,8 +54,9 @@ fn whole_crates(path: &str, text: &str) -> Vec<String> {
 fn allowed<'a>(page: &'a str, own: &str) -> Option<Vec<&'a str>> {
     let words = |cell: &'a str| cell.split([',', ' ']).filter(|word| !word.is_empty());
     let rows = page.lines().skip_while(|line| *line != HEAD).take_while(|line| line.contains('|'));
+    // A row with more than two cells is not valid, so its crates count as not listed.
     rows.filter_map(|row| row.trim_matches('|').split_once('|'))
-        .find(|(crates, _)| words(crates).any(|name| name == own))
+        .find(|(crates, uses)| !uses.contains('|') && words(crates).any(|name| name == own))
         .map(|(_, uses)| words(uses).collect())
 }
 

@@ -36,7 +36,7 @@ struct Inner {
 /// A board, from which pages read.
 pub struct Board {
     inner: Mutex<Inner>,
-    /// Announces the number of each new change.
+    /// Announces the number of the last change after each publication.
     news: Sender<u64>,
 }
 
@@ -131,17 +131,16 @@ impl Board {
 /// Lists the differences between an old and a new view, as events for the page.
 fn events(old: &Drawn, new: &Drawn, machine: &str) -> Vec<(&'static str, Value)> {
     let mut events = Vec::new();
-    let by_name =
-        |drawn: &Drawn| -> BTreeMap<String, Value> { drawn.waiting.iter().cloned().collect() };
-    let (old_waiting, new_waiting) = (by_name(old), by_name(new));
-    let gone = |old: &BTreeMap<String, Value>, new: &BTreeMap<String, Value>| -> Vec<String> {
-        let gone = old.iter().filter(|(name, was)| new.get(*name) != Some(*was));
-        gone.map(|(name, _)| name.clone()).collect()
-    };
-    let ended: BTreeSet<String> = gone(&old.leases, &new.leases)
-        .into_iter()
-        .chain(gone(&old_waiting, &new_waiting))
-        .collect();
+    // A page appends to its queue, so all jobs from the first change of order are sent again.
+    let present: BTreeMap<&String, &Value> =
+        new.waiting.iter().map(|(id, job)| (id, job)).collect();
+    let unchanged = old.waiting.iter().filter(|(id, job)| present.get(id) == Some(&job));
+    let in_order = unchanged.zip(&new.waiting).take_while(|(old, new)| old == new).count();
+    let (in_place, queued) = new.waiting.split_at(in_order);
+    let in_place: BTreeSet<&String> = in_place.iter().map(|(id, _)| id).collect();
+    let left = old.waiting.iter().map(|(id, _)| id).filter(|id| !in_place.contains(id));
+    let changed = old.leases.iter().filter(|(id, lease)| new.leases.get(*id) != Some(*lease));
+    let ended: BTreeSet<&String> = changed.map(|(id, _)| id).chain(left).collect();
     for name in &ended {
         events.push(("ended", json!({ "id": name })));
     }
@@ -150,11 +149,7 @@ fn events(old: &Drawn, new: &Drawn, machine: &str) -> Vec<(&'static str, Value)>
             events.push(("granted", json!({ "lease": lease })));
         }
     }
-    for (name, waiting) in &new.waiting {
-        if ended.contains(name) || !old_waiting.contains_key(name) {
-            events.push(("queued", json!({ "waiting": waiting })));
-        }
-    }
+    events.extend(queued.iter().map(|(_, job)| ("queued", json!({ "waiting": job }))));
     let node = |node: &Vec<u16>, state: &str| {
         ("node", json!({ "machine": machine, "node": node, "state": state }))
     };
@@ -163,4 +158,41 @@ fn events(old: &Drawn, new: &Drawn, machine: &str) -> Vec<(&'static str, Value)>
     let worse = new.failed.iter().filter(|at| !old.failed.contains(at));
     events.extend(worse.map(|at| node(at, "failed")));
     events
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the page's queue after the events, as the page computes it.
+    fn page_queue(mut queue: Vec<String>, events: &[(&'static str, Value)]) -> Vec<String> {
+        for (kind, data) in events {
+            match *kind {
+                "ended" => queue.retain(|id| *id != data["id"]),
+                "queued" => queue.push(data["waiting"]["id"].as_str().unwrap().to_string()),
+                _ => {}
+            }
+        }
+        queue
+    }
+
+    #[test]
+    fn a_page_has_the_order_of_the_queue() {
+        let drawn = |queue: &str| {
+            let waiting = queue.split(' ').map(|id| (id.to_string(), json!({ "id": id })));
+            Drawn { leases: BTreeMap::new(), waiting: waiting.collect(), failed: Vec::new() }
+        };
+        let queue = |drawn: &Drawn| drawn.waiting.iter().map(|(id, _)| id.clone()).collect();
+        for (old, new, sent) in [
+            ("a b c", "a b c", 0),
+            ("a b c", "a c d", 2),
+            ("a b c", "c b a", 6),
+            ("a b c", "a x b c", 5),
+        ] {
+            let (old, new) = (drawn(old), drawn(new));
+            let events = events(&old, &new, "m");
+            assert_eq!(page_queue(queue(&old), &events), queue(&new) as Vec<String>);
+            assert_eq!(events.len(), sent);
+        }
+    }
 }

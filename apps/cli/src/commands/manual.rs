@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use clap::CommandFactory;
+use clap::{Command, CommandFactory};
 
 use crate::args::{Cli, CompletionsArgs, ManualArgs};
 use crate::failure::Failure;
@@ -17,19 +17,23 @@ pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
 pub(crate) fn pages(args: &ManualArgs) -> Result<(), Failure> {
     match &args.into {
         Some(folder) => Ok(clap_mangen::generate_to(Cli::command(), folder)?),
-        None => print(),
+        None => print_pages(),
     }
 }
 
-/// Prints the manual page of `pavior`, followed by those of its commands.
-fn print() -> Result<(), Failure> {
+/// Prints the manual page of `pavior`, followed by those of its commands and their commands.
+fn print_pages() -> Result<(), Failure> {
+    let mut command = Cli::command().disable_help_subcommand(true);
+    command.build();
     let mut text = Vec::new();
-    let command = Cli::command();
-    clap_mangen::Man::new(command.clone()).render(&mut text)?;
-    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
-        let name = format!("pavior-{}", sub.get_name());
-        let sub = sub.clone().name(name.clone()).bin_name(name.replace('-', " "));
-        clap_mangen::Man::new(sub).render(&mut text)?;
-    }
+    render(&command, "pavior", &mut text)?;
     Ok(io::stdout().lock().write_all(&text)?)
+}
+
+fn render(command: &Command, name: &str, text: &mut Vec<u8>) -> io::Result<()> {
+    clap_mangen::Man::new(command.clone().name(name.to_string())).render(text)?;
+    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+        render(sub, &format!("{name}-{}", sub.get_name()), text)?;
+    }
+    Ok(())
 }

@@ -1,4 +1,4 @@
-//! The JSON patch that opens a pod. It fails if the pod has changed.
+//! The JSON patch that opens a pod. It fails if the pod was replaced, or its gates have changed.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! Writes to Kueue objects. Only our own check on a Workload is changed.
+//! Writes to Kueue objects: the state of our check on a Workload, and the conditions of our
+//! AdmissionCheck, of which this daemon is the only writer.
 
 use kube::api::{Api, Patch, PatchParams};
 use serde_json::{Value, json};

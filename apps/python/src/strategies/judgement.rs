@@ -29,7 +29,7 @@ pub(crate) struct Judgement {
 
 #[pymethods]
 impl Judgement {
-    /// The number of correct answers before the first wrong one.
+    /// The number of correct answers before the first wrong one; 0 if the error is not in an answer.
     #[getter]
     fn answers(&self) -> u64 {
         self.answers
@@ -93,7 +93,10 @@ impl Judgement {
         let Judgement { subject, answers, flaw } = self;
         match flaw {
             None => format!("passed. {subject}; all {answers} answers agree."),
-            Some(_) => format!("failed. {subject}; after {answers} correct answers, one is wrong."),
+            Some(Flaw::Answer(_)) => {
+                format!("failed. {subject}; after {answers} correct answers, one is wrong.")
+            }
+            Some(Flaw::Words(_)) => format!("failed. {subject}."),
         }
     }
 }
