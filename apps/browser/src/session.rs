@@ -43,7 +43,8 @@ impl Session {
         let point = &specification.points[0];
         let jobs = usize::try_from(scenario.length()).unwrap_or(usize::MAX);
         let run = scenario.stepped(0, jobs).map_err(Fault::of)?;
-        let run = run.ok_or_else(|| Fault::from("this requires a run of jobs".to_string()))?;
+        let run =
+            run.ok_or_else(|| Fault::from("this requires jobs, not a snapshot".to_string()))?;
         Ok(Session {
             begin: run.now(),
             run,

@@ -121,12 +121,12 @@ async fn users(resource: &str) -> Result<Vec<String>, KubeError> {
 
 fn words(resource: &str, users: Result<Vec<String>, KubeError>) -> String {
     let now = match users {
-        Ok(users) if users.is_empty() => "There are no such pods now".to_string(),
+        Ok(users) if users.is_empty() => "Currently, the cluster has no such pods".to_string(),
         Ok(users) => {
             let names: Vec<&str> = users.iter().take(NAMED).map(String::as_str).collect();
             let more = if users.len() > NAMED { ", ..." } else { "" };
             let names = shown(&names.join(", ")).to_string();
-            format!("There are now {} such pods: {names}{more}", users.len())
+            format!("Currently, the cluster has {} such pods: {names}{more}", users.len())
         }
         Err(why) => format!("The pods that currently request it are unknown: {why}"),
     };

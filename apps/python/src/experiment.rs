@@ -203,7 +203,7 @@ impl Specification {
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let (py, own) = (slf.py(), slf.get());
         if !own.logs.is_empty() {
-            let reason = "a Trace stays in its process: give the path of its file to others";
+            let reason = "a Trace cannot be sent to another process: give the path of its file";
             return Err(PyTypeError::new_err(reason));
         }
         let named = PyDict::new(py);

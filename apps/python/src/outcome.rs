@@ -114,7 +114,7 @@ impl Outcome {
         found.map(|one| one.value).ok_or_else(|| {
             let known: Vec<&str> = self.metrics.iter().map(|one| one.name).collect();
             PyKeyError::new_err(format!(
-                "{} was not observed; these were: {}",
+                "{} was not observed; the observed metrics are: {}",
                 pavior::text::shown(metric),
                 known.join(", ")
             ))

@@ -293,5 +293,5 @@ def test_an_experiment_replays_logs_in_memory(tmp_path: Path) -> None:
     assert other.fingerprint != third.fingerprint
     with pytest.raises(ValueError, match="give the path"):
         other.run(out=tmp_path / "out")
-    with pytest.raises(TypeError, match="stays in its process"):
+    with pytest.raises(TypeError, match="cannot be sent to another process"):
         pickle.dumps(other)

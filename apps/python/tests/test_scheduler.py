@@ -218,7 +218,7 @@ def test_a_job_that_does_not_fit_is_not_started() -> None:
         def next(self, now: float, queue: Queue, running: Running, view: MachineView) -> int:
             return 0
 
-    with pytest.raises(pavior.Broken, match="does not fit now"):
+    with pytest.raises(pavior.Broken, match="does not currently fit"):
         simulate("mesh:8x8", "ff", Blind, load=5, jobs=100)
 
 

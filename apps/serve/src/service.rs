@@ -314,7 +314,7 @@ fn configure(
         }
     }
     if wanted.is_empty() {
-        return Err(ServiceError::Usage("a service has at least one machine".to_string()));
+        return Err(ServiceError::Usage("a service must have at least one machine".to_string()));
     }
     let missing = known.iter().find(|spec| !wanted.iter().any(|other| other.name == spec.name));
     if let Some(missing) = missing {

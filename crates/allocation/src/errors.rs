@@ -82,7 +82,7 @@ pub enum BadProposal {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PlacementError {
     /// The placement has no boxes.
-    #[error("a placement has at least one box")]
+    #[error("a placement must have at least one box")]
     Empty,
     /// A box is not on the machine: it extends past the end of an axis, or has a side of 0.
     #[error("{0:?} is not on the machine")]

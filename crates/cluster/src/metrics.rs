@@ -28,7 +28,7 @@ impl SlotGauges {
     /// Registers the gauges as `slots` and `slots_bound`.
     pub fn register(registry: &mut Registry) -> SlotGauges {
         SlotGauges {
-            found: named(registry, "slots", "Boxes of a shape found to fit side by side"),
+            found: named(registry, "slots", "Boxes of a shape found to fit at the same time"),
             bound: named(registry, "slots_bound", "Upper bound on the number of such boxes"),
         }
     }

@@ -97,7 +97,7 @@ struct StateQuery {
 
 async fn state(State(app): Shared, Query(query): Query<StateQuery>) -> Response {
     if query.at.is_some() || query.at_ms.is_some() {
-        return fault(StatusCode::GONE, "no history is kept; Live shows the machine as it is now");
+        return fault(StatusCode::GONE, "no history is kept; Live shows the current state");
     }
     let written = tokio::task::spawn_blocking(move || app.board.state()).await;
     let written = written.unwrap_or_default();

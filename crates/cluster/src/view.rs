@@ -326,7 +326,7 @@ impl View {
         let context = Context { moved: MOVED, queued: Queued::Kept, planned: None };
         let (_, mut lines) = self.explainer(|one| one.explain(&snapshot, &request, &context));
         lines.extend(job.forecast.as_ref().map(|(_, words)| words.clone()));
-        Ok(format!("{which}{name} waits: {}\n{}", job.sentence, lines.join("\n")))
+        Ok(format!("{which}{name} is waiting: {}\n{}", job.sentence, lines.join("\n")))
     }
 }
 

@@ -125,7 +125,7 @@ fn described(state: &State, answers: &[Answer]) -> String {
         .collect();
     let failed: Vec<&str> = failed.iter().map(String::as_str).collect();
     let mut text = format!(
-        "{} jobs hold {} of {} nodes, {} are free.",
+        "{} jobs hold {} of {} nodes; {} are free.",
         state.held().len(),
         state.busy_nodes(),
         grid.nodes(),
@@ -451,7 +451,7 @@ fn legend((width, top): (f64, f64), key: &str, frees: bool, out: &mut String) ->
         ("mark", "free base, with its index"),
         ("cover", "covered base: a busy or failed node is in the way"),
         ("reject", "rejected base: the box would leave the machine"),
-        ("choice", "choice, with its index (its parts: numbered)"),
+        ("choice", "choice, with its index (parts are numbered)"),
         ("freed", "place that is cheapest to empty"),
     ];
     let entries = entries.into_iter().filter(|(class, _)| frees || *class != "freed");

@@ -157,8 +157,8 @@ impl Picture {
         Element::new("title").text(title, &mut inner);
         let seen = format!(
             "The channels of {}, colored by load: those at the left end of the scale carry \
-             nothing; the busiest is busy in {:.1} % of the cycles. Each channel's title gives \
-             its share.",
+             nothing; the busiest is busy in {:.1} % of the cycles. Each channel's title gives its \
+             load.",
             self.grid,
             100.0 * most
         );

@@ -116,7 +116,7 @@ impl Schedule<'_> {
         let place = (LEFT, bottom + 62.0);
         canvas.write(canvas::text(place, Anchor::Start, SMALL - 2.0, Ink::Faint), &note);
         let described = format!(
-            "Above, the share of the nodes that jobs hold, over time; below, the jobs. {facts}. \
+            "Above: the fraction of nodes that jobs hold, over time. Below: the jobs. {facts}. \
              {note}"
         );
         canvas.finish(title, &described)

@@ -114,7 +114,7 @@ impl LogRequest {
         let trace = files.log(self)?.for_machine(self.nodes);
         if trace.records.is_empty() {
             return Err(format!(
-                "{}: none of {} job lines is left ({} filtered out, the rest skipped)",
+                "{}: none of the {} job lines remain ({} filtered out, the rest skipped)",
                 self.path, trace.report.job_lines, trace.report.filtered
             )
             .into());

@@ -125,7 +125,7 @@ pub enum GridError {
         axis: char,
     },
     /// The grid has more nodes than are supported.
-    #[error("{0} nodes are more than the {max} that are supported", max = Grid::MAX_NODES)]
+    #[error("{0} nodes exceed the supported maximum of {max}", max = Grid::MAX_NODES)]
     TooManyNodes(u64),
 }
 

@@ -42,7 +42,7 @@ pub fn parse(grid: Grid, text: &str) -> Result<Occupancy, String> {
     let [w, d, h] = grid.sides().map(usize::from);
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     if lines.len() != d * h {
-        return Err(format!("{} lines drawn, but {grid} has {}", lines.len(), d * h));
+        return Err(format!("the drawing has {} lines, but {grid} needs {}", lines.len(), d * h));
     }
     let mut free = Occupancy::all_free(grid);
     for (index, line) in lines.iter().enumerate() {

@@ -92,7 +92,7 @@ pub enum BadMessage {
     #[error("a message must have at least 1 flit, its header")]
     NoFlits,
     /// The time is later than the latest supported one.
-    #[error("cycle {0} is later than 2^62, the latest that is supported")]
+    #[error("cycle {0} is later than 2^62, the latest supported cycle")]
     TooLate(Time),
 }
 

@@ -79,8 +79,8 @@ pub enum Endless {
     TooLate,
     /// The queue grows without limit.
     #[error(
-        "{waiting} jobs are waiting, the first is job {job}, and more arrive than the machine can \
-         run: the load is too high, or nodes are lost for good (--max-waiting allows more)"
+        "{waiting} jobs are waiting (the first is job {job}), and more arrive than the machine can \
+         run: the load is too high, or failed nodes are never repaired (--max-waiting allows more)"
     )]
     TooManyWaiting {
         /// The number of waiting jobs.
@@ -137,7 +137,7 @@ pub enum Endless {
     },
     /// The machine is idle, and no waiting job can start.
     #[error(
-        "no more jobs complete: {waiting} jobs are waiting, the first is job {job}, and none is \
+        "no more jobs complete: {waiting} jobs are waiting (the first is job {job}), and none is \
          running. Either the scheduler starts none on the idle machine, or failures prevent jobs \
          from completing (--checkpoint preserves the work of jobs that lose nodes)"
     )]

@@ -150,8 +150,8 @@ pub fn in_words(logs: &[JudgedLog]) -> String {
     };
     format!(
         "Intervals hold as often as intended on {} of {} logs with user estimates (87 to 93 % of \
-         the jobs that wait, 82 to 97 % of each third by nodes with {FEWEST} jobs). The loss is \
-         smallest on {}.",
+         the jobs that wait, and 82 to 97 % in each third by number of nodes that has {FEWEST} \
+         jobs). The loss is smallest on {}.",
         count(JudgedLog::holds),
         judged.len(),
         count(JudgedLog::leads),

@@ -97,7 +97,7 @@ pub fn index(papers: &[Verdicts], quick: bool, from: &Provenance) -> Publication
             format!("Command: {}", from.command),
             format!(
                 "Pavior {}. Seed, replications and missed targets of each paper are in its own \
-                 report; date and machine in its run.json.",
+                 report; date and machine are in its run.json.",
                 from.version
             ),
             "Every row is in statements.csv; the statements' own verdicts are in summary.csv, and \

@@ -95,7 +95,7 @@ impl Asking<'_> {
     fn of(point: &Point) -> Result<Asking<'_>, String> {
         let settings = point.settings();
         let Asked::Snapshot(snapshot) = &settings.asked else {
-            return Err("a worked example is about a snapshot, with a `request`".to_string());
+            return Err("a worked example requires a snapshot, with a `request`".to_string());
         };
         let state = snapshot.busy.state(settings.machine, settings.seed, 0)?;
         Ok(Asking { point, state, request: snapshot.request })

@@ -125,11 +125,11 @@ const AXES: [&str; 3] = ["x", "y", "z"];
 /// ```
 pub fn of_pattern(grid: &Grid, pattern: &str, first: Option<u32>) -> Result<Vec<String>, String> {
     let parts = parts(pattern)
-        .ok_or("one {} or {:02} stands for the number, {x}, {y} and {z} for the coordinates")?;
+        .ok_or("write {} or {:02} once for the number, or {x}, {y} and {z} for the coordinates")?;
     let holes = || parts.iter().filter_map(|(_, hole)| hole.as_ref());
     let by_number = holes().any(|hole| hole.axis.is_none());
     if by_number && holes().count() > 1 {
-        return Err("either one {} or {x}, {y} and {z}".into());
+        return Err("use either one {} or {x}, {y} and {z}".into());
     }
     for (axis, name) in AXES.iter().enumerate().filter(|_| !by_number) {
         match (axis < grid.axes(), holes().any(|hole| hole.axis == Some(axis))) {

@@ -13,7 +13,7 @@ pub(crate) struct BenchArgs {
     /// The machine
     #[arg(long, short, default_value = "mesh:16x16")]
     pub(crate) machine: String,
-    /// The strategies to compare, separated by commas; ratios are to the first
+    /// The strategies to compare, separated by commas; ratios are relative to the first
     #[arg(long, short, default_value = "ff,tff,tbl,gabl,mbs")]
     pub(crate) strategy: String,
     /// Skips strategies that do not work on the machine, and lists them
@@ -41,8 +41,8 @@ pub(crate) struct RoundArgs {
         value_parser = RangedU64ValueParser::<usize>::new().range(1..=1_000_000)
     )]
     pub(crate) attempts: usize,
-    /// Unmeasured attempts at the beginning [default: until all jobs present at the first departure
-    /// have departed]
+    /// The number of unmeasured attempts at the beginning [default: until all jobs present at the
+    /// first departure have departed]
     #[arg(long, value_parser = RangedU64ValueParser::<u64>::new().range(0..=10_000_000))]
     pub(crate) warmup: Option<u64>,
     /// The number of repetitions; each runs the strategies in turn

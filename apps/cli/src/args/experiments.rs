@@ -15,7 +15,7 @@ pub(crate) struct ExperimentArgs {
     /// The directory for the results [default: the file name with -results]
     #[arg(long)]
     pub(crate) out: Option<PathBuf>,
-    /// Runs only a part of the points: 1/4 is the first of four parts
+    /// Runs only part of the points; 1/4 is the first of four parts
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<String>,
     /// Skips strategies, schedulers, freedoms and patterns that do not apply to a machine or a
@@ -35,7 +35,7 @@ pub(crate) struct SweepArgs {
     /// Continues an earlier run in the same directory
     #[arg(long)]
     pub(crate) resume: bool,
-    /// With --resume: drops damaged lines, and runs their replications again
+    /// With --resume, drops damaged lines and runs their replications again
     #[arg(long, requires = "resume")]
     pub(crate) discard_damaged: bool,
     /// The number of threads, which affects only measured times [default: one per core]
@@ -68,9 +68,8 @@ pub(crate) struct MergeArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceArgs {
-    /// A paper (tbl, gabl, nas, mfa), all of them, a study of this project (contiguity,
-    /// contiguity-first, which is its first part, slices, or forecasts), or a folder with a paper
-    /// of your own
+    /// A paper (tbl, gabl, nas, mfa), `all` papers, a study of this project (contiguity, its first
+    /// part contiguity-first, slices, or forecasts), or a folder with a paper of your own
     pub(crate) paper: String,
     /// The directory for the results [default: reproduction-PAPER, or
     /// reproduction-PAPER-alternatives with --alternatives]

@@ -34,8 +34,8 @@ pub(crate) struct ForecastArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "A state instead of a log")]
 pub(crate) struct StateArgs {
-    /// The waiting jobs: JSON lines `{"job":8,"shape":[4,4],"estimate":3600}`, the first one at the
-    /// front; - is standard input
+    /// The waiting jobs: JSON lines `{"job":8,"shape":[4,4],"estimate":3600}`, in the order of the
+    /// queue; - is standard input
     #[arg(long)]
     pub(crate) queue: Option<PathBuf>,
     /// The running jobs: JSON lines as for `pavior explain`, with "start" and "end" in seconds; -

@@ -8,7 +8,7 @@ use crate::output::Format;
 
 #[derive(Debug, Args)]
 pub(crate) struct KubeArgs {
-    /// The name of this copy in the Lease [default: the host's name and the process]
+    /// The name of this replica in the Lease [default: the host's name and the process ID]
     #[arg(long)]
     pub(crate) name: Option<String>,
     /// Serves the page, `why` and metrics at an address
@@ -32,7 +32,7 @@ pub(crate) struct KubeArgs {
         default_missing_value = pavior_kube::ADDRESS, conflicts_with_all = ["page", "name"]
     )]
     pub(crate) observe: Option<String>,
-    /// The machine to observe, if the cluster has none: a file with a Machine object
+    /// A file with the Machine object to observe, if the cluster has none
     #[arg(long, requires = "observe")]
     pub(crate) spec: Option<PathBuf>,
     #[command(subcommand)]
@@ -61,14 +61,14 @@ pub(crate) enum KubeCommand {
         #[arg(long)]
         kueue: bool,
     },
-    /// Lists all Jobs with a shape: state, box, reason for waiting, and start according to the time
-    /// limits
+    /// Lists all Jobs with a shape: state, box, reason for waiting, and expected start based on
+    /// time limits
     Queue {
         /// The output format [default: table on a terminal, otherwise json]
         #[arg(long, value_enum)]
         format: Option<Format>,
     },
-    /// Explains why a Job waits, and which moves of other Jobs would help
+    /// Explains why a Job is waiting, and which moves of other Jobs would help
     Why {
         /// The Job, such as default/train
         #[arg(value_name = "NAMESPACE/NAME")]
@@ -79,15 +79,15 @@ pub(crate) enum KubeCommand {
         /// The Job, such as default/train
         #[arg(value_name = "NAMESPACE/NAME")]
         job: String,
-        /// The maximum number of Jobs that move
+        /// The maximum number of Jobs to move
         #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(..=16))]
         moves: u8,
     },
-    /// Counts the boxes of a shape that fit side by side on the free nodes
+    /// Counts the boxes of a shape that fit on the free nodes at the same time
     Slots {
         /// The shape in chips, such as 4x4x2
         shape: String,
-        /// The search budget, in words of bit sets
+        /// The search budget: the maximum number of bit-set words to process
         #[arg(
             long,
             default_value_t = pavior::answers::SearchLimits::BUDGET,
@@ -98,8 +98,8 @@ pub(crate) enum KubeCommand {
         #[arg(long, value_enum)]
         format: Option<Format>,
     },
-    /// Lists the pods that wait for placement; with --open, removes their gates so that they can
-    /// start anywhere. Delete the policies first
+    /// Lists the pods that are waiting for placement; with --open, removes their gates so that they
+    /// can start anywhere. Delete the policies first
     Uninstall {
         /// Removes the gates
         #[arg(long)]

@@ -50,8 +50,8 @@ pub(crate) use yardstick::YardstickArgs;
 /// Allocate and simulate jobs on machines whose nodes form a mesh or a torus.
 ///
 /// Machines are written mesh:16x16, torus:8x8x8 or grid:8wx4x4w (w marks the axes that wrap).
-/// Strategies, schedulers and other names take options behind colons: ff:turn=all.
-/// Results go to standard output; a table on a terminal, JSON elsewhere.
+/// Strategies, schedulers and other names take options behind colons: ff:turn=all. Results are
+/// printed to standard output, as a table on a terminal and as JSON otherwise.
 #[derive(Debug, Parser)]
 #[command(name = "pavior", version, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -78,7 +78,7 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Plans moves of jobs so that a request fits, or lists the jobs in its way
     Unblock(UnblockArgs),
-    /// Counts the boxes of a shape that fit side by side
+    /// Counts the boxes of a shape that fit at the same time
     Slots(SlotsArgs),
     /// Forecasts the start of jobs as intervals, for a log or for a queue
     Forecast(Box<ForecastArgs>),
@@ -106,7 +106,7 @@ pub(crate) enum Command {
     Network(NetworkCommandArgs),
     /// Runs every combination in an experiment file, and draws its figures
     Experiment(ExperimentArgs),
-    /// Joins the parts of an experiment that was run in shards
+    /// Merges the parts of an experiment that was run in shards
     Merge(MergeArgs),
     /// Lists and runs parts of an experiment, for engines that distribute the work themselves
     Sweep(SweepCommandArgs),
@@ -201,7 +201,7 @@ pub(crate) struct ExplainArgs {
     /// they were granted, and `{"node":[1,1]}` for failed nodes; - is standard input
     #[arg(long)]
     pub(crate) busy: PathBuf,
-    /// The time of the state: only the jobs in --busy that run at this time count, for example from
+    /// Considers only the jobs in --busy that run at this time, for example in the output of
     /// `simulate --placements`
     #[arg(long)]
     pub(crate) at: Option<f64>,
@@ -211,13 +211,13 @@ pub(crate) struct ExplainArgs {
     /// [default: that of each strategy]
     #[arg(long)]
     pub(crate) freedom: Option<String>,
-    /// The strategies to ask, separated by commas [default: all that work on the machine]
+    /// The strategies to try, separated by commas [default: all that work on the machine]
     #[arg(long, short)]
     pub(crate) strategy: Option<String>,
     /// Skips strategies that do not work on the machine, and lists them
     #[arg(long, requires = "strategy")]
     pub(crate) skip_unsupported: bool,
-    /// Draws the placement by each strategy
+    /// Draws the placement that each strategy chooses
     #[arg(long)]
     pub(crate) svg: Option<PathBuf>,
     /// The output format [default: table on a terminal, otherwise json]
@@ -246,24 +246,25 @@ pub(crate) struct ResultArgs {
     #[arg(long)]
     pub(crate) no_timing: bool,
     /// Writes the jobs of replication 0 as Batsim's jobs.csv; {strategy}, {scheduler} and {load} in
-    /// the name are replaced by those of the combination
+    /// the name are replaced by the values of each combination
     #[arg(long)]
     pub(crate) jobs_csv: Option<PathBuf>,
-    /// Writes all of replication 0 as Batsim's schedule.json; named as for --jobs-csv
-    #[arg(long)]
-    pub(crate) schedule: Option<PathBuf>,
-    /// Writes the schedule of replication 0 as a log in the Standard Workload Format; named as for
+    /// Writes a summary of replication 0 as Batsim's schedule.json; accepts the placeholders of
     /// --jobs-csv
     #[arg(long)]
+    pub(crate) schedule: Option<PathBuf>,
+    /// Writes the schedule of replication 0 as a log in the Standard Workload Format; accepts the
+    /// placeholders of --jobs-csv
+    #[arg(long)]
     pub(crate) swf: Option<PathBuf>,
-    /// Writes the placements of replication 0 as JSON lines; named as for --jobs-csv
+    /// Writes the placements of replication 0 as JSON lines; accepts the placeholders of --jobs-csv
     #[arg(long)]
     pub(crate) placements: Option<PathBuf>,
-    /// Writes the load of every channel in replication 0 as CSV, if jobs send messages; named as
-    /// for --jobs-csv
+    /// Writes the load of every channel in replication 0 as CSV, if jobs send messages; accepts the
+    /// placeholders of --jobs-csv
     #[arg(long)]
     pub(crate) channels: Option<PathBuf>,
-    /// Draws this load on the machine, as SVG; named as for --jobs-csv
+    /// Draws this load on the machine, as SVG; accepts the placeholders of --jobs-csv
     #[arg(long)]
     pub(crate) heatmap: Option<PathBuf>,
 }

@@ -248,7 +248,7 @@ fn of_parameter<C: Choice>(parameter: &'static Parameter) -> Arg {
         help += &format!(" ({unit})");
     }
     if C::COMPARES && LISTS.contains(name) {
-        help += "; separate several with commas to compare them";
+        help += "; separate several values with commas to compare them";
     }
     let other = C::DEFAULTS.iter().find(|(one, _)| one == name);
     let default = other.map_or_else(|| default.join(","), |(_, value)| (*value).to_string());

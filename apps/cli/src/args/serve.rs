@@ -6,8 +6,8 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// A machine, such as torus:8x8x8, or NAME=torus:8x8x8; can be repeated
-    /// [default: those of the data, or mesh:16x16]
+    /// A machine, such as torus:8x8x8, or NAME=torus:8x8x8; can be repeated [default: the machines
+    /// in --data, or mesh:16x16]
     #[arg(long, short)]
     pub(crate) machine: Vec<String>,
     /// The strategy of all machines; see `pavior strategies` [default: tff]
@@ -16,9 +16,9 @@ pub(crate) struct ServeArgs {
     /// The scheduler for waiting requests (those with wait=true); see `pavior schedulers`
     #[arg(long)]
     pub(crate) scheduler: Option<String>,
-    /// The maximum number of waiting requests per machine, oldest first, that conservative
-    /// backfilling plans. This bounds the time of a decision; later requests wait until they are
-    /// among these. A depth in the name of the scheduler takes precedence
+    /// The maximum number of waiting requests per machine that conservative backfilling plans,
+    /// starting with the oldest. This bounds the time of a decision; other requests must wait until
+    /// they are among the oldest. A depth in the name of the scheduler takes precedence
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) depth: u64,
     /// The rule that turns a number of nodes into a box
@@ -54,7 +54,8 @@ pub(crate) struct ServeArgs {
     /// The maximum number of nodes that a tenant may hold and request
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) quota: Option<u64>,
-    /// The maximum number of requests per second and tenant; a batch counts as many as it contains
+    /// The maximum number of requests per tenant and second; a batch counts as the number of its
+    /// operations
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rate: Option<u32>,
     /// The maximum number of open connections; lower if the limit on open files requires it
@@ -76,8 +77,8 @@ pub(crate) struct ServeArgs {
     /// Accepts the clock at startup, however far it is ahead of the last record
     #[arg(long)]
     pub(crate) confirm_clock: bool,
-    /// Shapes such as 4x4x4,8x8x8, at most 16, for which the metrics count the boxes that fit side
-    /// by side
+    /// Shapes such as 4x4x4,8x8x8, at most 16, for which the metrics count the boxes that fit at
+    /// the same time
     #[arg(long)]
     pub(crate) slots: Option<String>,
     /// The seed of random strategies

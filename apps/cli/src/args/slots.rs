@@ -25,11 +25,11 @@ pub(crate) struct SlotsArgs {
     /// The boxes that may be turned
     #[arg(long, value_enum, default_value = "all")]
     pub(crate) turn: Turning,
-    /// Also plans at most this many moves of jobs that make room for more boxes
+    /// Also plans moves of jobs that make room for more boxes, at most this many
     #[arg(long, value_name = "K", conflicts_with = "freedom")]
     pub(crate) moves: Option<usize>,
-    /// The search budget, in words of bit sets; if it runs out, the best result is printed with a
-    /// bound
+    /// The search budget: the maximum number of bit-set words to process; if it runs out, the best
+    /// result is printed with a bound
     #[arg(
         long,
         default_value_t = pavior::answers::SearchLimits::BUDGET,

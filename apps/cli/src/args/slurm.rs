@@ -37,9 +37,9 @@ pub(crate) enum SlurmCommand {
     /// Returns waiting jobs to Slurm: removes their gates and the reservation of the license, and
     /// lists the remaining manual steps. Stop the daemon first
     Uninstall,
-    /// Explains why a job waits, when and where it starts, and which moves would help
+    /// Explains why a job is waiting, when and where it will start, and which moves would help
     Why {
-        /// The job, such as 17 or 17_3; the number of an array means its first waiting task
+        /// The job, such as 17 or 17_3; the number of an array refers to its first waiting task
         job: String,
     },
 }

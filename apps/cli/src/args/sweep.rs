@@ -14,7 +14,7 @@ pub(crate) struct SweepCommandArgs {
 pub(crate) enum SweepCommand {
     /// Lists the replications that an experiment still needs, given the known ones
     Wanted(WantedArgs),
-    /// Runs some of them, and stores the results in a separate directory
+    /// Runs some replications, and stores the results in a separate directory
     Run(SpansArgs),
 }
 
@@ -22,12 +22,12 @@ pub(crate) enum SweepCommand {
 pub(crate) struct WantedArgs {
     /// A directory with the experiment in experiment.toml
     pub(crate) directory: PathBuf,
-    /// The parts that were run
+    /// The directories of the parts that were already run
     pub(crate) parts: Vec<PathBuf>,
     /// The maximum number of replications per span
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) most: u64,
-    /// Prints a JSON array of objects `{"point":0,"first":0,"last":4}`, which `run` takes
+    /// Prints a JSON array of objects `{"point":0,"first":0,"last":4}`, the input of `run`
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -39,7 +39,7 @@ pub(crate) struct SpansArgs {
     /// The spans to run, as printed by `wanted --json`; - is standard input
     #[arg(long)]
     pub(crate) spans: PathBuf,
-    /// The directory for this part; an interrupted one is continued
+    /// The directory for this part; an interrupted run is continued
     #[arg(long)]
     pub(crate) out: PathBuf,
     /// The number of threads [default: one per core]

@@ -41,8 +41,8 @@ pub(crate) struct ConvertArgs {
     /// The seed of random shape rules
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Writes fields 17 and 18 of an .swf from users' sessions: a job follows its user's most
-    /// recently ended job, if that ended at most this long before (20m, 90s, 1h)
+    /// Derives fields 17 and 18 of an .swf from users' sessions: a job follows its user's most
+    /// recently ended job, if that job ended at most this long before (20m, 90s, 1h)
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) sessions: Option<Time>,
     /// The version of Batsim to write for

@@ -27,23 +27,23 @@ pub(crate) struct UnblockArgs {
     pub(crate) busy: PathBuf,
     #[command(flatten)]
     pub(crate) ask: AskArgs,
-    /// The freedom in placing the request: box, turned or any-box, regardless of --turn; for the
-    /// plain question only [default: its box, turned if --turn allows it]
+    /// The freedom in placing the request: box, turned or any-box, regardless of --turn; only
+    /// without another question such as --blockers [default: its box, turned if --turn allows it]
     #[arg(long, conflicts_with = "question")]
     pub(crate) freedom: Option<String>,
-    /// The maximum number of jobs that are moved
+    /// The maximum number of jobs to move
     #[arg(long, default_value_t = 3, conflicts_with_all = ["blockers", "earliest", "nearest"])]
     pub(crate) max_jobs: usize,
     /// The cost of disturbing each job: JSON lines `{"job":7,"weight":2.5}` [default: its nodes]
     #[arg(long, conflicts_with_all = ["earliest", "nearest"])]
     pub(crate) weights: Option<PathBuf>,
-    /// Only finds the least blocked place, and the jobs in it
+    /// Finds only the least blocked place, and the jobs in it
     #[arg(long, group = "question")]
     pub(crate) blockers: bool,
-    /// Only finds the time and place at which the request fits, if jobs end as stated
+    /// Finds only the time and place at which the request fits, if jobs end as stated
     #[arg(long, group = "question")]
     pub(crate) earliest: bool,
-    /// Only lists this many of the most similar free boxes
+    /// Lists only the most similar free boxes, at most this many
     #[arg(long, group = "question", value_name = "COUNT")]
     pub(crate) nearest: Option<usize>,
     /// Plans moves that empty a node such as 1,2; can be repeated
@@ -57,14 +57,15 @@ pub(crate) struct UnblockArgs {
         conflicts_with_all = ["blockers", "earliest", "nearest", "weights", "svg"],
     )]
     pub(crate) by: Option<f64>,
-    /// The current time; jobs with a "start" may also be requeued, each losing its nodes times the
-    /// time since then
+    /// The current time; jobs with a "start" may also be requeued; each then loses its nodes times
+    /// the time since its start
     #[arg(long, value_name = "TIME", value_parser = finite, requires = "by")]
     pub(crate) now: Option<f64>,
     /// The boxes that may be turned
     #[arg(long, value_enum, default_value = "all")]
     pub(crate) turn: Turning,
-    /// The search budget, in words of bit sets; if it runs out, the answer has no proof
+    /// The search budget: the maximum number of bit-set words to process; if it runs out, the
+    /// answer is not proven
     #[arg(
         long,
         default_value_t = pavior::answers::SearchLimits::BUDGET,

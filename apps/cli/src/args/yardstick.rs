@@ -17,7 +17,7 @@ pub(crate) struct YardstickArgs {
     /// Strategies, separated by commas [default: all]
     #[arg(long, short, value_delimiter = ',')]
     pub(crate) strategy: Vec<String>,
-    /// Runs the first 60 jobs of three scenarios: seconds instead of minutes
+    /// Runs only the first 60 jobs of three scenarios, which takes seconds instead of minutes
     #[arg(long)]
     pub(crate) quick: bool,
     /// The number of threads, which does not affect results [default: one per core]

@@ -88,7 +88,7 @@ fn tell(advice: &Advice) -> Result<(), Failure> {
     }
     output::text(
         "± is the half-width of the interval; ~ marks an interval that contains zero, so the \
-         difference is not significant. --format json has the command for each number; --out \
+         difference is not significant. --format json includes the command for each number; --out \
          FILE.html writes a page.",
         WIDTH,
     )

@@ -216,7 +216,7 @@ impl Report {
             .map(|row| format!("{} {}", row.strategy, row.rejected))
             .collect();
         if !rejected.is_empty() {
-            notes.push(format!("Skipped requests, never granted: {}.", rejected.join(", ")));
+            notes.push(format!("Requests that are never granted: {}.", rejected.join(", ")));
         }
         notes.extend(self.left_out());
         if cut > 0 {

@@ -61,8 +61,8 @@ pub(crate) fn check_stuck_jobs(
                 ["strategy", "scheduler"].map(|name| value(row.point, name));
             let waiting = row.waiting;
             eprintln!(
-                "warning: {strategy}, {scheduler}: {waiting} jobs never started and are not in any \
-                 result"
+                "warning: {strategy}, {scheduler}: {waiting} jobs never started and are missing \
+                 from all results"
             );
             any = true;
         }
@@ -211,7 +211,7 @@ impl Results<'_> {
             );
         }
         if left > 0 {
-            notes.push(format!("{left} more metrics: --format json, or --metrics NAME,NAME."));
+            notes.push(format!("{left} more metrics: use --format json or --metrics NAME,NAME."));
         }
         notes
     }

@@ -96,7 +96,7 @@ fn of_dependencies(records: &[Record]) -> String {
         text += &format!(", {missing} filtered out, skipped or not in the log");
     }
     if *later > 0 {
-        text += &format!(", {later} not before their job in the log");
+        text += &format!(", {later} later in the log than the job");
     }
     if *cycles > 0 {
         text += &format!(" ({cycles} {})", if *cycles == 1 { "cycle" } else { "cycles" });
@@ -118,7 +118,8 @@ fn note_rejected(specification: &Specification, folder: &Folder) -> Result<(), F
     if most > 0 {
         let is_one = specification.points.len() == 1;
         let count = if is_one { most.to_string() } else { format!("up to {most}") };
-        eprintln!("note: {count} preceding jobs are not followed because they can never fit");
+        let are = if most == 1 { "dependency is" } else { "dependencies are" };
+        eprintln!("note: {count} {are} ignored because the preceding job can never fit");
     }
     Ok(())
 }
@@ -141,7 +142,7 @@ pub(crate) fn note_placed(specification: &Specification, folder: &Folder) -> Res
 fn of_places(counts: &PlacedCounts) -> String {
     let &PlacedCounts { placed, unknown, elsewhere, overlapping, sharing } = counts;
     let all = placed + unknown + elsewhere;
-    let mut text = format!("{placed} of {all} jobs run on their nodes from the log");
+    let mut text = format!("{placed} of {all} jobs run on the nodes recorded in the log");
     for (count, words) in [
         (unknown, "without nodes or a start"),
         (elsewhere, "on nodes that the machine does not have"),

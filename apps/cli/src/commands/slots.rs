@@ -85,7 +85,7 @@ impl Story<'_> {
             _ => format!("{} nodes", volume(shape.sides)),
         };
         if self.never {
-            return vec![format!("no box of {size} fits {}, even with all nodes free", self.grid)];
+            return vec![format!("no box of size {size} fits {}, even if it is empty", self.grid)];
         }
         self.answer.lines(&size, |at| self.ends.at(at).to_string())
     }

@@ -113,7 +113,7 @@ fn figure(board: &Board) -> Chart {
         marks: Marks::Bars,
         series,
         stated: Vec::new(),
-        note: "1: the bound is reached. The optimum is between 1 and the best run".to_string(),
+        note: "At 1, the bound is reached. The optimum is between 1 and the best run.".to_string(),
     }
 }
 
@@ -122,7 +122,7 @@ fn notes(args: &YardstickArgs, yardstick: &Yardstick, board: &Board, judged: &Ju
     let log = |(name, _, log): (&str, &str, Option<&str>)| Some(format!("{name} ({})", log?));
     let left_out: Vec<String> = yardstick.scenarios().filter_map(log).collect();
     if args.logs.is_none() && !args.quick {
-        eprintln!("note: left out without --logs FOLDER: {}", left_out.join(", "));
+        eprintln!("note: skipped because --logs FOLDER is not given: {}", left_out.join(", "));
     }
     let mut undone: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (scenario, strategy, _, _) in &board.undone {
@@ -134,7 +134,8 @@ fn notes(args: &YardstickArgs, yardstick: &Yardstick, board: &Board, judged: &Ju
     for (strategy, scenarios) in undone {
         let scenarios = scenarios.join(", ");
         eprintln!(
-            "note: {strategy} is not compared on {scenarios}: it rejects over 2 % of the jobs"
+            "note: {strategy} is not compared on {scenarios}, because it rejects over 2 % of the \
+             jobs"
         );
     }
     if !judged.left_out.is_empty() {

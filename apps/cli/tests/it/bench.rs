@@ -170,7 +170,7 @@ fn what_cannot_be_measured_is_refused() {
         ("-m mesh:4x4 --sides uniform-decreasing", "--sides"),
         (&format!("--sides pods {trace}"), "--sides"),
         ("--trace nowhere.swf", "nowhere.swf"),
-        (&format!("{trace} --filter user=3"), "job lines is left"),
+        (&format!("{trace} --filter user=3"), "job lines remain"),
         (&format!("{trace} -m mesh:4x4"), "none of the requests"),
         ("--shape-rule exact", "--shape-rule applies only to job logs"),
         ("--first 3", "--first applies only to job logs"),

@@ -48,13 +48,12 @@ fn what_is_not_followed_is_said() {
     let said = simulate(&unfollowed.path("log.swf"), "--dependencies");
     assert!(
         said.contains(
-            "note: 5 of 6 jobs refer to preceding jobs: 3 followed, 1 filtered out, skipped or \
-             not in \
-             the log, 1 not before their job in the log (1 cycle)"
+            "note: 5 of 6 jobs refer to preceding jobs: 3 followed, 1 filtered out, skipped or not \
+             in the log, 1 later in the log than the job (1 cycle)"
         ),
         "{said}"
     );
-    assert!(said.contains("note: 1 preceding jobs are not followed"), "{said}");
+    assert!(said.contains("note: 1 dependency is ignored"), "{said}");
     let none = folder(&LOG.replace(" 1 60\n", " -1 -1\n"));
     let said = simulate(&none.path("log.swf"), "--dependencies");
     assert!(said.contains("note: no job in the log refers to a preceding job"), "{said}");

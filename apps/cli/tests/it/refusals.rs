@@ -32,7 +32,7 @@ fn a_warm_up_that_leaves_nothing_of_a_log() {
 fn a_converted_log_without_jobs() {
     let (folder, log, _) = folder("x", "");
     let convert = ["trace", "convert", &log, &folder.path("to.swf"), "--filter", "queue=1"];
-    refused_for(&convert, "none of 2 job lines is left (2 filtered out");
+    refused_for(&convert, "none of the 2 job lines remain (2 filtered out");
     assert_eq!(folder.names(), ["log.swf", "x"]);
 }
 

@@ -27,7 +27,7 @@ fn boxes_side_by_side_with_a_bound() {
     let never = words("slots --machine mesh:6x2 --shape 7x1 --format table");
     assert_eq!(
         stdout(&pavior(&never, "")),
-        "no box of 7x1 fits mesh:6x2, even with all nodes free\n"
+        "no box of size 7x1 fits mesh:6x2, even if it is empty\n"
     );
     let empty = ask("--machine torus:16x16x16 --shape 4x4x4", "");
     assert_eq!((&empty["slots"], &empty["proven"]), (&json!(64), &json!(true)));

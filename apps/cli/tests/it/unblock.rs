@@ -102,7 +102,7 @@ fn a_request_is_as_free_as_it_says() {
 #[test]
 fn plans_are_for_boxes_and_need_one() {
     let connected = refused("--shape 3x2 --freedom connected");
-    assert!(connected.contains("only boxes can be planned: box, turned or any-box"), "{connected}");
+    assert!(connected.contains("only boxes can be planned; choose box, turned"), "{connected}");
     assert!(refused("--nodes 4 --freedom turnd").contains("did you mean `turned`?"));
     assert!(refused("").contains("give --shape or --nodes"));
     assert!(refused("--drain 2,0 --freedom box").contains("cannot be used with"));

@@ -137,7 +137,7 @@ fn without_machine(index: &Index<'_>, check: &str, quota_s: u64) -> Vec<Action> 
             }
             // The Job may be newer than the list of Jobs that was read.
             None if owners.any(|owner| owner.kind == "Job") => continue,
-            Some(_) | None => ("Ready", "it has no shape itself".to_string(), None),
+            Some(_) | None => ("Ready", "it has no shape of its own".to_string(), None),
         };
         actions.push(check_action(&quota, state, message, again_s, None));
     }

@@ -48,7 +48,7 @@ impl<'a> NodeMap<'a> {
             names.sort_unstable();
             let point = &grid.point(id)[..grid.axes()];
             let names: Vec<String> = names.iter().map(|name| shown(name).to_string()).collect();
-            contradictory.push(format!("{}: all at {point:?}", names.join(", ")));
+            contradictory.push(format!("{}: the same coordinates, {point:?}", names.join(", ")));
         }
         contradictory.sort_unstable();
         let points = nodes.iter().enumerate();
@@ -74,7 +74,7 @@ impl CoordinateSource {
             return None;
         }
         if texts.len() != grid.axes() {
-            return Some(Err(format!("{} of {} coordinates", texts.len(), grid.axes())));
+            return Some(Err(format!("only {} of {} coordinates", texts.len(), grid.axes())));
         }
         let mut point: Coordinates = [0; 3];
         for (coordinate, text) in point.iter_mut().zip(&texts) {
@@ -172,7 +172,10 @@ mod tests {
         assert_eq!(names, [Some("a"), None, None, None]);
         assert_eq!(found.missing(), 3);
         let faults = &found.contradictory;
-        assert_eq!(faults[..2], ["b, c: all at [1, 1]", "d: 1 of 2 coordinates"]);
+        assert_eq!(
+            faults[..2],
+            ["b, c: the same coordinates, [1, 1]", "d: only 1 of 2 coordinates"]
+        );
         assert!(faults[2].starts_with("e: `") && !faults[2].contains('\u{1b}'), "{faults:?}");
     }
 

@@ -71,7 +71,7 @@ pub(crate) fn judge<'a>(
         } else if placement.is_confirmed() {
             broken(layout, index, record, memory, now)
         } else if meets_other(&confirmed) || meets_other(&older) {
-            Some("another placement has its nodes".to_string())
+            Some("another placement holds its nodes".to_string())
         } else {
             unfit(layout, index, record)
         };

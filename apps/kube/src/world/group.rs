@@ -131,7 +131,8 @@ impl<'a> JobGroup<'a> {
             let how = if pods < nodes { "too few" } else { "too many" };
             let plural = if jobs == 1 { "" } else { "s" };
             format!(
-                "its set has {jobs} Job{plural} with {pods} completions: {how} for {nodes} nodes"
+                "its set has {jobs} Job{plural} with {pods} completions in total, {how} for \
+                 {nodes} nodes"
             )
         })
     }

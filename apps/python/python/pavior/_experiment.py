@@ -229,7 +229,7 @@ class Experiment:
             classes = [*classes, *_own(dict(parameters))]
         elif parameters:
             given = ", ".join(parameters)
-            raise TypeError(f"an experiment comes from a file or from keywords ({given}), not both")
+            raise TypeError(f"an experiment needs either a file or keywords ({given}), not both")
         elif _is_path(source):
             path = Path(source)
             text, name = path.read_text("utf-8"), path.stem

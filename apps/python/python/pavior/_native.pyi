@@ -727,11 +727,12 @@ def simulate(
         freedom: the freedom of placement that jobs allow: box, turned, any-box, connected or any,
             also by size, column or share: box:16,connected; box:queue=2; any:25%
             (str; default None)
-        migration: moves running jobs so that the oldest waiting job fits, if that pays; the value
-            is the time that each moved node adds to its job
+        migration: moves running jobs so that the oldest waiting job fits, if that pays off; the
+            value is the time that each moved node adds to its job
             (float or timedelta, in units of time; default None)
-        movable: the running jobs that may be moved: up to a number of nodes, with a value in a
-            column, or a share: 64; queue=1; 25%; several mean any of them; default: all
+        movable: the running jobs that may be moved: those of at most a number of nodes (64), with
+            a value in a column (queue=1), or a share of all jobs (25%); a job must meet only one
+            of several conditions; default: all
             (str; default None)
 
     Parameters: Synthetic workload
@@ -830,7 +831,7 @@ def simulate(
             (float or timedelta, in units of time; default None)
         mttr: the mean time to repair a node, exponential
             (float or timedelta, in units of time; default None)
-        fail_classes: the components that fail, each kind with its own means:
+        fail_classes: the components that fail, each kind with its own mean times:
             chip:mttf=1e5:mttr=24,cube:mttf=9000:mttr=24,switch:mttf=1e5:mttr=8
             (str, in units of time; default None)
         spares: spare cubes of 4x4x4 nodes, kept out of use until another cube fails

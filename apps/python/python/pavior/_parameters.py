@@ -23,7 +23,7 @@ class Parameters(TypedDict, total=False):
         machine: the machine: 'mesh:16x16', 'torus:8x8x8', 'grid:8wx4x4w' (w: a side that wraps),
             or (16, 16)
             (str, or sides of a mesh as an int or a sequence of ints; default 'mesh:16x16')
-        machines: another name of `machine`
+        machines: another name for `machine`
             (str, or sides of a mesh as an int or a sequence of ints; default 'mesh:16x16')
         reservations: a list of advance reservations of nodes, which no job may overlap: JSON lines
             {"boxes":[{"base":[0,0],"sides":[4,2]}],"from":3600,"to":7200}, or with "nodes":[[1,1]]
@@ -31,24 +31,25 @@ class Parameters(TypedDict, total=False):
         freedom: the freedom of placement that jobs allow: box, turned, any-box, connected or any,
             also by size, column or share: box:16,connected; box:queue=2; any:25%
             (str; default None)
-        migration: moves running jobs so that the oldest waiting job fits, if that pays; the value
-            is the time that each moved node adds to its job
+        migration: moves running jobs so that the oldest waiting job fits, if that pays off; the
+            value is the time that each moved node adds to its job
             (float or timedelta, in units of time; default None)
-        movable: the running jobs that may be moved: up to a number of nodes, with a value in a
-            column, or a share: 64; queue=1; 25%; several mean any of them; default: all
+        movable: the running jobs that may be moved: those of at most a number of nodes (64), with
+            a value in a column (queue=1), or a share of all jobs (25%); a job must meet only one
+            of several conditions; default: all
             (str; default None)
         scheduler: the rule that chooses the next job; `pavior schedulers` lists the names
             (str, a subclass of `Scheduler` or `Priority`, or a function that gives a job its key;
             default 'fcfs')
-        schedulers: another name of `scheduler`
+        schedulers: another name for `scheduler`
             (str, a subclass of `Scheduler` or `Priority`, or a function that gives a job its key;
             default 'fcfs')
         strategy: the rule that chooses the nodes of a job; `pavior strategies` lists the names
             (str, or a subclass of `Strategy`; default 'ff', 'tff', 'tbl', 'gabl', 'mbs')
-        strategies: another name of `strategy`
+        strategies: another name for `strategy`
             (str, or a subclass of `Strategy`; default 'ff', 'tff', 'tbl', 'gabl', 'mbs')
-        skip_unsupported: skips, with a note, strategies, schedulers, freedoms and patterns of a
-            list that do not apply to the machine or the workload
+        skip_unsupported: skips the listed strategies, schedulers, freedoms and patterns that do
+            not apply to the machine or the workload
             (bool; default False)
 
     Parameters: Synthetic workload
@@ -62,7 +63,7 @@ class Parameters(TypedDict, total=False):
             (int, in jobs; default 1000)
         load: arrivals per unit of time
             (float, in jobs per unit of time; default 1.5)
-        loads: another name of `load`
+        loads: another name for `load`
             (float, in jobs per unit of time; default 1.5)
 
     Parameters: Messages (service messages or iterations; logs with communication)
@@ -78,7 +79,7 @@ class Parameters(TypedDict, total=False):
             (str: 'one-to-all', 'all-to-all', 'near-neighbour', 'random', 'ring', 'all-reduce',
             'recursive-doubling', 'binomial-tree', 'n-body', 'multigrid', 'stencil',
             'axis-all-to-all'; default 'one-to-all')
-        patterns: another name of `pattern`
+        patterns: another name for `pattern`
             (str: 'one-to-all', 'all-to-all', 'near-neighbour', 'random', 'ring', 'all-reduce',
             'recursive-doubling', 'binomial-tree', 'n-body', 'multigrid', 'stencil',
             'axis-all-to-all'; default 'one-to-all')
@@ -118,7 +119,7 @@ class Parameters(TypedDict, total=False):
     Parameters: Job log
         trace: a job log, replayed to the last departure; without one, jobs are generated
             (Trace, or a path to a .swf, .sim, .json or .sacct, also .gz; default None)
-        traces: another name of `trace`
+        traces: another name for `trace`
             (Trace, or a path to a .swf, .sim, .json or .sacct, also .gz; default None)
         shape_rule: the rule that turns a number of nodes into a box
             (str: 'compact', 'exact', 'pow2', 'random'; default 'compact')
@@ -149,8 +150,8 @@ class Parameters(TypedDict, total=False):
             (bool; default None)
         log_format: the format of the log, if neither its text nor its name determines it
             (str; default None)
-        placed: adds a row for the places in the log, by the nodes' names, such as n{x}-{y} or
-            n[0-9]
+        placed: adds a row for the placements in the log; the value is a pattern of node names,
+            such as n{x}-{y} or n[0-9]
             (str; default None)
 
     Parameters: Failures
@@ -158,7 +159,7 @@ class Parameters(TypedDict, total=False):
             (float or timedelta, in units of time; default None)
         mttr: the mean time to repair a node, exponential
             (float or timedelta, in units of time; default None)
-        fail_classes: the components that fail, each kind with its own means:
+        fail_classes: the components that fail, each kind with its own mean times:
             chip:mttf=1e5:mttr=24,cube:mttf=9000:mttr=24,switch:mttf=1e5:mttr=8
             (str, in units of time; default None)
         spares: spare cubes of 4x4x4 nodes, kept out of use until another cube fails
@@ -188,7 +189,7 @@ class Parameters(TypedDict, total=False):
             (int, in times; default None)
         seed: the seed of all random numbers
             (int; default 1)
-        seeds: another name of `seed`
+        seeds: another name for `seed`
             (int; default 1)
         replications: independent replications per point; default: 10, or 1 for a log
             (int; default None)
@@ -232,7 +233,7 @@ class Parameters(TypedDict, total=False):
             (int, in boxes; default None)
         request: the sides requested in a snapshot, without time: 3x2
             (str; default None)
-        requests: another name of `request`
+        requests: another name for `request`
             (str; default None)
     """
 

@@ -42,8 +42,8 @@ def _specification(sent: Sent) -> Specification:
     specification = Specification(text, folder=folder, name=name, classes=classes)
     if specification.fingerprint != fingerprint:
         raise ValueError(
-            "this worker has a different experiment from the one that was sent: another version of "
-            f"pavior, or other logs in {folder!r}"
+            "the experiment on this worker differs from the one that was sent: the version of "
+            f"pavior or the logs in {folder!r} differ"
         )
     while len(_read) >= 8:
         _read.pop(next(iter(_read)), None)

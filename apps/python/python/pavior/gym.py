@@ -157,7 +157,7 @@ class SchedulingEnv(_Env):
         **parameters: Value | Sequence[str],
     ) -> None:
         if window < 1:
-            raise ValueError("a window has at least one job")
+            raise ValueError("a window must have at least one job")
         episodes = Episodes(machine, strategy, "fcfs", trace=trace, jobs=jobs, **parameters)
         super().__init__(episodes, reward, render_mode)
         self.window = window

@@ -150,7 +150,7 @@ fn promises(app: &App, all: &mut Registry) {
     each("promises", what, |known, _| known.promises.made);
     let what = "Promises whose request started in the interval";
     each("promises_kept", what, |known, _| known.promises.kept);
-    let what = "Promises whose request started before the interval, or had not by its end";
+    let what = "Promises whose request started before the interval, or did not start by its end";
     each("promises_broken", what, |known, _| known.promises.broken);
 }
 
@@ -182,7 +182,7 @@ async fn slots(app: &Arc<App>, view: Arc<StateView>, all: &mut Registry) {
     };
     // If a count fails, it is omitted from this scrape.
     if let Ok((found, bound)) = tokio::task::spawn_blocking(count).await {
-        all.register("slots", "Boxes of a shape found to fit side by side", found);
-        all.register("slots_bound", "Upper bound on the boxes that fit side by side", bound);
+        all.register("slots", "Boxes of a shape found to fit at the same time", found);
+        all.register("slots_bound", "Upper bound on the boxes that fit at the same time", bound);
     }
 }

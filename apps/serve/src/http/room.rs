@@ -42,7 +42,8 @@ pub(crate) struct RoomBody {
     /// The deadline by which the nodes should be free (RFC 3339 in UTC).
     #[schema(value_type = String, format = DateTime, example = "2026-11-24T09:00:00Z")]
     by: String,
-    /// How many seconds the room is needed, to compute delays [default: until it is free].
+    /// The number of seconds for which the room is needed, used to compute delays [default: until
+    /// it is free].
     #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
     for_s: Option<f64>,
     /// The machine; by default the first one.

@@ -26,11 +26,11 @@ problems! {
     Guarded {
         400: "a parameter or a value is invalid",
         401: "the caller is not authenticated",
-        403: "not allowed for this caller, or sent by a page of another site",
+        403: "not allowed for this caller, or sent by a page from another site",
         431: "the request head is too large",
         429: "the tenant sends too many requests: try again after `Retry-After` seconds",
         500: "an internal error; see the log of the service",
-        503: "the service cannot answer now; `reason` says why",
+        503: "the service is currently unable to answer; `reason` says why",
     }
     /// Problems of every route that takes a body.
     Posted {
@@ -61,7 +61,7 @@ problems! {
     }
     /// Problems of the route that reports whether the service can decide.
     NotReady {
-        503: "it cannot decide; `reason` says why",
+        503: "the service cannot decide; `reason` says why",
     }
 }
 

@@ -98,8 +98,8 @@ impl Segment<'_> {
             return Ok(end);
         }
         let reason = format!(
-            "there is no frame here, and {found} bytes are more than one write can leave \
-                     ({most})"
+            "there is no frame here, and {found} bytes exceed what a single write can leave \
+             ({most})"
         );
         Err(self.damaged(offset, &reason))
     }

@@ -31,7 +31,8 @@ fn rights(user: u32, slurm_user: &str) -> Result<(), SlurmError> {
         return Ok(());
     }
     Err(SlurmError::Unfit(format!(
-        "user {user} may not change other users' jobs: run the daemon as root, or as SlurmUser"
+        "user {user} is not allowed to change other users' jobs: run the daemon as root, or as \
+         SlurmUser"
     )))
 }
 

@@ -256,7 +256,7 @@ impl<'a> Builder<'a> {
         }
         match self.candidates.pool_of(job, &mut self.planner) {
             Ok(pool) if self.planner.has_all(pool, &ids) => {}
-            _ => return Role::Obstructed("it may not use one of its nodes now"),
+            _ => return Role::Obstructed("it is not currently allowed to use one of its nodes"),
         }
         if ids.iter().any(|id| self.owners[id.index()].is_some())
             || self.evicting.contains(&job.key())

@@ -95,8 +95,8 @@ fn judge(
     );
     fault(
         value("TopologyPlugin").contains("torus"),
-        "slurm.conf: use TopologyPlugin=topology/flat (none before 23.11): torus3d rejects node \
-         lists"
+        "slurm.conf: use TopologyPlugin=topology/flat (topology/none before 23.11): torus3d \
+         rejects node lists"
             .into(),
     );
     let extra = config.tell == NoteField::Extra;
@@ -231,7 +231,9 @@ impl<'a> NodeDifference<'a> {
 
     pub(crate) fn faults(&self, config: &Config) -> Vec<String> {
         let of = |nodes: &[&NodeName], text: String| {
-            nodes.first().map(|first| format!("{} nodes of {text}, first {first}", nodes.len()))
+            nodes
+                .first()
+                .map(|first| format!("{} nodes of {text}, starting with {first}", nodes.len()))
         };
         let partition = &config.partition;
         let missing =

@@ -101,7 +101,7 @@ impl Metrics {
                 "gate_loaded",
                 "1 if slurmctld has loaded the gate, 0 if not or unknown",
             ),
-            unreadable: named(all, "records_unreadable", "Records that cannot be read now"),
+            unreadable: named(all, "records_unreadable", "Records that currently cannot be read"),
             waiting: named(all, "jobs_waiting", "Jobs that could be placed"),
             opened: named(all, "jobs_opened", "Jobs whose gate is open"),
             running: named(all, "jobs_holding", "Jobs that hold nodes"),

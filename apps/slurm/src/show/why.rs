@@ -86,7 +86,7 @@ pub(crate) fn answer(
             return Ok(format!("{name} starts on {} when jobs there are preempted", named()));
         }
         (Role::Held, _) => return Ok(format!("{name} is held")),
-        (Role::Obstructed(fault), _) => return Ok(format!("{name} is placed again: {fault}")),
+        (Role::Obstructed(fault), _) => return Ok(format!("{name} will be placed again: {fault}")),
         (Role::Apart, _) => {
             return Ok(format!("{name} is waiting for Slurm: {}", shown(&job.reason)));
         }

@@ -69,7 +69,7 @@ fn judge(
     };
     let Some(placement) = answer else {
         let may_refuse = !possible || is_hardware(&Claim::of(machine.selection()));
-        return if may_refuse { Ok(()) } else { Err("refused, but it is possible".into()) };
+        return if may_refuse { Ok(()) } else { Err("refused, but a placement exists".into()) };
     };
     let parts = placement.parts();
     let good = match freedom {
@@ -81,7 +81,7 @@ fn judge(
     if good && free_nodes && placement.nodes() >= request.nodes {
         Ok(())
     } else {
-        Err("granted what is not allowed".into())
+        Err("the granted nodes are not allowed".into())
     }
 }
 

@@ -85,9 +85,10 @@ pub(super) fn failed(
             };
             (proposal, reason)
         }
-        Some(BadProposal::TooFew { proposal, requested }) => {
-            (proposal, format!("these are only {} nodes, not {requested}", proposal.nodes()))
-        }
+        Some(BadProposal::TooFew { proposal, requested }) => (
+            proposal,
+            format!("the placement has only {} nodes, not {requested}", proposal.nodes()),
+        ),
         None => return format!("{selection} fails on {grid}: {error}").into(),
     };
     let answer = Some(proposal.clone());
@@ -105,7 +106,7 @@ fn sound(
 ) -> Result<(), Wrong> {
     let Some(placement) = answer else { return Ok(()) };
     if placement.parts().is_empty() {
-        return Err("a placement has at least one box".into());
+        return Err("a placement must have at least one box".into());
     }
     let grid = free.grid();
     let mut left = free.clone();
@@ -134,15 +135,18 @@ fn sound(
     };
     match (claim.grants, placement.nodes()) {
         (Grants::Exact, nodes) if !exact(nodes) => {
-            Err(format!("these are {nodes} nodes, not {}", request.nodes).into())
+            Err(format!("the placement has {nodes} nodes, not {}", request.nodes).into())
         }
         (Grants::RoundsUp { most }, nodes)
             if u64::from(nodes) > most(request, grid, &selection.options) =>
         {
-            Err(format!("these are {nodes} nodes, more than it may grant").into())
+            Err(format!(
+                "the placement has {nodes} nodes, more than the strategy is allowed to grant"
+            )
+            .into())
         }
         (_, nodes) if nodes < request.nodes => {
-            Err(format!("these are only {nodes} nodes, not {}", request.nodes).into())
+            Err(format!("the placement has only {nodes} nodes, not {}", request.nodes).into())
         }
         _ => Ok(()),
     }

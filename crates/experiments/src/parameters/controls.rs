@@ -57,8 +57,8 @@ pub static CONTROLS: &[Control] = &[
     },
     Control {
         name: SKIP_UNSUPPORTED,
-        meaning: "skips, with a note, strategies, schedulers, freedoms and patterns of a list that \
-                  do not apply to the machine or the workload",
+        meaning: "skips the listed strategies, schedulers, freedoms and patterns that do not apply \
+                  to the machine or the workload",
         kind: ControlKind::Switch,
         default: "false",
         heading: Some(Heading::General),

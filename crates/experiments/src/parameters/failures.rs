@@ -31,7 +31,7 @@ pub(super) const MTTR: Parameter = Parameter {
 
 pub(super) const FAIL_CLASSES: Parameter = Parameter {
     name: "fail-classes",
-    meaning: "the components that fail, each kind with its own means: \
+    meaning: "the components that fail, each kind with its own mean times: \
               chip:mttf=1e5:mttr=24,cube:mttf=9000:mttr=24,switch:mttf=1e5:mttr=8",
     kind: ValueType::Text,
     read: |text, _| parsed(text, |given| &mut given.fail_classes),

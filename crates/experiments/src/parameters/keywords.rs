@@ -168,7 +168,7 @@ fn of_experiment() -> Vec<Keyword> {
             declared: keyword.declared.clone(),
             told: keyword.told.clone(),
             default: keyword.default.clone(),
-            meaning: format!("another name of `{}`", keyword.name),
+            meaning: format!("another name for `{}`", keyword.name),
             heading: keyword.heading,
         });
         [Some(keyword), alias].into_iter().flatten()

@@ -143,8 +143,8 @@ pub(super) const PIECES: Parameter = Parameter {
 
 pub(super) const PLACED: Parameter = Parameter {
     name: "placed",
-    meaning: "adds a row for the places in the log, by the nodes' names, such as n{x}-{y} or \
-              n[0-9]",
+    meaning: "adds a row for the placements in the log; the value is a pattern of node names, such \
+              as n{x}-{y} or n[0-9]",
     read: |text, _| Ok(verbatim(text, |given| &mut given.placed)),
     ..LOG
 };

@@ -4,8 +4,8 @@ use super::{Applies, COMMON, Parameter, ValueType, number, parsed};
 
 pub(super) const MIGRATION: Parameter = Parameter {
     name: "migration",
-    meaning: "moves running jobs so that the oldest waiting job fits, if that pays; the value is \
-              the time that each moved node adds to its job",
+    meaning: "moves running jobs so that the oldest waiting job fits, if that pays off; the value \
+              is the time that each moved node adds to its job",
     applies: Applies::Runs,
     kind: ValueType::Number,
     unit: "units of time",
@@ -22,8 +22,9 @@ pub(super) const MIGRATION: Parameter = Parameter {
 
 pub(super) const MOVABLE: Parameter = Parameter {
     name: "movable",
-    meaning: "the running jobs that may be moved: up to a number of nodes, with a value in a \
-              column, or a share: 64; queue=1; 25%; several mean any of them; default: all",
+    meaning: "the running jobs that may be moved: those of at most a number of nodes (64), with a \
+              value in a column (queue=1), or a share of all jobs (25%); a job must meet only one \
+              of several conditions; default: all",
     applies: Applies::Runs,
     read: |text, _| parsed(text, |given| &mut given.movable),
     ..COMMON

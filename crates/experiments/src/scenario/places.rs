@@ -77,9 +77,8 @@ impl Places {
         if counts.placed == 0 {
             return Err(format!(
                 "no job can be placed as in the log: {} jobs without nodes or a start in the log, \
-                 {} on nodes \
-                 with other names. Nodes are in NodeList of sacct, nodes of sacct --json, \
-                 exec_host of PBS, and the Pods of Kubernetes",
+                 {} on nodes with other names. Node names are read from NodeList of sacct, nodes \
+                 of sacct --json, exec_host of PBS, and the Pods of Kubernetes",
                 counts.unknown, counts.elsewhere
             )
             .into());

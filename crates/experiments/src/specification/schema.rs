@@ -25,7 +25,7 @@ pub fn schema() -> Value {
         "sweep".to_string(),
         described(
             json!({ "type": "array", "items": sweep }),
-            "values that replace those of the top level; the points of all sweeps are joined",
+            "values that replace those of the top level; the points of all sweeps are combined",
         ),
     );
     properties.insert("figure".to_string(), json!({ "type": "array", "items": figure() }));

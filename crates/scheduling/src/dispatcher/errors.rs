@@ -46,7 +46,7 @@ pub enum StartError {
         waiting: usize,
     },
     /// The strategy refuses the job.
-    #[error("job {} was started, but it does not fit now", .0.0)]
+    #[error("job {} was started, but it does not currently fit", .0.0)]
     DoesNotFit(JobId),
     /// The job was given nodes that it cannot use.
     #[error("job {} was started on nodes that it cannot use: {error}", job.0)]

@@ -372,7 +372,7 @@ fn shape(extra: &Extra) -> Result<Option<Sides>, String> {
             };
             let given = given.unwrap_or_default();
             let given = shown(&given);
-            Err(format!("the shape {given} is not one to three sides of 1 to 65535"))
+            Err(format!("the shape {given} does not have one to three sides of 1 to 65535"))
         }
     }
 }

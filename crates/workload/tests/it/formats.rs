@@ -153,7 +153,7 @@ fn batsim_faults_name_the_place() {
         ),
         (with("\"subtime\": 11, ", ""), 9, "missing field `subtime`"),
         (with("[3, 2]", "[3, 1]"), 5, "the shape [3, 1, 1] does not have 6 nodes"),
-        (with("[3, 2]", "[3, 2, 1, 1]"), 5, "the shape [3,2,1,1] is not one to three sides"),
+        (with("[3, 2]", "[3, 2, 1, 1]"), 5, "the shape [3,2,1,1] does not have one to three sides"),
         (with("\"res\": 11", "\"res\": 1x1"), 7, "expected"),
         (with("\"res\": 11", "\"res\": 1.5"), 7, "job nine has 1.5 nodes, which is not a whole"),
         (with("\"res\": 11", "\"res\": \"11\""), 7, "invalid type"),

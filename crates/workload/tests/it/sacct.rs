@@ -111,7 +111,7 @@ fn faults_name_the_place() {
         ("1|5|00:01:00|4|COMPLETED|soon", 26, "`soon` is not a valid Timelimit"),
         ("1|5|00:01:00|4", 15, "4 cells; the header has 6 columns"),
         ("1|5|00:01:00|4|COMPLETED||", 27, "7 cells; the header has 6 columns. A bar"),
-        ("1|9999999999999|00:01:00|4|COMPLETED|", 3, "a submission above"),
+        ("1|9999999999999|00:01:00|4|COMPLETED|", 3, "a submit time above"),
         ("1|\u{1b}[2J|00:01:00|4|COMPLETED|", 3, "`\\u{1b}[2J` is not a valid Submit"),
     ] {
         let found = fault(&format!("{head}\n{line}\n"));

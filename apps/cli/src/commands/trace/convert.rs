@@ -26,7 +26,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<(), Failure> {
     trace.notes().for_each(say_note);
     if trace.records.is_empty() {
         return Err(Failure::usage(format!(
-            "{}: none of {} job lines is left ({} filtered out, the rest skipped)",
+            "{}: none of the {} job lines remain ({} filtered out, the rest skipped)",
             files::shown(&args.from),
             trace.report.job_lines,
             trace.report.filtered

@@ -116,7 +116,7 @@ fn dependencies(summary: &LogSummary) -> String {
     let counts = [
         (found.followed, "followed"),
         (found.missing, "not among the jobs"),
-        (found.later, "not before their job"),
+        (found.later, "later than their job"),
         (found.cycles, "cycles"),
         (found.without_submit, "without a submit time"),
     ];

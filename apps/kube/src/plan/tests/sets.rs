@@ -46,7 +46,7 @@ fn a_set_that_lacks_a_job_waits_and_says_so() {
     let made = settle(&mut model);
     assert_eq!((made.status.busy, made.waiting.len()), (0, 1));
     let why = &made.waiting[0].why;
-    assert_eq!(why, "its set has 1 Job with 4 completions: too few for 8 nodes");
+    assert_eq!(why, "its set has 1 Job with 4 completions in total, too few for 8 nodes");
     assert!(!made.waiting[0].is_blocked());
     // A Job of another set, or with another shape, does not belong to this set.
     model.add_job_of("t", 1, "4x2", 4);

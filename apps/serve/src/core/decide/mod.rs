@@ -323,7 +323,7 @@ impl Deciding<'_> {
             Some(quota) if used.saturating_add(nodes) > quota => {
                 let detail = format!(
                     "tenant `{tenant}` already holds or waits for {used} of its {quota} nodes and \
-                     asks for {nodes}"
+                     requests {nodes} more"
                 );
                 let quota = Some(Quota { quota, used });
                 Err(Problem { quota, ..Problem::new(Reason::OverQuota, detail) })
@@ -433,8 +433,8 @@ impl Deciding<'_> {
         let own = self.state.boards[board].waiting().filter(own).count();
         if own >= left {
             let detail = format!(
-                "tenant `{tenant}` has {own} of the {count} waiting requests; it may not occupy \
-                 more of the {most} places than remain free"
+                "tenant `{tenant}` has {own} of the {count} waiting requests; one tenant can \
+                 occupy at most as many of the {most} places as are free"
             );
             return Err(Problem::new(Reason::QueueFull, detail));
         }

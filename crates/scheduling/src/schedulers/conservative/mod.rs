@@ -93,13 +93,13 @@ pub(crate) static ENTRY: Entry = Entry {
             key: "reserve",
             values: Values::OneOf(&["geometry", "count", "plain"]),
             default: "geometry",
-            meaning: "whether a booking reserves specific nodes or only a number of nodes; plain \
-                      is geometry without shortcuts, for comparison",
+            meaning: "the nodes of a booking: specific nodes, or only a number of nodes; plain is \
+                      geometry without shortcuts, for comparison",
             bare: true,
         },
         OptionSpec {
             key: "depth",
-            values: Values::Text("all or an integer from 1", is_depth),
+            values: Values::Text("all, or an integer of at least 1", is_depth),
             default: "all",
             meaning: "the number of waiting jobs, from the oldest, that have bookings",
             bare: false,

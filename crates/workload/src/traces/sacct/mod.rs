@@ -279,7 +279,7 @@ impl<'l> Row<'l> {
         known.zone = known.zone.or(zone);
         if submit > LONGEST {
             let at = self.place(Column::Submit).unwrap_or_default();
-            return Err(self.fault(&at, format!("a submission above {LONGEST:e} s")));
+            return Err(self.fault(&at, format!("a submit time above {LONGEST:e} s")));
         }
         let state = self.value(Column::State, cells::state, State::OVER)?;
         let names = &mut known.names;

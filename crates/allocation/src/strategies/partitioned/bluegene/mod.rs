@@ -90,7 +90,8 @@ const LOOPS: OptionSpec = OptionSpec {
     key: "loops",
     values: Values::Integer(1, 65535),
     default: "2",
-    meaning: "with wiring=multi: the loops of a line, each for one ring through part of it",
+    meaning: "with wiring=multi: the number of loops on each line; each allows one ring through \
+              part of the line",
     bare: false,
 };
 
