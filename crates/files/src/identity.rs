@@ -114,8 +114,8 @@ fn of_file(path: &Path, _: &fs::Metadata) -> Identity {
     Identity::Below(Box::new(fs::canonicalize(path).unwrap_or_default()), Vec::new())
 }
 
-/// Resolves a path component by component. The links of existing components are followed, and
-/// missing components are taken literally.
+/// Resolves a path component by component. Links of existing components are followed, and missing
+/// components are taken literally.
 fn of_place(path: &Path) -> Identity {
     let mut here = fs::canonicalize(".").unwrap_or_default();
     let mut missing: Vec<OsString> = Vec::new();

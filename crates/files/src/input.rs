@@ -12,7 +12,7 @@ use crate::{Bounded, FileError, Limits};
 /// Opens a file for reading, and decompresses it if its content is gzip or its name ends in `.gz`.
 ///
 /// # Errors
-/// Returns an error if the file does not exist, is a directory, or may not be read.
+/// Returns an error if the file does not exist, is a directory, or cannot be read.
 pub fn open(path: &Path, limits: Limits) -> Result<Bounded, FileError> {
     let file = File::open(path).map_err(|error| FileError::read(path, error))?;
     let metadata = file.metadata().map_err(|error| FileError::read(path, error))?;

@@ -1,14 +1,14 @@
 //! Reading and writing files.
 //!
-//! Every program in the project (the command line, the Python package, the service) opens its files
-//! with this crate, which guarantees that:
+//! Every program in the project (the command line, the Python package, the service) uses this crate
+//! to open its files. It guarantees that:
 //!
 //! - Reading is bounded. [`Limits`], which a caller may raise, apply to the length of a line and to
 //!   the length of the input after decompression.
 //! - Writing is atomic. A temporary file with a random name is created exclusively, written,
 //!   synchronized and renamed. A replaced file keeps its mode.
 //! - An output that is also an input is rejected before anything is read ([`FileUses`]).
-//! - Only one process at a time changes a folder of several files ([`Lock`]).
+//! - Only one process at a time can change a folder that contains several files ([`Lock`]).
 //! - Untrusted text is shown only through `pavior_kernel::shown`, including in this crate's errors.
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 

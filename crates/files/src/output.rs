@@ -57,7 +57,7 @@ impl Output {
         Ok(Output { to, path: path.to_path_buf() })
     }
 
-    /// Moves the file to its destination. A regular file then survives a power failure.
+    /// Moves the file to its destination. After that, a regular file survives a power failure.
     ///
     /// # Errors
     /// Returns an error if writing fails. In that case, a regular file is unchanged.

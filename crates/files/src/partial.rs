@@ -1,8 +1,8 @@
 //! Temporary files and the removal of those left by killed processes.
 //!
 //! A file is written next to its destination and locked until it is complete. The operating system
-//! releases the lock when the process ends, even if it crashes. A temporary file that can be locked
-//! will therefore never be finished by any process.
+//! releases the lock when the process ends, even if it crashes. Therefore, if a temporary file can
+//! be locked, no process will ever finish it.
 
 use std::fs::{self, File, TryLockError};
 use std::io;

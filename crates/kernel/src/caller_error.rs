@@ -4,9 +4,9 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-/// An error from a strategy, a scheduler or another entry that the caller added to a registry.
-/// Examples are an exception in a script, or a service that does not answer. Clones share the
-/// error, and two values are equal only if one is a clone of the other.
+/// An error from a strategy, a scheduler or another entry that the caller added to a registry, such
+/// as an exception in a script or a service that does not answer. Clones share the error, and two
+/// values are equal only if one is a clone of the other.
 ///
 /// ```
 /// # mod pavior { pub use pavior_kernel as names; }

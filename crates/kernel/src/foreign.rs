@@ -1,9 +1,9 @@
 //! Untrusted text in messages and on terminals.
 //!
-//! Names, lines and values from a user or a file can contain anything. Examples are escape
-//! sequences that a terminal executes, marks that reverse the direction of text, or a megabyte
-//! without a space. Every message that quotes such text passes it through this module, which
-//! escapes invisible characters and cuts long text. The drawing crate escapes text in XML.
+//! Names, lines and values from a user or a file can contain anything: escape sequences that a
+//! terminal executes, marks that reverse the direction of text, or a megabyte without a space.
+//! Every message that quotes such text passes it through this module, which escapes invisible
+//! characters and cuts long text. The drawing crate escapes text in XML.
 
 use std::fmt::{self, Write};
 use std::ops::Range;
@@ -48,8 +48,8 @@ pub fn shown_bytes(bytes: &[u8]) -> String {
     shown(&String::from_utf8_lossy(enough)).to_string()
 }
 
-/// Makes a whole message safe to display, whatever text it quotes. The result has at most
-/// [`LONGEST_MESSAGE`] characters, and no invisible characters except line ends.
+/// Makes a whole message safe to display, regardless of the text that it quotes. The result has at
+/// most [`LONGEST_MESSAGE`] characters, and no invisible characters except line ends.
 pub fn message(text: &str) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
@@ -57,8 +57,8 @@ pub fn message(text: &str) -> String {
     out
 }
 
-/// Makes a table cell's text safe to display. It is not truncated, since tables limit their own
-/// width.
+/// Makes the text of a table cell safe to display. Does not truncate it, since tables limit their
+/// own width.
 pub fn cell(text: &str) -> String {
     let mut out = String::new();
     let _ = write_bounded(&mut out, text, usize::MAX, false);
@@ -75,8 +75,8 @@ pub fn cell(text: &str) -> String {
 pub fn excerpt(line: &[u8], at: Range<usize>) -> (String, Range<usize>) {
     let start = at.start.min(line.len());
     let end = at.end.clamp(start, line.len());
-    // The text is cut between characters. If the fault is far into the line, as much text is kept
-    // before it as after it.
+    // The text is cut between characters. If the fault is far into the line, equal amounts of text
+    // are kept before and after it.
     let boundary = |mut at: usize| {
         while at > 0 && at < line.len() && line[at] & 0xc0 == 0x80 {
             at -= 1;

@@ -55,8 +55,8 @@ impl Values {
         }
     }
 
-    /// Returns true if a value was meant for an option of this kind. This is the case if it is
-    /// valid, or is a number out of range.
+    /// Returns true if a value was meant for an option of this kind, that is, if it is valid or is
+    /// a number out of range.
     fn is_meant(&self, value: &str) -> bool {
         let out_of_range = match self {
             Values::Integer(..) => value.parse::<i128>().is_ok(),
@@ -250,7 +250,7 @@ pub fn bare_name(text: &str) -> &str {
 pub fn unknown_name(kind: &str, name: &str, known: &[&str]) -> BadName {
     let lower = name.to_lowercase();
     let farthest = 1 + name.len() / 3;
-    // The edit distance is at least the difference in length. The name may be a megabyte long.
+    // The edit distance is at least the difference in length. `name` may be a megabyte long.
     let can_be_close = |other: &&&str| other.len().abs_diff(lower.len()) <= farthest;
     let mut scored: Vec<(usize, &str)> = known
         .iter()
@@ -273,8 +273,8 @@ pub fn unknown_name(kind: &str, name: &str, known: &[&str]) -> BadName {
     BadName { reason, span: 0..name.len() }
 }
 
-/// Lists names. Messages are truncated after 600 characters, so a longer list is cut to its first
-/// names and the number of the remaining ones.
+/// Lists names. Messages are truncated after 600 characters, so a longer list is shortened to its
+/// first names, followed by the number of the others.
 fn listed(names: &[&str]) -> String {
     const LONGEST: usize = 400;
     let mut length = 0;

@@ -3,8 +3,8 @@
 //!
 //! A [`Family`] is a set of similar entries. An [`Entry`] describes one of them as data: its name,
 //! options and behavior. A [`Selection`] is an entry with its options, as in `paging:1:snake`. A
-//! [`Registry`] contains the built-in entries and those that its owner adds. There is no mutable
-//! global list. Help, tables and tests are derived from the entries.
+//! [`Registry`] contains the built-in entries and those that its owner adds. There is no global
+//! mutable registry. Help, tables and tests are derived from the entries.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -29,11 +29,11 @@ pub trait Family: Sized + Send + Sync + 'static {
 }
 
 /// A family whose entries build something. Its functions are called through [`Selection::supports`]
-/// and [`Selection::build`], so that code using a selection imports no trait.
+/// and [`Selection::build`], so code that uses a selection does not have to import a trait.
 pub trait Buildable: Family {
     /// Something that an entry may not support, such as a grid of nodes.
     type Place;
-    /// The purpose that the entry is built for, which is passed to [`Buildable::build`].
+    /// The input that [`Buildable::build`] needs, such as a job and a random stream.
     type For<'a>;
     /// The type of the built object.
     type Built;
@@ -85,7 +85,7 @@ impl<F> Entry<F> {
     }
 }
 
-/// A shared reference to an entry that is built in or was added. It is cheap to clone.
+/// A shared reference to a built-in or added entry. It is cheap to clone.
 pub struct EntryHandle<F: 'static>(Source<F>);
 
 enum Source<F: 'static> {
@@ -127,7 +127,7 @@ impl<F> From<&'static Entry<F>> for EntryHandle<F> {
     }
 }
 
-/// This conversion is for loops over [`Family::builtin`].
+/// Converts the items of loops over [`Family::builtin`].
 impl<F> From<&&'static Entry<F>> for EntryHandle<F> {
     fn from(entry: &&'static Entry<F>) -> Self {
         EntryHandle::from(*entry)
@@ -308,7 +308,7 @@ impl<F: Family> Registry<F> {
     }
 }
 
-/// Returns true if a text cannot be confused with options, lists or other names.
+/// Returns true if a text is a valid name, which cannot be confused with options or lists.
 fn is_name(text: &str) -> bool {
     let word = |word: &str| {
         !word.is_empty()

@@ -6,8 +6,8 @@ use rand_pcg::Pcg64Dxsm;
 /// A random-number generator with one purpose.
 ///
 /// The numbers of a stream depend only on the seed, the replication and the purpose. Two strategies
-/// simulated with the same seed therefore see the same jobs, and a new consumer of random numbers
-/// does not change the numbers of any other (common random numbers).
+/// simulated with the same seed therefore see the same jobs, and adding a new consumer of random
+/// numbers does not change the numbers that others receive (common random numbers).
 ///
 /// The generator is PCG-64 DXSM (O'Neill 2014). It is named explicitly because a library's
 /// "standard" generator may change. Distributions are sampled by inversion with `libm`, with one

@@ -36,8 +36,8 @@ pub trait Stretch {
 }
 
 /// Time intervals, oldest first, which become longer as their number grows. Intervals are merged if
-/// they begin between the same two multiples of [`Stretches::gap`]. Everything that
-/// [`Stretch::then`] preserves remains available.
+/// they begin between the same two multiples of [`Stretches::gap`]. All properties that
+/// [`Stretch::then`] preserves remain available.
 #[derive(Clone, Debug)]
 pub struct Stretches<S> {
     all: Vec<S>,

@@ -51,7 +51,7 @@ fn open_loop(bencher: Bencher<'_, '_>, machine: &str, kind: EngineKind, load: f6
     let grid: Grid = machine.parse().expect("a machine");
     let list = uniform(&grid, load, cycles);
     let mut network = Network::new(grid, SETTINGS, kind).expect("both model these settings");
-    // The network is in its steady state, because later runs reuse the memory of the first.
+    // // Later runs reuse memory that this run allocates, so they measure the steady state.
     run_list(&mut network, list.iter().copied(), |_| {}).expect("no deadlock on a mesh");
     let items = hops(&network, &list);
     bencher.counter(ItemsCount::new(items)).bench_local(|| {

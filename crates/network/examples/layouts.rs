@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns 2 x 2 x 2 boxes with at least `nodes` nodes in total: on average, every second box.
+/// Draws disjoint 2 x 2 x 2 boxes, each with probability 1/2, until they have `nodes` nodes.
 fn apart(grid: &Grid, nodes: u32, draw: &mut Stream) -> Vec<Cuboid> {
     let sides = grid.sides();
     let (mut parts, mut found) = (Vec::new(), 0);

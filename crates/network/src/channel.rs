@@ -8,13 +8,13 @@ use crate::path::Segment;
 
 /// The virtual channels on the links of an axis that wraps.
 ///
-/// Dimension-order routing on a ring can deadlock if every link is one channel. With two, a message
-/// starts on virtual channel 0 and changes to virtual channel 1 at the wrap link, so waiting
-/// messages cannot form a cycle (Dally & Seitz 1987). Links on axes that do not wrap have one
-/// virtual channel. So have links on rings of two nodes, which are treated as meshes.
+/// Dimension-order routing on a ring can deadlock if every link is one channel. With two channels,
+/// a message starts on virtual channel 0 and changes to virtual channel 1 at the wrap link, so
+/// waiting messages cannot form a cycle (Dally & Seitz 1987). Links on axes that do not wrap have
+/// one virtual channel, as do links on rings of two nodes, which are treated as meshes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum VirtualChannels {
-    /// One virtual channel. This setting serves to demonstrate the deadlock.
+    /// One virtual channel, which is used to demonstrate the deadlock.
     One,
     /// Two virtual channels, each with a link's full bandwidth.
     #[default]
@@ -177,8 +177,8 @@ impl Channels {
         ChannelId(node.0 * self.slots + slot)
     }
 
-    /// Returns `count` successive links along an axis, starting at a node. Only the last may be a
-    /// wrap link.
+    /// Returns `count` successive links along an axis, starting at a node. Only the last link can
+    /// be a wrap link.
     #[inline]
     pub(crate) fn run(
         &self,

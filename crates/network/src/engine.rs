@@ -67,7 +67,7 @@ pub enum BadSettings {
     /// cycle.
     #[error("shared virtual channels need buffers of at least 2 flits")]
     SharedNeedsTwo,
-    /// The closed form of the worm engine does not cover a setting.
+    /// The closed form of the worm engine does not cover this setting.
     #[error("{0} needs the flit engine (--engine flit)")]
     FlitOnly(&'static str),
 }
@@ -160,7 +160,7 @@ pub trait Engine {
     fn undelivered(&self) -> usize;
 }
 
-/// Names of engines.
+/// The kinds of engines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum EngineKind {
     /// The engine that simulates only headers; the default.
@@ -252,8 +252,8 @@ pub fn run_list<E: Engine>(
     for message in messages {
         let mut announced = false;
         while engine.now() < message.created {
-            // While more messages will be sent, a deadlock is not final, because other messages
-            // still arrive. An engine with announced messages does not report it.
+            // A deadlock is not final while there are more messages to send, because other messages
+            // can still arrive. An engine that has announced messages does not report deadlocks.
             if engine.advance(message.created, &mut events).is_ok() {
                 events.deliveries.iter().for_each(&mut sink);
             } else {

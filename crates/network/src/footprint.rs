@@ -5,12 +5,12 @@ use pavior_mesh::{Coordinates, Grid, NodeId};
 /// The links that dimension-order messages among a set of nodes can use, and the relative positions
 /// of these nodes.
 ///
-/// Jobs whose footprints share no link never contend on the network, whatever they send. Two jobs
-/// with the same [`relative_layout`](Footprint::relative_layout), each alone on the network, see
-/// the same events at the same times after their start.
+/// Jobs whose footprints share no link never contend on the network, regardless of what they send.
+/// Two jobs with the same [`relative_layout`](Footprint::relative_layout), each alone on the
+/// network, see the same events at the same times after their start.
 ///
 /// Every phase of a route is a straight run. Therefore, the links used on a line of the grid are
-/// determined by the smallest and the largest positions at which messages enter and leave the line:
+/// determined by the smallest and largest positions at which messages enter and leave the line:
 ///
 /// ```text
 ///   nodes o      x: from each row to all columns    y: from each plane to the nodes of each column
@@ -30,7 +30,7 @@ use pavior_mesh::{Coordinates, Grid, NodeId};
 /// use pavior::{Grid, NodeId};
 /// let grid = Grid::mesh(&[8, 8])?;
 /// let pair = |from, to| Footprint::of(&grid, &[NodeId(from), NodeId(to)], 64).unwrap();
-/// // (0,0) and (1,0): one link, in both directions. So have (4,3) and (5,3), elsewhere.
+/// // (0,0) and (1,0) use one link in each direction, and (4,3) and (5,3) use another pair.
 /// assert_eq!(pair(0, 1).links().len(), 2);
 /// assert_eq!(pair(0, 1).relative_layout(), pair(28, 29).relative_layout());
 /// assert!(pair(0, 1).links().iter().all(|link| !pair(28, 29).links().contains(link)));
@@ -169,7 +169,7 @@ impl Arc {
     }
 
     /// Returns the properties that can affect the timing of a message: the length of the arc, and
-    /// the position on the arc of the wrap, at which messages change virtual channels.
+    /// the position of the wrap on the arc. Messages change virtual channels at the wrap.
     fn relative_layout(self) -> [u32; 2] {
         let before_wrap = self.side - self.start;
         let wrap = if before_wrap < self.length { before_wrap } else { 0 };
@@ -208,7 +208,7 @@ struct Links<'a> {
 impl Links<'_> {
     fn of(grid: &Grid, arcs: &[Arc; 3], places: &[Coordinates]) -> Vec<u32> {
         let [x, y, z] = arcs.each_ref().map(|arc| usize::from(arc.length));
-        // The ranges of positions with nodes in rows, planes and columns.
+        // The range of occupied positions in each row, plane, slice and column.
         let mut rows = vec![PlaceRange::NOWHERE; y * z];
         let mut planes = vec![PlaceRange::NOWHERE; z];
         let mut slices = vec![PlaceRange::NOWHERE; x];
@@ -244,8 +244,8 @@ impl Links<'_> {
         links.list
     }
 
-    /// Adds the links of a line along an axis that messages use if they enter it within `from` and
-    /// leave it within `to`.
+    /// Adds the links that messages use on a line along an axis if they enter the line within
+    /// `from` and leave it within `to`.
     fn line(&mut self, axis: usize, through: [usize; 3], from: PlaceRange, to: PlaceRange) {
         if from.is_nowhere() || to.is_nowhere() {
             return;

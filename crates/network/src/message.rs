@@ -28,13 +28,13 @@ pub struct Message {
     pub flits: u32,
     /// The cycle in which the message requests its injection channel.
     ///
-    /// This cycle may be in the past if the message has waited behind another one from the same
-    /// source, and is passed to the engine only now (see `followed`).
+    /// This cycle can be in the past if the message had to wait behind another one from the same
+    /// source before it was passed to the engine (see `followed`).
     pub created: Time,
     /// True if the engine must report the cycle in which the header takes its injection channel.
-    /// The next message from this source must then be passed to the engine.
+    /// The caller must then pass the next message from this source to the engine.
     ///
-    /// A thousand messages created at the same time thus need memory for only one: the next one
+    /// Thus, a thousand messages created at the same time need memory for only one: the next one
     /// cannot move before the channel is released, which happens after the channel is taken.
     pub followed: bool,
     /// The owner.
@@ -160,7 +160,7 @@ impl NetworkEvents {
         self.deliveries.is_empty() && self.entered.is_empty()
     }
 
-    /// Removes all events, but keeps the memory.
+    /// Removes all events, but keeps the allocated memory.
     pub fn clear(&mut self) {
         self.deliveries.clear();
         self.entered.clear();

@@ -116,7 +116,7 @@ pub(crate) fn write_segments(
     if from != to {
         let grid = channels.grid();
         let ([x, y, z], goal) = (grid.point(from), grid.point(to));
-        // This is the node at which the path enters the axis.
+        // The node at which the path enters the axis.
         let mut node = from;
         node = write_axis(channels, node, 0, [x, goal[0]], &mut hops, &mut write);
         node = write_axis(channels, node, 1, [y, goal[1]], &mut hops, &mut write);
@@ -172,7 +172,7 @@ fn ring_runs(
     let forward = (goal - start).rem_euclid(side);
     let (positive, count) =
         if 2 * forward <= side { (true, forward) } else { (false, side - forward) };
-    // This is the number of links before the border, at which the wrap link begins.
+    // The number of links before the border, at which the wrap link begins.
     let to_border = if positive { side - 1 - start } else { start };
     let straight = to_border.min(count);
     let behind = channels.virtual_channels(axis) - 1;

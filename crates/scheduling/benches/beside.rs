@@ -1,4 +1,4 @@
-//! The cost of a long queue under conservative backfilling, and of a grant next to it.
+//! The cost of a long queue under conservative backfilling, and of grants outside that queue.
 //!
 //! ```sh
 //! cargo bench -p pavior-scheduling --bench beside                       # all rows
@@ -7,8 +7,8 @@
 //!
 //! Jobs with sides of up to a fourth of the machine's sides wait on a 64x64 mesh. Each row is
 //! either a queue that runs until it is empty, or a grant of one node for a minute or indefinitely.
-//! The estimates of the queued jobs are exact or too long. Queue times are processor times, from
-//! Linux. Compare rows of one run, not of two machines.
+//! The estimates of the queued jobs are exact or too long. Queue times are processor times as
+//! reported by Linux. Compare rows of the same run, not of different machines.
 
 use std::time::{Duration, Instant};
 
@@ -97,7 +97,7 @@ fn run_queue(scheduler: &str, waiting: usize, most: u64) -> (Duration, u64) {
     (processor_time().saturating_sub(began), sum)
 }
 
-/// Returns the mean time of ten grants next to a queue, until the scheduler has answered each.
+/// Returns the mean time of ten grants outside the queue, including the scheduler's reactions.
 fn grant_beside(scheduler: &str, waiting: usize, estimate: u64) -> Duration {
     let mut dispatcher = dispatcher(scheduler);
     jobs(waiting, 2, 8).for_each(|job| dispatcher.submit(job).expect("each comes once"));

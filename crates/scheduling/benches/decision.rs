@@ -1,8 +1,7 @@
 //! The cost of a scheduling decision as the queue grows, on a crowded 32x36 mesh with `tff`.
 //!
-//! `anew` asks a new scheduler. `after_arrival` asks one that has already decided, after another
-//! arrival. Run it with `cargo bench -p pavior-scheduling`. Compare times within a row, not across
-//! machines.
+//! `anew` asks a new scheduler. `after_arrival` asks a scheduler again after another arrival. Run
+//! it with `cargo bench -p pavior-scheduling`. Compare times within a row, not across machines.
 
 use divan::Bencher;
 use pavior_allocation::Machine;

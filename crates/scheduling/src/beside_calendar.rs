@@ -56,7 +56,7 @@ impl BesideCalendar {
         let Reached { fork, answers, .. } = &mut self.reaches[place];
         let answer = answers.entry(job.request).or_insert_with(|| {
             let found = fork.find(&job.request);
-            // A request that can never be granted is refused for that reason.
+            // A request that can never be granted is refused for that reason instead.
             found.or_else(|refusal| machine.could_ever_fit(&job.request).and(Err(refusal)))
         });
         (answer.clone(), fork.free().count())

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! No job is ended to make way for a reservation. A job that outruns its estimate, or that started
-//! before the reservation was made, keeps its nodes until it ends. Only then are the nodes kept
-//! free.
+//! before the reservation was made, keeps its nodes until it ends. Only after that are the nodes
+//! kept free.
 //!
 //! Invariant: reservations are sorted by (start, number), and none of them is over.
 //!

@@ -68,7 +68,7 @@ pub struct Future<A: Iterator<Item = Job>, L> {
     /// A function that returns a job's run time, counted from its start. For a job that is already
     /// running, the function is given the start time.
     pub length: L,
-    /// The time at which the run ends.
+    /// The time at which the simulation ends.
     pub end: Time,
 }
 

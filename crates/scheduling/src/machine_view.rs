@@ -134,8 +134,8 @@ impl<'a> MachineView<'a> {
         })
     }
 
-    /// Returns the same placement as [`MachineView::can_start_on`], but asks the fork in another
-    /// way.
+    /// Returns the same placement as [`MachineView::can_start_on`], with `ask` as the question to
+    /// the fork.
     pub(crate) fn can_start_by(
         &mut self,
         fork: &mut Fork,

@@ -157,8 +157,8 @@ impl<K: Ord + Copy> LeastFirst<K> {
         Ok(())
     }
 
-    /// Adds the jobs that have arrived. If the queue has changed in any other way, except by the
-    /// start of the chosen job, all jobs are reread.
+    /// Adds the jobs that have arrived. If anything else in the queue has changed, except that the
+    /// chosen job has started, all jobs are reread.
     fn follow(&mut self, queue: &Queue) -> Result<(), CallerError> {
         let age = |job: &Job| Some((job.arrival, job.id));
         let fresh = queue.iter().rev().take_while(|job| age(job) > self.youngest).count();

@@ -22,16 +22,16 @@ impl RunningJob {
         self.start.saturating_add(self.job.estimate)
     }
 
-    /// Returns the expected end. It is the start time plus the estimate, which is doubled until the
-    /// end is not in the past.
+    /// Returns the expected end, which is the start time plus the estimate. The estimate is doubled
+    /// until the end is not in the past.
     ///
     /// A job that outruns its estimate is expected to take twice as long. This guess is wrong by at
     /// most a factor of two. The obvious guess, that the job may end at any moment, would stop
-    /// backfilling while the job runs: a job that waits for its nodes would be promised them now,
-    /// and no other job ends before now.
+    /// backfilling while the job runs: a job that waits for its nodes would be promised them
+    /// immediately, and no other job could end before that.
     ///
-    /// A job with an estimate of zero ends at the instant it starts, after the scheduler has been
-    /// asked, so it is not yet late.
+    /// A job with an estimate of zero ends at the instant at which it starts, after the scheduler
+    /// has been asked, so it does not count as late at that time.
     pub fn expected_end(&self, now: Time) -> Time {
         let mut end = self.estimated_end();
         let mut length = self.job.estimate.max(Time(1));

@@ -33,9 +33,9 @@ pub trait Scheduler: Send + Sync {
         0
     }
 
-    /// Returns the error that has occurred in the scheduler, if the scheduler depends on something
-    /// that can fail, such as a script or a service. When such a failure occurs,
-    /// [`Scheduler::next`] returns `None`, and the run stops with this error.
+    /// Returns the error that has occurred in the scheduler, for example in a script or a service
+    /// that it depends on. After such a failure, [`Scheduler::next`] returns `None`, and the run
+    /// stops with this error.
     fn error(&self) -> Option<CallerError> {
         None
     }

@@ -21,12 +21,12 @@ pub struct Standing {
 /// The reasons why a job does not start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// Only the machine keeps the job: it starts as soon as it can be placed.
+    /// Only the machine keeps the job waiting: it starts as soon as it can be placed.
     ByMachine,
-    /// Another job must start first, even if nodes are free. The job is `None` if the scheduler
-    /// does not examine this one yet.
+    /// Another job must start first, even if nodes are free. The id of that job is `None` if the
+    /// scheduler does not examine the waiting job yet.
     ByOrder(Option<JobId>),
-    /// Nodes reserved for other jobs keep the job, or the machine itself does.
+    /// Nodes reserved for other jobs, or the machine itself, keep the job waiting.
     ByReservations,
 }
 

@@ -1,5 +1,5 @@
-//! The speed of whole runs with messages, in jobs per second. In some runs, every message is
-//! simulated; in others, the histories of jobs that are alone on the network are recalled.
+//! The speed of whole runs with messages, in jobs per second. Some runs simulate every message;
+//! others reuse the histories of jobs that were alone on the network.
 //!
 //! Run with `cargo bench -p pavior-simulation --bench messages`. An item is a completed job.
 

@@ -48,14 +48,13 @@ impl Default for Bounds {
 }
 
 /// The maximum number of instants since the last completion at which the machine is idle although
-/// jobs are waiting. Instants with arrivals count if no more repairs will change anything. Instants
-/// with failures and repairs count as well. A job that starts in between and is interrupted is not
-/// progress.
+/// jobs are waiting, if nothing but arrivals can still happen. A job that starts in between and is
+/// interrupted does not count as progress.
 pub const ARRIVALS_IN_VAIN: u64 = 1_000;
-/// The same maximum while nodes fail or are repaired (see [`ARRIVALS_IN_VAIN`]). Some schedulers
-/// ask about every waiting job at each change. Therefore, an instant at which a scheduler asked
-/// about several jobs without success counts ten times, and once more for every hundred waiting
-/// jobs.
+/// The same maximum while nodes can still fail or be repaired (see [`ARRIVALS_IN_VAIN`]). Some
+/// schedulers ask about every waiting job at each change. Therefore, an instant at which a
+/// scheduler asked about several jobs without success counts ten times, and once more for every
+/// hundred waiting jobs.
 pub const CHANGES_IN_VAIN: u64 = 1_000_000;
 /// The maximum number of interruptions since the last completion.
 pub const INTERRUPTIONS_IN_VAIN: u64 = 100_000;
@@ -265,7 +264,7 @@ impl Watch {
         self.in_vain += if several { 10 + waiting / 100 } else { 1 };
         let patience = match (only_arrivals, self.endless_arrivals) {
             (true, true) => ARRIVALS_IN_VAIN,
-            // A log's arrivals come to an end.
+            // A log has a finite number of arrivals.
             (true, false) => return Ok(()),
             (false, _) => CHANGES_IN_VAIN,
         };

@@ -114,9 +114,9 @@ impl<'o> SimulationBuilder<'o, '_> {
         self
     }
 
-    /// Runs the jobs at given times on given nodes, without the scheduler and the strategy. Places
-    /// are in the order of jobs. Failures, links and reservations are ignored. By default, the
-    /// scheduler decides.
+    /// Runs the jobs at given times on given nodes, without the scheduler and the strategy. The
+    /// places are listed in the order of the jobs. Failures, links and reservations are ignored. By
+    /// default, the scheduler decides.
     pub fn placed(mut self, places: impl Into<Option<Arc<[Place]>>>) -> Self {
         self.places = places.into();
         self

@@ -58,7 +58,7 @@ pub enum Fact<'a> {
         from: &'a Placement,
         /// The nodes that the job holds now.
         to: &'a Placement,
-        /// The time that the move adds to the job's run.
+        /// The time that the move adds to the job's run time.
         price: Time,
         /// The free nodes after the move.
         free: &'a Occupancy,
@@ -115,8 +115,8 @@ impl Interest {
     pub const DELIVERIES: Interest = Interest(16);
     /// [`Fact::Carried`].
     pub const TRAFFIC: Interest = Interest(32);
-    /// [`Fact::Routed`]. Cost: whenever a job starts, a visit to each message in one iteration of
-    /// the job.
+    /// [`Fact::Routed`]. Cost: whenever a job starts, every message in one iteration of its pattern
+    /// is visited.
     pub const ROUTES: Interest = Interest(64);
     /// [`Fact::Slice`].
     pub const SLICES: Interest = Interest(256);

@@ -9,8 +9,8 @@
 //!   (`earliest`), and
 //! - the strategy grants the oldest waiting job its nodes on a fork with the moves carried out.
 //!
-//! Then, the scheduler is asked again. The same question is asked only once in each state of the
-//! machine.
+//! Then, the scheduler is asked again. In each state of the machine, the same question is asked
+//! only once.
 //!
 //! Cost: `earliest`, plus `unblock` with at most [`MOST_JOBS`] jobs and [`BUDGET`] words.
 
@@ -74,7 +74,7 @@ impl Mover {
         Some(*end)
     }
 
-    /// Returns the moves that make room for the oldest waiting job if they are worth their price.
+    /// Returns the moves that make room for the oldest waiting job, if they are worth the price.
     pub(crate) fn plan(&mut self, now: Time, dispatcher: &mut Dispatcher) -> Option<Vec<Move>> {
         let oldest = dispatcher.queue().get(0)?;
         let (request, question) = (oldest.request, (oldest.id, dispatcher.machine().state()));

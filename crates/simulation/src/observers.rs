@@ -6,7 +6,7 @@ use pavior_scheduling::{Attempt, AttemptObserver};
 use crate::{Fact, Interest, Observer, Stopwatch};
 
 /// The maximum distance between two measured attempts. The distance is uniformly distributed from 1
-/// to this number. Reading the clock twice takes as long as a fast attempt.
+/// to this number. Timing every attempt would double the cost of fast ones.
 const APART: u64 = 31;
 
 /// The observers, which receive facts about the current instant.

@@ -9,8 +9,8 @@
 
 use crate::Ending;
 
-/// The number of interruptions with loss of all work that is normal for each job that has completed
-/// or is running. An interruption does not count if the job continues from a checkpoint.
+/// The number of interruptions that is normal for each completed or running job. Only interruptions
+/// with loss of all work count, not those of jobs that continue from a checkpoint.
 pub const INTERRUPTIONS_A_JOB: u64 = 100;
 /// The number of such interruptions beyond the normal number before a run can be considered
 /// hopeless.

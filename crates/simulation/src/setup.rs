@@ -54,7 +54,7 @@ pub struct Setup {
     pub ending: Ending,
     /// True if attempts are timed.
     pub timing: bool,
-    /// A slice. Observers are told whether it could be granted ([`Fact::Slice`](crate::Fact)).
+    /// The slice whose availability is reported to observers ([`Fact::Slice`](crate::Fact)).
     pub slice: Option<Request>,
 }
 
@@ -138,7 +138,7 @@ impl Setup {
         Setup { timing, ..self }
     }
 
-    /// Sets a slice. Observers are told whether it could be granted. By default, there is no slice.
+    /// Sets the slice whose availability is reported to observers. By default, there is none.
     #[must_use]
     pub fn with_slice(self, slice: impl Into<Option<Request>>) -> Setup {
         Setup { slice: slice.into(), ..self }
@@ -210,7 +210,7 @@ pub struct Outcome {
     pub waiting: u64,
     /// The rejected jobs, in order of arrival.
     pub rejected: Vec<JobId>,
-    /// The number of links to rejected jobs. Their followers were submitted at the listed times.
+    /// The number of links from rejected jobs. Their followers were submitted at the listed times.
     pub unfollowed: u64,
     /// The measured time per attempt, without the clock's overhead, in nanoseconds.
     pub allocation_ns: Option<f64>,

@@ -10,9 +10,9 @@ const EMPTY: usize = 1000;
 /// A stopwatch that adds up measured times, without the overhead of the clock itself.
 ///
 /// The overhead is determined when the stopwatch is created. It is the mean of the middle half of
-/// many empty measurements, and every measurement contains it. If the clock ticks every ten
-/// nanoseconds, short times are read as one tick too many or too few. Readings below 0 are kept, so
-/// that the mean of many readings is correct.
+/// many empty measurements, and is subtracted from every measurement. If the clock ticks every ten
+/// nanoseconds, a short time may be read as one tick too many or too few. Readings below 0 are
+/// kept, so that the mean of many readings is correct.
 #[derive(Clone, Debug)]
 pub struct Stopwatch {
     overhead_ns: f64,

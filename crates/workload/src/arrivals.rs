@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   jobs --> held: predecessors left --started/ended--> ready, by time --> submitted
-//!              ^ no predecessors left: ready at once         (id: 0, 1, 2, ...)
+//!              ^ no predecessors left: ready immediately     (id: 0, 1, 2, ...)
 //! ```
 //!
 //! A job is held until each of its predecessors has started or ended. It becomes ready at its own
@@ -34,7 +34,7 @@ struct Feedback {
     jobs: Vec<Option<Job>>,
     /// The number of events that each job still waits for.
     open: Vec<u32>,
-    /// For each job, whether it has started, and whether it has ended.
+    /// Two flags for each job: true if it has started, and true if it has ended.
     passed: Vec<[bool; 2]>,
     /// The links, sorted by predecessor.
     links: Vec<Link>,

@@ -33,7 +33,7 @@ pub enum Ask {
     Beyond(u32),
 }
 
-/// The reason an [`Ask`] is invalid.
+/// The reason why an [`Ask`] is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AskFault {
     /// Neither a shape nor a number was given.

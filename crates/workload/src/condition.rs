@@ -8,8 +8,8 @@ use pavior_kernel::{BadName, Stream};
 use crate::traces::{Filter, Names, Tags};
 
 /// A condition on a job. `16` selects jobs of at most 16 nodes. `queue=2` selects jobs with that
-/// value in a column of the log; the other columns are `partition`, `status`, `user`, `group` and
-/// `app`. `25%` selects a random share of all jobs.
+/// value in the `queue` column of the log; the other columns are `partition`, `status`, `user`,
+/// `group` and `app`. `25%` selects a random share of all jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
     /// A maximum number of nodes.

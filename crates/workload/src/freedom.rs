@@ -1,5 +1,5 @@
-//! The freedom that jobs are given in their placement: by size, by a column of their log, for a
-//! random share, or for all jobs.
+//! Rules that set how freely jobs may be placed: by size, by a column of their log, for a random
+//! share, or for all jobs.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,9 +1,9 @@
 //! Names of a machine's nodes, and lists of names as written by Slurm.
 //!
 //! ```text
-//!   n{:03}               a pattern: the node's number, x fastest, from 0
-//!   n{x}-{y:02}-{z}      a pattern: its coordinates, from 1
-//!   c[01-04]u[02,08],m1  a list of names, in the order of numbers
+//!   n{:03}               a pattern: the node's number from 0, with x varying fastest
+//!   n{x}-{y:02}-{z}      a pattern: the node's coordinates from 1
+//!   c[01-04]u[02,08],m1  a list of names, in order of node number
 //! ```
 
 use pavior_mesh::{Grid, NodeId};

@@ -73,7 +73,7 @@ pub struct LogSummary {
     pub header_nodes: Option<u64>,
     /// The header's `MaxProcs`.
     pub header_processors: Option<u64>,
-    /// The largest number of nodes in use at once, if the log has every job's wait.
+    /// The largest number of nodes in use at the same time, if the log has every job's wait.
     pub greatest_use: Option<u64>,
     /// The number of jobs that have the same number as an earlier job.
     pub repeated_numbers: u64,
@@ -231,8 +231,8 @@ impl LogSummary {
     }
 
     /// Reads and summarizes a log as replayed on a machine with this number of nodes. Jobs in SWF
-    /// and `.sim` are summarized one by one: memory use depends on the number of distinct values,
-    /// and is a few bytes per job.
+    /// and `.sim` are summarized one by one, so memory use depends on the number of distinct
+    /// values, plus a few bytes per job.
     ///
     /// # Errors
     /// Returns the errors of [`Format::read`].

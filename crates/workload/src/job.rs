@@ -10,7 +10,7 @@ pub struct Job {
     pub id: JobId,
     /// The job's index in its log or stream, from 0. It is equal to `id` unless jobs follow others.
     pub index: u64,
-    /// The job's number in its log, for output. Without a log, it is a number of its own.
+    /// The job's number in its log, for output, or another number if the job is not from a log.
     pub number: u64,
     /// The time of arrival, in ticks of the workload's [`TimeUnit`].
     pub arrival: Time,

@@ -14,10 +14,10 @@ use crate::traffic::{Layout, TrafficPlan};
 /// without contention.
 ///
 /// A link is held from the grant to the header until the tail has left the buffer after the link.
-/// The time depends on the routing delay t_s, the length of L flits, and buffers of B flits. It
-/// also depends on the number a of channels after the link on the message's path (including the
-/// ejection channel). It is the maximum of `(t_s+1)(1+b)+L-1-bB` cycles over b from 0 to the lesser
-/// of (L-1)/B and a-1.
+/// The time depends on the routing delay t_s, the message length L, and the buffer size B. It also
+/// depends on a, the number of channels after the link on the message's path, including the
+/// ejection channel. It is the maximum of `(t_s+1)(1+b)+L-1-bB` cycles over all b from 0 to the
+/// smaller of (L-1)/B and a-1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkHolds {
     /// The link, or one of its virtual channels.

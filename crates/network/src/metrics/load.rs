@@ -14,7 +14,7 @@ use crate::path::Path;
 pub struct Energy {
     /// The energy per link that a flit crosses.
     pub per_link: f64,
-    /// The energy per router that a flit traverses; there is one more router than links.
+    /// The energy per router that a flit traverses. A path has one more router than links.
     pub per_router: f64,
 }
 
@@ -61,7 +61,7 @@ pub struct ChannelUse {
 ///
 /// A message adds its flits to every channel on its path. Only the two ends of each straight run
 /// are recorded; on request, these records are added up along the lines of the grid. This costs
-/// O(axes) per message, whatever the distance.
+/// O(axes) per message, regardless of the distance.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
@@ -78,7 +78,7 @@ pub struct ChannelUse {
 #[derive(Clone, Debug)]
 pub struct ChannelLoad {
     channels: Channels,
-    /// The flits that are recorded for single channels.
+    /// The flits that are recorded channel by channel.
     own: Vec<u64>,
     /// The increase in flits from each link to the next in its direction.
     rise: Vec<i64>,

@@ -1,10 +1,10 @@
 //! All to all: every rank s sends to every other rank, in the order s+1, s+2, … mod k or, with
 //! `from-zero`, in the order 0, 1, 2, … without s. There are k (k - 1) messages per iteration.
 //!
-//! If jobs send a given number of messages, and more than one may be in flight, the pattern runs in
-//! rounds. In round r, every rank sends to the r-th rank in its list. A round starts when the
-//! messages of the previous one have been delivered. The job ends with the round in which the
-//! number is reached.
+//! If a job sends a given number of messages, and more than one may be in flight, the pattern runs
+//! in rounds. In round r, every rank sends to the r-th rank in its list. A round starts when all
+//! messages of the previous round have been delivered. The job ends with the round in which the
+//! given number is reached.
 //!
 //! ```text
 //!   round 1:  0>1 1>2 2>3 3>0      round 2:  0>2 1>3 2>0 3>1      round 3:  0>3 1>0 2>1 3>2
@@ -59,8 +59,8 @@ pub(super) static ENTRY: Entry = Entry {
     },
 };
 
-/// Rejects machines on which senders that take turns need more rounds, k (k - 1), than 32 bits can
-/// represent.
+/// Rejects machines on which senders that take turns need so many rounds, k (k - 1), that the
+/// number does not fit in 32 bits.
 fn objection(grid: &Grid, options: &Options) -> Option<String> {
     let too_many = options.get("senders") == "in-turn" && grid.nodes() > 1 << 16;
     too_many.then(|| format!("needs a machine of at most 65536 nodes, but {grid} has more"))

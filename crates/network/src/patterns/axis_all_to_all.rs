@@ -73,8 +73,7 @@ impl Pattern for AxisAllToAll {
     fn destination(&self, rank: u32, round: u32) -> Option<u32> {
         let (at, stride) = (self.lattice.place(rank)[self.axis], self.stride());
         let first = rank - at * stride;
-        // If there are fewer ranks than places, the ranks that do not exist are at the far end of a
-        // line.
+        // If there are fewer ranks than places, the missing ranks are at the far end of a line.
         let line = u32::from(self.lattice.sides[self.axis])
             .min((self.lattice.ranks - first).div_ceil(stride));
         (round + 1 < line).then(|| first + (at + 1 + round) % line * stride)

@@ -1,7 +1,7 @@
 //! Binomial tree (divide and conquer): in round r, rank i < 2^r sends to i + 2^r, if that rank
-//! exists. Then, the messages are returned in reverse order. There are 2 (k - 1) messages per
-//! iteration. With `--rounds barrier`, each round waits for the previous one. Without it, only the
-//! sending discipline delays a rank.
+//! exists. Then every receiver sends a message back to its sender, with the rounds in reverse
+//! order. There are 2 (k - 1) messages per iteration. With `--rounds barrier`, each round waits for
+//! the previous one. Without it, only the sending discipline delays a rank.
 //!
 //! ```text
 //!   0 > 1         round 0            and back:   4>0 5>1 6>2 7>3

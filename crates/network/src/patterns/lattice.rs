@@ -42,7 +42,7 @@ impl Lattice {
         [rank % w, rank / w % d, rank / (w * d)]
     }
 
-    /// Returns the rank at a displacement. Returns `None` if it does not exist or is the same rank.
+    /// Returns the rank at a displacement, or `None` if there is none or it is `rank` itself.
     pub(super) fn displaced(&self, rank: u32, displacement: [i32; 3]) -> Option<u32> {
         let place = self.place(rank);
         let [w, d, _] = self.sides.map(u32::from);

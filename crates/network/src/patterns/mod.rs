@@ -1,8 +1,7 @@
 //! Communication patterns of jobs, one per file, and their registry.
 //!
-//! A pattern is a rule and never a list. The destination of a rank in a round is computed on
-//! request, so the 65,280 messages of an all-to-all among 256 processors are never in memory at the
-//! same time.
+//! A pattern is a rule, not a list. The destination of a rank in a round is computed on request, so
+//! the 65,280 messages of an all-to-all among 256 processors are never in memory at the same time.
 
 mod all_reduce;
 mod all_to_all;
@@ -54,11 +53,10 @@ pub struct PatternKind {
     pub meaning: &'static str,
     /// True if the pattern has no iteration but only a number of messages.
     pub quota_only: bool,
-    /// Returns the reason why the pattern makes no sense on a machine with these axes, if it does
-    /// not.
+    /// Returns the reason why the pattern makes no sense on a machine with these axes, or `None` if
+    /// it is supported.
     pub objection: fn(&Grid, &Options) -> Option<String>,
-    /// Constructs the pattern for a job with at least two ranks. It draws the random values of the
-    /// job.
+    /// Constructs the pattern for a job with at least two ranks, and draws the job's random values.
     pub build: BuildPattern,
 }
 
@@ -97,8 +95,8 @@ fn any_grid(_: &Grid, _: &Options) -> Option<String> {
     None
 }
 
-/// A job as far as patterns are concerned: its ranks, and the logical grid on which they are placed
-/// in row-major order.
+/// The properties of a job that patterns need: its ranks, and the logical grid on which they are
+/// placed in row-major order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RankGrid {
     /// The number of ranks, which must be at least 2 to build a pattern.

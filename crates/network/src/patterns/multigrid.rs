@@ -1,6 +1,6 @@
-//! Multigrid: a V-cycle through the levels 0..m..0 (m once), where m = floor(log2(longest side -
-//! 1)), or 0 if that side is 1. At level l, the ranks whose coordinates are all multiples of 2^l
-//! send to the ranks that are ±2^l away on each axis. There is a barrier between levels.
+//! Multigrid: a V-cycle through the levels 0, 1, ..., m, ..., 1, 0, where m = floor(log2(longest
+//! side - 1)), or 0 if that side is 1. At level l, the ranks whose coordinates are all multiples of
+//! 2^l send to the ranks that are ±2^l away on each axis. There is a barrier between levels.
 //!
 //! ```text
 //!   level 0   o-o-o-o-o        level 1   o---o---o        level 2   o-------o

@@ -24,9 +24,8 @@ pub struct TrafficPlan {
     pub pattern: PatternSelection,
     /// The number of messages that may be in flight at the same time. `None` means the default.
     pub sending: Option<Sending>,
-    /// The separation of rounds. `None` means the default of the pattern. There is one exception:
-    /// an all-to-all with a number of messages uses barriers unless messages are sent one at a
-    /// time.
+    /// The separation of rounds. `None` means the pattern's default, with one exception: an
+    /// all-to-all with a number of messages uses barriers unless messages are sent one at a time.
     pub rounds: Option<Rounds>,
     /// The length of a message in flits, at least 1.
     pub flits: u32,
@@ -35,10 +34,9 @@ pub struct TrafficPlan {
 /// A job's messages: a state machine between the job and the network.
 ///
 /// Within an instant, first report each job's [`delivered`](JobTraffic::delivered) messages to it.
-/// Then, in order of job id, let every job that received a report, and every job that starts,
-/// [`create`](Self::create) its messages. Whenever the network reports that a message has
-/// *entered*, create the [`follower`](Self::follower) in the same instant. No message is stored:
-/// memory is O(ranks).
+/// Then, in order of job id, [`create`](Self::create) the messages of every job that received a
+/// report or is starting. Whenever the network reports that a message has *entered*, create the
+/// [`follower`](Self::follower) in the same instant. Messages are not stored: memory is O(ranks).
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network;

@@ -7,11 +7,12 @@ use crate::patterns::RankGrid;
 
 /// The node of each rank and the logical grid on which the ranks are placed.
 ///
-/// The nodes of a single box are ranked by their offset from its base, with x fastest, through the
-/// wrap. Nodes in several parts are ranked by [`RankOrder`]. Only as many nodes as requested are
-/// used. In an oversized box, these are the nodes of the box with the requested sides at its base,
-/// turned if it fits only that way; otherwise, they are the nodes of the first ranks. The logical
-/// grid has the sides of that box, or of the request if there are several parts.
+/// In a single box, nodes are ranked by their offset from its base (across the wrap, if necessary),
+/// with x varying fastest. In several parts, they are ranked by [`RankOrder`]. Only as many nodes
+/// as requested are used. If a box is larger than requested, a box with the requested sides at the
+/// same base is used, turned if necessary. If that does not fit, the first nodes are used. The
+/// logical grid has the sides of the box that is used, or of the request if there are several
+/// parts.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
@@ -59,7 +60,7 @@ impl Layout {
     }
 }
 
-/// Returns the sides of that part of a granted box that ranks use.
+/// Returns the sides of the part of a granted box that the ranks use.
 pub(super) fn used_sides(granted: Sides, nodes: u32, requested: Option<Sides>) -> Sides {
     let fits = |sides: &Sides| (0..3).all(|axis| sides[axis] <= granted[axis]);
     if volume(granted) == u64::from(nodes) {

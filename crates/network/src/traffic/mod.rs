@@ -2,7 +2,7 @@
 //!
 //! - [`Layout`]: the node of each rank.
 //! - [`Communication`]: the total amount that a job sends.
-//! - [`Sending`]: the number of messages in flight at once.
+//! - [`Sending`]: the number of messages in flight at the same time.
 //! - [`JobTraffic`]: creates messages as the network delivers earlier ones.
 //!
 //! ```text

@@ -1,5 +1,5 @@
-//! The rounds in which a rank may send. Barriers limit them, and so do the messages that the rank
-//! must receive first.
+//! The rounds in which a rank may send. They are limited by barriers, and by the messages that the
+//! rank must receive first.
 //!
 //! ```text
 //!   received:   rank r may send up to the first round whose message it has not received

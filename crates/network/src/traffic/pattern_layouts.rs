@@ -71,9 +71,9 @@ impl PatternLayouts {
         PatternLayouts { pattern, known, ranks: 0, boxes, box_ranks: 0 }
     }
 
-    /// Computes a job's layout, with the same arguments as [`Layout::new`]. On the same grid, no
-    /// other order that `Layout::new` computes has fewer hops, with one possible exception, which
-    /// is slow to compute ([`RankOrder::Greedy`] with more than 1,024 nodes).
+    /// Computes a job's layout, with the same arguments as [`Layout::new`]. No other order that
+    /// `Layout::new` supports has fewer hops on the same grid, except possibly
+    /// [`RankOrder::Greedy`] with more than 1,024 nodes, which is too slow to try.
     ///
     /// The pattern draws from a copy of `draw`. The map of [`RankOrder::Coordinates`] is used if
     /// the pattern has no iteration, or sends the same amount between all pairs of ranks. It is
@@ -88,9 +88,9 @@ impl PatternLayouts {
     ) -> Layout {
         let [granted] = parts else { return self.lay(grid, parts, nodes, sides, draw) };
         let own = used_sides(granted.sides, nodes, sides);
-        // Times are measured for the box that a job requests, at any position. Therefore, its map
-        // must not depend on the position, as it would with curves through the machine. The map at
-        // the first node is used.
+        // Times are measured for the box that a job requests, at any position. Therefore, the map
+        // must not depend on the position, as it would with a curve through the whole machine. The
+        // map for a box at the first node is used everywhere.
         if !sides.is_some_and(|sides| orientations(sides).any(|one| one == own)) {
             return self.lay(grid, &[Cuboid::new(granted.base, own)], nodes, sides, draw);
         }

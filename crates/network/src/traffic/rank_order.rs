@@ -15,7 +15,7 @@
 //! - `hilbert`: along the Hilbert curve through the machine. Ranks with close numbers are close on
 //!   both axes, wherever the parts are.
 //! - `greedy`: an unused neighbor of the previous rank if there is one, and otherwise the nearest
-//!   unused node. Steps are one hop as long as possible, but there are long ones at the end.
+//!   unused node. Steps are one hop long while possible, but the last ones can be long.
 //! - `pattern`: the ranks of the job's own grid, mapped so that the messages of its pattern cross
 //!   few links ([`PatternLayouts`](super::PatternLayouts)). This also helps on a single box: a
 //!   pattern other than nearest-neighbor may need a different map, and a box that is turned or has

@@ -13,7 +13,7 @@ use pavior_kernel::Time;
 use super::open_rounds::{OpenRounds, Unblocked};
 use super::schedule::Schedule;
 
-/// A message that a rank sends now.
+/// The next message that a rank sends.
 pub(super) struct Head {
     pub(super) id: u64,
     pub(super) rank: u32,

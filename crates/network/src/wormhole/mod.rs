@@ -1,4 +1,4 @@
-//! The two engines. Neither uses code of the other. They share only paths and the engine interface,
+//! The two engines. Neither uses the other's code. They share only paths and the engine interface,
 //! and must agree message by message.
 
 mod flit;

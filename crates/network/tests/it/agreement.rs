@@ -48,7 +48,7 @@ struct Traffic {
     /// Messages are created within this many cycles, at multiples of `burst`.
     span: u64,
     burst: u64,
-    /// The number of messages of which one goes to the hot spot, or 0 if there is no hot spot.
+    /// The number n such that one message in n goes to the hot spot, or 0 if there is no hot spot.
     hot: u64,
 }
 

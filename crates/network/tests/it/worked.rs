@@ -52,9 +52,9 @@ fn alone_a_message_takes_its_zero_load_latency() {
 #[test]
 fn two_messages_meet_on_a_link() {
     // 0 -> 2 and 1 -> 2 on a line, L = 8, t_s = 3, B = 1. Message 1 requests the link 1 -> 2 at 4
-    // and gets it. Message 0 requests it at 8. Message 1 holds it until the tail crosses the
-    // ejection channel: the header does so at 8, and the tail at 8 + 7 = 15. Then message 0 crosses
-    // the link at 15 and its ejection channel at 19, and is delivered at 19 + 8.
+    // and gets it. Message 0 requests the link at 8, but message 1 holds it until its tail crosses
+    // the ejection channel: its header crosses at 8, and its tail at 8 + 7 = 15. Then message 0
+    // crosses the link at 15 and its ejection channel at 19, and is delivered at 19 + 8.
     assert_eq!(delivered("mesh:3", settings(3, 1), &[(0, 2, 8, 0), (1, 2, 8, 0)]), [27, 16]);
     // If request times on the injection channel are equal, the smaller id goes first, whatever its
     // length.
@@ -115,8 +115,8 @@ fn ring_of_four(virtual_channels: VirtualChannels, kind: EngineKind) -> Result<V
 }
 
 /// Sends four messages, each of which holds a link of a ring of four and waits for the next link.
-/// If all of them moved at the same time, every message could move. They do not, because grants are
-/// the least fixpoint.
+/// The messages could move only if all of them moved at the same time. They do not, because grants
+/// are the least fixpoint.
 #[test]
 fn a_full_ring_is_a_deadlock_and_not_a_rotation() {
     for kind in BOTH {

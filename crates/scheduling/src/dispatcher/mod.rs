@@ -26,8 +26,8 @@ use crate::{Calendar, Prediction, Queue, Reach, Running, RunningJob, Scheduler};
 /// A machine, its waiting and running jobs, and the scheduler that chooses among them.
 ///
 /// The simulation, the service and the daemons for Slurm and Kubernetes are built on this type. It
-/// keeps three tables consistent for any sequence of calls. A job is either in the queue, or both
-/// among the running jobs and on the machine, or in none of the tables.
+/// keeps three tables consistent for any sequence of calls. Each job is in the queue, or both among
+/// the running jobs and on the machine, or in none of the tables.
 ///
 /// The caller provides the events and the time, which must not go backward. After each event, the
 /// caller starts jobs until the scheduler chooses no more:
@@ -62,9 +62,9 @@ use crate::{Calendar, Prediction, Queue, Reach, Running, RunningJob, Scheduler};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A caller that has work to do between the choice and the start calls [`Dispatcher::decide`],
-/// whose [`Decision`] can only be started or dropped. A caller that chooses jobs itself calls
-/// [`Dispatcher::choose`]. [`Dispatcher::hold`] records jobs that run on given nodes without having
+/// Use [`Dispatcher::decide`] to do some work between the choice and the start; it returns a
+/// [`Decision`] that can only be started or dropped. Use [`Dispatcher::choose`] to choose jobs
+/// without the scheduler. [`Dispatcher::hold`] records jobs that run on given nodes without having
 /// waited, and [`Dispatcher::grant`] starts jobs whose nodes the strategy chooses. The machine
 /// itself cannot be changed; instead, methods of the dispatcher report failures, move jobs and
 /// reserve nodes. No scheduler can start a job on reserved nodes if the job is estimated to run

@@ -52,7 +52,7 @@ impl Change {
     }
 }
 
-/// The maximum number of grants recorded for a scheduler. A greater number voids the plan. The
+/// The maximum number of grants recorded for a scheduler. If there are more, the plan is void. The
 /// limit bounds the memory of a dispatcher whose scheduler is never asked.
 const MOST_GRANTS: usize = 1 << 16;
 

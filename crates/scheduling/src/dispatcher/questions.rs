@@ -41,10 +41,10 @@ impl Dispatcher {
         (&mut *self.scheduler, view, &self.queue, &self.running)
     }
 
-    /// Checks that the strategy and the scheduler have not failed.
+    /// Checks that neither the strategy nor the scheduler has failed.
     ///
     /// # Errors
-    /// Returns the error that has occurred in either.
+    /// Returns the error of the one that has failed.
     pub fn check(&self) -> Result<(), CallerError> {
         self.machine.error().or_else(|| self.scheduler.error()).map_or(Ok(()), Err)
     }

@@ -1,10 +1,10 @@
 //! Shortest Service Demand first: only the waiting job with the smallest demand may start.
 //!
-//! The demand is known in advance. It is the run time or the number of messages or, for logs, the
+//! The demand is known in advance. It is the run time, the number of messages or, for logs, the
 //! estimate. Ties go to the older job. If the shortest job does not fit, it blocks all others, as
-//! the head does under FCFS. The papers do not specify this; with this interpretation, only the
-//! order differs. Long jobs starve while shorter ones keep arriving. A decision takes O(log q) time
-//! for q waiting jobs and one question. After a failure, it takes O(q log q) time.
+//! the head does under FCFS. The papers do not specify this; with this interpretation, SSD differs
+//! from FCFS only in the order. Long jobs starve while shorter ones keep arriving. A decision takes
+//! O(log q) time for q waiting jobs and one question. After a failure, it takes O(q log q) time.
 //!
 //! Source: the scheduler is named in the GABL paper after Krueger, Lai & Dixit-Radiya, IEEE TPDS
 //! 5(5), 1994 (whose own contribution is [Scan](super::scan)).

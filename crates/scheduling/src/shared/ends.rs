@@ -63,7 +63,7 @@ impl<'a> Expected<'a> {
     }
 
     /// Returns the time to reserve for the oldest waiting job, whose nodes are expected to be free
-    /// from `at` on. If the nodes may be free at any moment, no other job ends before that time.
+    /// from `at` on. If that may be at any moment, returns now, so that no other job ends first.
     pub(crate) fn reserved(&self, at: Time) -> Time {
         let at_any_moment = self.oldest.is_some() && at <= self.now.saturating_add(Time(1));
         if at_any_moment { self.now } else { at }

@@ -22,9 +22,9 @@ pub(crate) fn holds(options: &Options) -> bool {
 
 /// The first promise to the head of the queue, and the number of promises broken so far.
 ///
-/// A promise is broken if the job starts later. It is voided by the failure or repair of a node, by
-/// a change to the advance reservations, and by a job outside the queue that is given its nodes.
-/// The next promise then counts as the first.
+/// A promise is broken if the job starts later. A promise is voided by the failure or repair of a
+/// node, by a change to the advance reservations, and by a grant of its nodes to a job outside the
+/// queue. The next promise then counts as the first.
 #[derive(Default)]
 pub(crate) struct HeadPromise {
     first: Option<(JobId, Time)>,

@@ -41,9 +41,9 @@ fn reservations() -> impl Strategy<Value = Vec<AdvanceReservation>> {
 /// Checks jobs on four nodes, two of which are reserved from 10 to 20:
 ///
 /// ```text
-///   a  2 nodes for 30 from 0      starts beside the reservation
-///   b  2 nodes for 10 from 0      ends when it begins, and starts on it
-///   c  3 nodes for 1 from 10      waits until it is over and a is gone
+///   a  2 nodes for 30 from 0      starts next to the reserved nodes
+///   b  2 nodes for 10 from 0      runs on the reserved nodes until the reservation begins
+///   c  3 nodes for 1 from 10      waits until the reservation is over and a has ended
 /// ```
 #[test]
 fn a_job_starts_beside_a_reservation_or_ends_by_it_or_waits() {

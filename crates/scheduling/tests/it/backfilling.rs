@@ -24,7 +24,7 @@ impl StartObserver for Bounds {
         let mut copy = world.dispatcher.machine().clone();
         let mut bound = world.now;
         for running in world.dispatcher.running().by_estimated_end() {
-            // All jobs that end at the same time leave before the strategy is asked.
+            // The nodes of all jobs that end together are freed before the strategy is asked.
             if running.estimated_end() > bound {
                 if copy.probe(&head.request).is_ok() {
                     break;

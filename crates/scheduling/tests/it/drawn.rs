@@ -15,8 +15,8 @@ fn starts(grid: &str, scheduler: &str, jobs: &[Job]) -> Vec<u64> {
 /// Checks a geometric trap:
 ///
 /// ```text
-///   x  0 1 2 3 4 5    a ends at 4, b at 9. The head h asks for 3 in a row, the candidate c for 1
-///      a a . . b b    until 20.
+///   x  0 1 2 3 4 5    a ends at 4, b at 9. The head h requests 3 in a row; c requests 1 until 20.
+///      a a . . b b
 /// count:  t = 0  a a c . b b      t = 4  . . c . b b      t = 9  . . c h h h
 /// space:  t = 0  a a . c b b      t = 4  h h h c b b
 /// ```
@@ -56,11 +56,11 @@ fn a_window_keeps_the_places_of_those_who_started() {
     assert_eq!(starts("mesh:5", "window:4", &jobs), [0, 9, 0, 11, 0]);
 }
 
-/// Checks a head of four nodes in a row that is promised 5, when both a and b have ended: c ends by
-/// then and may use the promised nodes; d would not.
+/// Checks a head of five nodes in a row that is promised 7, when both a and b have ended. Job c
+/// ends by then, so it may use the promised nodes. Job d does not, so it uses another node.
 ///
 /// ```text
-///   a a b . . .   until 5 and 7; mesh:6; head 5 in a row: promised 7
+///   a a b . . .   a runs until 5, b until 7; the head requests 5 in a row and is promised 7
 /// ```
 #[test]
 fn who_ends_in_time_may_use_reserved_nodes() {
@@ -77,12 +77,12 @@ fn who_ends_in_time_may_use_reserved_nodes() {
     }
 }
 
-/// Checks that under EASY only the head is protected: c, which delays b, may overtake a.
-/// Conservative keeps b's booking.
+/// Checks that under EASY only the head is protected, so c may overtake a although it delays b.
+/// Conservative backfilling keeps b's booking.
 ///
 /// ```text
-///   x  0 1 2 3     r until 4; a (4 wide) is the head, booked for 4; b (2 wide) for 5, because it
-///      r r r .     would run into a; c (1 wide, 10 long) ends long after both
+///   x  0 1 2 3     r runs until 4. The head a (3 wide) is booked for 4, and b (4 wide) for 5, when
+///      r r r .     a has ended. c is 1 wide and runs for 10.
 /// ```
 #[test]
 fn conservative_protects_those_behind_the_head() {
@@ -106,7 +106,7 @@ fn scan_goes_round() {
         job(3, 1, row(4), 5, 5),
         job(4, 2, row(3), 5, 5),
     ];
-    // The class of the job of 4 is current, and its next job blocks; then come 1, 2 and 3.
+    // The class of jobs of 4 nodes is current, and its next job blocks; then come 1, 2 and 3.
     assert_eq!(starts("mesh:4", "scan", &jobs), [0, 15, 15, 10, 20]);
     assert_eq!(starts("mesh:4", "scan:down", &jobs), [0, 20, 15, 10, 15 + 5]);
 }
@@ -132,7 +132,7 @@ fn bypass_deepens_with_the_queue() {
 /// that grants boxes, a connected set fits next to the running job.
 ///
 /// ```text
-///   a a a    until 2; b asks for 2 x 3 as it is:       a a a a    until 2; b asks for 10 connected
+///   a a a    until 2; b requests 2 x 3, unturned:      a a a a    until 2; b requests 10 connected
 ///   . . .    the six free nodes are a box of 3 x 2     a a a a    nodes, which are not a 2 x 5 box
 ///   . . .                                              . . . .
 ///                                                      . . . .

@@ -32,8 +32,8 @@ fn by_pieces(each: f64) -> impl Fn(&Job, &Placement) -> f64 + Copy {
 /// Checks the head's choice with a penalty for pieces:
 ///
 /// ```text
-///   x  0 1 2 3 4 5    a ends at 4, b at 9. At 1 h comes, which asks for 4 in a row for 10. At 4 it
-///      a a . b . .    could start in two pieces, at 9 in a row.
+///   x  0 1 2 3 4 5    a ends at 4, b at 9. At 1, h arrives and requests 4 in a row for 10.
+///      a a . b . .    It could start in two pieces at 4, or in a row at 9.
 /// ```
 #[test]
 fn a_job_starts_in_pieces_if_that_costs_it_less_than_to_wait() {
@@ -77,8 +77,8 @@ fn a_job_is_no_freer_than_it_allows() {
 }
 
 /// Checks that the delay of other jobs counts too. The head could start in two pieces at 4, where
-/// it would take 3 longer, or in a row at 9. It holds 4 of 6 nodes, so 3 longer counts as 3 + 3 * 4
-/// / 6 for each other waiting job. With two of them, the head waits.
+/// its run time would be 3 longer, or in a row at 9. It uses 4 of 6 nodes, so its cost at 4
+/// includes 3 + 3 * 4 / 6 for each other waiting job. With two of them, the head waits.
 ///
 /// ```text
 ///   x  0 1 2 3 4 5
@@ -125,8 +125,8 @@ fn what_those_wait_longer_that_come_meanwhile_counts_too() {
 /// immediately, or in a row at 2.
 ///
 /// ```text
-///   x  0 1 2 3 4      a ends at 9, b at 2; the head asks for all five; c asks for two in a row,
-///      . a . b a      and must end by 9
+///   x  0 1 2 3 4      a ends at 9, b at 2. The head requests all five; c requests two in a row,
+///      . a . b a      and must end by 9.
 /// ```
 #[test]
 fn other_jobs_wait_for_their_box_too() {
@@ -150,7 +150,7 @@ fn other_jobs_wait_for_their_box_too() {
     assert_eq!(start(1.0), (Time(2), 1));
 }
 
-/// What is known about the other jobs when a job is chosen.
+/// Facts about the other jobs at the time when a job is chosen.
 #[derive(Clone, Copy)]
 struct Known {
     /// The number of other waiting jobs.
@@ -168,8 +168,8 @@ impl Known {
     }
 }
 
-/// A head when it is first seen: its minimum cost, and the minimum since then of the numbers that
-/// are known about other jobs.
+/// The minimum cost of a head when it is first seen, and the minimum of each fact about the other
+/// jobs since then.
 struct Seen {
     at: Time,
     cost: Time,
@@ -236,11 +236,11 @@ fn some_growth(_: &Job, placement: &Placement) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(19, 96, 96)))]
 
-    /// Checks that the cost of a head is minimal among all levels when the head starts as soon as
-    /// it is seen, and no higher later. Another option is taken only if it is no later and costs
-    /// less. If fewer others wait or arrive then, the cost of the option decreases by their share,
-    /// and so does that of every freer option. With the minimum of what is known about the others,
-    /// no chosen option therefore costs more than the first.
+    /// Checks that the cost of a head is minimal among all levels if the head starts as soon as it
+    /// is seen, and no higher if it starts later. Another option is taken only if it is no later
+    /// and costs less. If fewer other jobs are waiting or arriving by then, the costs of that
+    /// option and of every freer one decrease by their share. With the minimum of the facts about
+    /// the other jobs, no chosen option therefore costs more than the first.
     #[test]
     fn no_head_costs_more_than_its_cheapest_level(jobs in jobs(30, Estimates::Exact)) {
         for strategy in ["ff", "tff", "mbs", "naive"] {

@@ -137,7 +137,7 @@ impl StartObserver for Classes {
     }
 }
 
-/// Checks that none of the jobs with the lowest numbers fits when the scheduler is done.
+/// An observer that checks that no job in the window fits when the scheduler is done.
 struct InWindow(u64);
 
 impl StartObserver for InWindow {

@@ -181,7 +181,7 @@ proptest! {
     ) {
         let upsets = fail_and_repair(&nodes);
         // These include strategies that miss some boxes. Strategies whose lists of free boxes
-        // remember the order of changes (fl, kymfl, pmfl) choose differently after other questions.
+        // depend on the order of changes (fl, kymfl, pmfl) are excluded.
         for strategy in ["ff", "bf", "fs", "naive", "mbs", "gabl", "anca"] {
             compare("conservative", GRID, &jobs, strategy, &upsets);
         }

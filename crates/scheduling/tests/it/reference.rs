@@ -1,6 +1,6 @@
 //! Tests of the rules by count, compared with another simulator that only knows node counts.
 //!
-//! With a strategy that succeeds whenever enough nodes are free, the places of the nodes do not
+//! With a strategy that succeeds whenever enough nodes are free, the positions of the nodes do not
 //! matter. Start times must agree job by job.
 
 use pavior_trials::size;

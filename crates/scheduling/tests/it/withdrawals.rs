@@ -115,7 +115,7 @@ fn only_the_bookings_that_a_grant_overlaps_give_way() {
         small.begin(5, 1, 2, 9);
         assert_eq!(planned(&mut small, 1), [(2, 10), (3, 20), (4, 25)]);
         small.end(5);
-        // Job 2 needs all nodes, and starts when this job has ended; jobs 3 and 4 start sooner.
+        // Job 2 needs all nodes, and now starts when job 6 has ended; jobs 3 and 4 start sooner.
         small.begin(6, 2, 1, 100);
         assert_eq!(planned(&mut small, 2), [(2, 102), (3, 10), (4, 15)]);
         assert_eq!(small.0.scheduler().broken_guarantees(), 0);
@@ -143,8 +143,8 @@ fn an_end_and_a_withdrawal_at_once_leave_each_job_its_own_booking() {
     }
 }
 
-/// Checks a queue that reaches the end of time because requests without an estimate count as a
-/// century.
+/// Checks a queue whose planned starts reach the latest possible time, because requests without an
+/// estimate count as a century.
 #[test]
 fn a_job_behind_the_end_of_time_starts_when_those_before_it_have_gone() {
     for scheduler in BACKFILLING {

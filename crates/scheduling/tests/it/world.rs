@@ -228,7 +228,7 @@ impl World {
     }
 }
 
-/// Makes each node fail for a while, and all of them at once in between, in order of time.
+/// Creates a failure and a later repair of each node, in order of time.
 pub(crate) fn fail_and_repair(nodes: &[u32]) -> Vec<Upset> {
     let upset = |(index, &node): (u64, &u32)| {
         [(Time(4 + 7 * index), NodeId(node), true), (Time(60 + 9 * index), NodeId(node), false)]

@@ -68,7 +68,7 @@ impl Failing {
     }
 }
 
-/// Failures or spares that the machine cannot have.
+/// Failures or spares that are not possible on the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadFailing {
     /// An event refers to a component that the machine does not have.
@@ -113,8 +113,8 @@ impl Faults {
         Ok(Faults { events: events.peekable(), restart, outages, spared })
     }
 
-    /// Returns true if a request could be granted in addition to the spares, without failures and
-    /// running jobs.
+    /// Returns true if a request could be granted without using the spares, on a machine without
+    /// failures and running jobs.
     pub(crate) fn leaves_room_for(&mut self, request: &Request) -> bool {
         self.spared.as_mut().is_none_or(|machine| machine.probe(request).is_ok())
     }

@@ -1,9 +1,8 @@
 //! The nodes and switches that are missing because components have failed.
 //!
 //! A node is missing while it, or the cube that contains it, is out of order. A cube is whole while
-//! nothing in it is missing. On a machine with C cubes and S spares, C - S whole cubes are in use
-//! if there are that many. A whole cube that is not needed is a spare, and its nodes are out of
-//! use.
+//! none of its components is missing. On a machine with C cubes and S spares, C - S whole cubes are
+//! in use, if there are that many. Any other whole cube is a spare, and its nodes are out of use.
 //!
 //! When a cube in use breaks, the spare with the lowest number replaces it. The rest of the broken
 //! cube goes out of use when its jobs have ended. If there is no spare, the cube stays in use. A
@@ -177,7 +176,7 @@ impl Outages {
         }
     }
 
-    /// Returns how many more whole cubes should be in use.
+    /// Returns the number of additional whole cubes that should be in use.
     fn missing(&self) -> i64 {
         let count = self.cubes.map_or(0, |cubes| cubes.grid().nodes());
         let broken_in_use =

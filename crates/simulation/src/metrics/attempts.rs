@@ -1,5 +1,5 @@
-//! Attempts: the number of times that the scheduler asked whether a job could start now, whatever
-//! the answer was.
+//! Attempts: the number of times that the scheduler asked whether a job could start now, regardless
+//! of the answer.
 
 use super::count::CountOf;
 use super::{MetricSpec, Unit};

@@ -1,9 +1,9 @@
 //! The error of a mean over the jobs in one run, estimated by the moving block bootstrap.
 //!
 //! The waits of successive jobs are correlated. Therefore, their plain standard error is far too
-//! small, and a log has no second replication. The moving block bootstrap (Künsch, Annals of
-//! Statistics 17(3), 1989) draws blocks of consecutive jobs with replacement, until the sample has
-//! as many jobs as the run. The spread of the means of such samples is the error.
+//! small, and a log cannot be replicated. The moving block bootstrap (Künsch, Annals of Statistics
+//! 17(3), 1989) draws blocks of consecutive jobs with replacement, until the sample has as many
+//! jobs as the run. The spread of the means of such samples estimates the error.
 //!
 //! The block length is the square root of the number of jobs, and 999 samples are drawn. The error
 //! is half of the distance between the 2.5th and the 97.5th percentile of their means. The draws

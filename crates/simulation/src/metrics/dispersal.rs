@@ -130,8 +130,8 @@ impl Counts {
         let n = n as usize;
         self.at.clear();
         self.at.resize(n, 0);
-        // At first, this is the difference between each coordinate and the previous one, as a
-        // wrapping number.
+        // At first, each element is the difference from the previous coordinate, as a wrapping
+        // number.
         for part in parts {
             let layer = layer(part, axis);
             let begin = usize::from(part.base[axis] - first);
@@ -162,8 +162,8 @@ impl Counts {
         2 * sum
     }
 
-    /// Adds up the distances on a ring of n. Among its n arcs of n / 2 coordinates, rounded down, 2
-    /// d contain exactly one of two nodes at distance d.
+    /// Adds up the distances on a ring of n. For two nodes at distance d, 2 d of the ring's n arcs
+    /// of n / 2 coordinates (rounded down) contain exactly one of the two.
     fn around(&self, total: u64) -> u64 {
         let half = self.at.len() / 2;
         let (first, rest) = self.at.split_at(half);

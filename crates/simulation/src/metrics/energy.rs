@@ -1,6 +1,6 @@
 //! Energy: flit-hops times the energy of a link traversal, plus the number of flits through routers
-//! times the energy of a router traversal, averaged over delivered messages (future work of the NAS
-//! paper).
+//! times the energy of a router traversal, averaged over delivered messages (suggested as future
+//! work in the NAS paper).
 
 use super::carried::Carried;
 use super::{MetricSpec, Unit};

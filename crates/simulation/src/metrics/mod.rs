@@ -156,7 +156,7 @@ pub enum Unit {
     Fraction,
     /// A ratio of two quantities of the same kind.
     Ratio,
-    /// A number of things.
+    /// A plain count.
     Count,
     /// Network cycles.
     Cycles,

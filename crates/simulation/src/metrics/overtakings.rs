@@ -2,8 +2,8 @@
 //! for each older job.
 //!
 //! The value is zero under FCFS. A job that was interrupted and is waiting again does not count as
-//! waiting, because it has already started once. O(q) per start for q waiting jobs, so this metric
-//! is computed only on request.
+//! waiting, because it has already started once. The cost is O(q) per start for q waiting jobs, so
+//! this metric is computed only on request.
 
 use std::collections::VecDeque;
 

@@ -1,8 +1,8 @@
 //! Slices: the fraction of the time in which the requested slice could be placed.
 //!
-//! For `slice_availability`, the strategy is asked on the machine without its jobs, with the
-//! current failures; for `slice_free`, it is asked on the machine with the running jobs. Without a
-//! slice, neither metric has a value.
+//! For `slice_availability`, the strategy is asked about the machine with its current failures but
+//! without its jobs; for `slice_free`, it is asked about the machine with the running jobs. Without
+//! a slice, neither metric has a value.
 
 use pavior_kernel::Time;
 

@@ -1,8 +1,8 @@
 //! Slots at arrivals: the number of boxes of a shape that fit at the same time when a job arrives,
 //! averaged over arrivals.
 //!
-//! `slots` counts at each change in the occupancy. Here, it is enough to count at every fourth job,
-//! which takes an eighth of the time.
+//! `slots` counts at each change in the occupancy. Here, it is enough to count at every fourth
+//! arrival, which takes an eighth of the time.
 
 use pavior_answers::{Shape, slots};
 use pavior_kernel::Time;
@@ -13,7 +13,7 @@ use super::slots::{BUDGET, SPEC as SLOTS};
 use super::{Context, Metric, MetricSpec};
 use crate::{Fact, Interest, Observer};
 
-/// The number of jobs per count.
+/// The number of arrivals per count.
 const EVERY: u64 = 4;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {

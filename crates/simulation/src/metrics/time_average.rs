@@ -87,7 +87,7 @@ impl<F: Fn(&Job, &Placement) -> f64 + Send> Metric for HeldOverTime<F> {
 /// quantity is computed again whenever the free nodes change.
 pub(super) struct FreeOverTime<F> {
     whole: f64,
-    /// Returns the quantity, or `None` if it does not apply, whatever nodes are free.
+    /// Returns the quantity, or `None` if it does not apply, regardless of the free nodes.
     of: F,
     level: TimeAverage,
     applies: bool,

@@ -1,8 +1,8 @@
 //! Utilization while jobs arrive: the utilization from the first arrival to the last.
 //!
-//! When no more jobs arrive, the machine empties, and the time for which the last jobs run has
-//! little to do with the rest. An average over a whole log would give that period the same weight
-//! as any other.
+//! When no more jobs arrive, the machine drains, and the length of that period has little to do
+//! with the rest of the log. An average over the whole log would give it the same weight as any
+//! other.
 
 use pavior_kernel::Time;
 

@@ -86,7 +86,7 @@ pub struct Simulation<'a, 'o, 'i> {
     slice: SliceWatch,
     agenda: Agenda<Departure>,
     jobs: Arrivals<'i>,
-    /// The number of links to jobs that are rejected.
+    /// The number of links from rejected jobs.
     unfollowed: u64,
     faults: Option<Faults>,
     traffic: Option<Traffic>,

@@ -34,8 +34,8 @@ impl Simulation<'_, '_, '_> {
         !self.running().is_empty() || self.jobs.peek().is_some()
     }
 
-    /// Returns the number of links to jobs that will be rejected. Their followers are submitted at
-    /// the listed times.
+    /// Returns the number of links from jobs that will be rejected. Their followers are submitted
+    /// at the listed times.
     pub fn unfollowed(&self) -> u64 {
         self.unfollowed
     }

@@ -27,8 +27,8 @@ impl Claims {
         Claims { links: Vec::new(), bound: Footprint::bound(grid), everywhere: 0 }
     }
 
-    /// Claims the links of a job that starts. `None` stands for all links. Calls `met` with the
-    /// jobs that it may meet, which include all those that were alone. Returns true if the job is
+    /// Claims the links of a job that starts. `None` stands for all links. Calls `met` with jobs
+    /// that it may meet, among them every such job that was alone. Returns true if the new job is
     /// alone.
     pub(super) fn claim(
         &mut self,
@@ -54,7 +54,7 @@ impl Claims {
         alone
     }
 
-    /// Returns true if a job is the only one that claims these links. In this case, the next job
+    /// Returns true if a job is the only one that claims these links. From then on, the next job
     /// that claims one of the links meets it, even if other jobs have claimed the links and ended
     /// in the meantime.
     pub(super) fn is_alone(&mut self, slot: u32, links: &[u32]) -> bool {

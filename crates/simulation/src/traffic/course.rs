@@ -1,7 +1,7 @@
 //! Jobs that communicate for part of their run time. They alternate between iterations of a pattern
 //! and computation.
 //!
-//! A job with a run time of R communicates for a fraction (its share) of R. Let T be the time of an
+//! A job with a run time of R communicates for a fraction of R, its share. Let T be the time of an
 //! iteration in the requested box, alone on the machine. The job then has k = share x R / T
 //! iterations, rounded down. For the rest of R, it computes in k equal pauses, one after each
 //! iteration. The remainder of the division comes after the last pause. On other nodes, or if other
@@ -67,8 +67,8 @@ impl Course {
         let (draw, exchange_alone, pause, rest) = (draw.clone(), None, Time::ZERO, Time::ZERO);
         let mut course =
             Course { layout, draw, exchange, exchange_alone, exchanges_left, pause, rest };
-        // For such a job, the time of an iteration alone determines the number of exchanges and the
-        // computing times.
+        // For such a job, the time of an iteration that runs alone determines the number of
+        // exchanges and the computing times.
         if let Service::Partly { compute, communicate } = job.service {
             let asked = trials.layouts.asked(&job.request, &course.draw);
             let asked = asked.as_ref().unwrap_or(&course.layout);

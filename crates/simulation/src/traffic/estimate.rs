@@ -5,10 +5,10 @@
 //! iteration, with a mean latency of l. At each link on its path, a message waits for the messages
 //! of other jobs, as in a queue with one server and Poisson arrivals (Pollaczek and Khinchine). The
 //! wait is w = R / (1 - U) cycles. U is the fraction of time for which other jobs hold the link. R
-//! is the sum of m h^2 / 2P over the other jobs. Each of them sends m messages per iteration, which
-//! hold the link for h cycles ([`LinkHolds`]). Its pace P is the time of an iteration and the pause
-//! after it. If d is the mean wait of a message over its whole path, an iteration takes T (1 + d /
-//! l).
+//! is the sum of m h^2 / 2P over the other jobs, each of which sends m messages per iteration that
+//! hold the link for h cycles ([`LinkHolds`]). The pace P of a job is the time of an iteration and
+//! the pause after it. If d is the mean wait of a message over its whole path, an iteration takes T
+//! (1 + d / l).
 //!
 //! P depends on d, and therefore on the values of P of the other jobs. Whenever a job starts or
 //! ends, each job gets a new pace once, in the order of slots, based on the current paces of the

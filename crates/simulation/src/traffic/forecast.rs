@@ -28,8 +28,8 @@ pub(crate) struct Forecast {
     replication: u64,
     /// The network for trials, which is created for the first question.
     trials: Option<Box<Trials>>,
-    /// The number of cycles of an iteration in the requested box and on the granted nodes, by both.
-    /// This is used only if the pattern makes no random draws for a job.
+    /// The cycles of an iteration in the requested box and on the granted nodes, by request and
+    /// nodes. Used only if the pattern makes no random draws for a job.
     known: FxHashMap<(Request, Box<[Cuboid]>), Cycles>,
 }
 

@@ -1,7 +1,7 @@
 //! The times for which jobs hold the links that their messages cross, with a cache.
 //!
 //! On a machine without axes that wrap, if a job has the same layout at another place, the numbers
-//! of its links are shifted in the same way as those of its nodes. The times are the same.
+//! of its links are shifted in the same way as those of its nodes, and the times are the same.
 //!
 //! Invariant: a cached result equals the result of [`LinkHolds::of`].
 //!

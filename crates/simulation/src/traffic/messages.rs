@@ -105,7 +105,7 @@ struct Alone {
 impl Messages {
     /// The ratio above which the box around a job is considered wide. If the box has more nodes
     /// than this number times those of the job (plus a constant), the job is assumed to share links
-    /// with every other job. This is nearly true, and such jobs have many links.
+    /// with every other job. This is nearly true, and such jobs have many links to track.
     const MOST_SPREAD: u64 = 8;
 
     /// Creates a network without jobs.
@@ -117,8 +117,8 @@ impl Messages {
         seen: Seen,
     ) -> Result<Messages, BadSettings> {
         let network = Network::new(grid, setup.settings, setup.engine)?;
-        // The flit engine remains the specification. If messages could deadlock, the jobs outside
-        // the network could not be named in the error.
+        // The flit engine is the specification, so it simulates everything. If messages could
+        // deadlock, an error could not name the jobs outside the network.
         let may_deadlock =
             setup.settings.virtual_channels == VirtualChannels::One && grid.has_wrap();
         let simulate_all = seen.deliveries || may_deadlock || setup.engine != EngineKind::Worm;

@@ -28,7 +28,7 @@ fn times(setup: &Setup, jobs: &[Job]) -> Vec<(u64, u64)> {
     times.collect()
 }
 
-/// Returns how much longer jobs run in total than their run times.
+/// Returns the total time by which jobs run longer than their run times.
 fn added(setup: &Setup, jobs: &[Job]) -> i64 {
     let run = |job: &Job| match job.service {
         Service::Partly { compute, communicate } => compute.0 + communicate.0,
@@ -201,8 +201,8 @@ fn the_estimate_is_near_what_the_network_says() {
 }
 
 /// ```text
-///   x  0 1 2 3 4 5    a ends after 4,000, b after 9,000. h arrives with them and wants 4 in
-///      a a . b . .    a row for 100,000. After 4,000 it can start in pieces, after 9,000 in a row.
+///   x  0 1 2 3 4 5    a ends after 4,000, b after 9,000. h arrives with them and requests 4 in a
+///      a a . b . .    row for 100,000. It can start in pieces after 4,000, in a row after 9,000.
 /// ```
 #[test]
 fn a_job_is_torn_if_the_network_lets_it_pay() {

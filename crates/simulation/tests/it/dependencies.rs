@@ -123,7 +123,7 @@ fn drawn(draw: &mut Stream, count: u64) -> (Vec<Job>, Vec<Link>) {
         })
         .collect();
     let mut links = Vec::new();
-    // Links have their own order, as do the lines of a log.
+    // Links have a separate order, as do the lines of a log.
     let mut order: Vec<u32> = (0..count as u32).collect();
     for place in (1..order.len()).rev() {
         order.swap(place, draw.below(place as u64 + 1) as usize);

@@ -101,8 +101,8 @@ fn failures_that_let_nothing_start_come_to_an_end() {
 #[test]
 fn many_that_wait_in_vain_are_told_sooner() {
     // A node is always missing, and a job with one of two shapes arrives with each change. The
-    // scheduler asks for both shapes, so the sum of 10 + n / 100 over n instants reaches 1,000,000
-    // at about 13,200.
+    // scheduler asks about both shapes, so each instant n adds 10 + n / 100. The sum reaches
+    // 1,000,000 at about n = 13,200.
     let jobs = (0..).map(|id| job(id, id, [4, if id % 2 == 0 { 4 } else { 3 }, 1], 1));
     let first = std::iter::once(event(0, 1, Change::Fail));
     let changes = (0..).map(|step: u64| {

@@ -36,8 +36,8 @@ fn times(setup: &Setup, jobs: &[Job]) -> Vec<(u64, u64, usize)> {
 }
 
 /// ```text
-///   . . b b . .    a was on the left until 1; b runs until 40; at 1 h arrives and requests 3x2
-///   . . b b . .    for 5: eight nodes are free, but no 3x2. b has four nodes, moves by a column.
+///   . . b b . .    a runs on the left until 1, and b until 40. At 1, h requests 3x2 for 5. Eight
+///   . . b b . .    nodes are free, but no 3x2. b, which has four nodes, moves by a column.
 /// ```
 fn blocked() -> [Job; 3] {
     [job(0, 0, [2, 2, 1], 1), job(1, 0, [2, 2, 1], 40), job(2, 1, [3, 2, 1], 5)]

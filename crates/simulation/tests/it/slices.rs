@@ -49,8 +49,8 @@ fn share(strategy: &str, classes: &str, slice: Request, spares: Spares) -> (f64,
 
 const CUBES: &str = "cube:mttf=9:mttr=1";
 
-/// Returns the probability that at least `least` of `count` independent things are available, if
-/// each is available with a given probability.
+/// Returns the probability that at least `least` of `count` independent components are available,
+/// if each is available with a given probability.
 fn binomial(count: i32, least: i32, each: f64) -> f64 {
     let choose = |taken: i32| (0..taken).map(|i| f64::from(count - i) / f64::from(i + 1)).product();
     let term = |taken: i32| -> f64 {
@@ -90,8 +90,8 @@ fn the_share_of_time_is_the_binomial_one_with_switches() {
         assert!((mean - exact).abs() <= width, "{cubes} cubes: {mean} ± {width}, not {exact}");
         assert!(width < 0.05, "{width}");
     }
-    // Spares replace the cubes that the slice needs, but reduce the number of cubes that it could
-    // use.
+    // Spares replace the cubes that the slice needs, but reduce the number of cubes that the slice
+    // could use.
     let spares = Spares { cubes: 2, switches: 0 };
     let (mean, width) = share("tpu", CUBES, Request::nodes(64 * 6), spares);
     assert!((mean - binomial(8, 6, 0.9)).abs() <= width, "{mean} ± {width}");

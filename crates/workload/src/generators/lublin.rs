@@ -10,10 +10,10 @@
 //! gamma(a2, b2). Large jobs run longer. Values above 12 (45 hours) are redrawn.
 //!
 //! **Arrivals.** Each half hour of the day has a weight: the mass of gamma(anum, bnum) around it,
-//! with the day starting at 05:30, divided by the mean weight. A gap is exp(g) seconds. The value g
-//! is drawn from gamma(aarr·arar, barr), and redrawn if it is above 13. Within each half hour, the
-//! gap elapses at a rate equal to the weight, so the same gap takes longer at night. By default,
-//! the log begins at midnight.
+//! with the day starting at 05:30, divided by the mean weight. A gap between arrivals is exp(g)
+//! seconds, where g is drawn from gamma(aarr·arar, barr), and redrawn if it is above 13. Within
+//! each half hour, the gap elapses at a rate equal to the weight, so the same gap takes longer at
+//! night. By default, the log begins at midnight.
 //!
 //! ```text
 //!   weight  ▁▁▁▁▁▁▁▁▁▁▁▁▂▃▄▅▆▇██████▇▇▆▆▅▅▄▄▃▃▃▂▂▂▂▁▁▁▁
@@ -28,7 +28,7 @@
 //! characteristics of rigid jobs", JPDC 63(11), 2003, and the parameters of the program published
 //! with it.
 //!
-//! Departures: the program's uhi is for a 128-node machine, and its user sets umed between uhi-3.5
+//! Deviations: the program's uhi is for a 128-node machine, and its user sets umed between uhi-3.5
 //! and uhi-1.5. Here, both follow from the logarithm of the number of nodes, at the same distances
 //! as for 128 nodes. A size that is rounded up beyond the machine's is halved. Each arrival is
 //! rounded down to seconds only when output, so rounding errors do not add up. Gamma values come
@@ -257,8 +257,8 @@ const LONGEST_GAP: f64 = 13.0;
 pub struct LublinJobs {
     model: Lublin,
     weights: [f64; BUCKETS],
-    /// The half hour of the log when the last job arrived, and how much of its weight had been used
-    /// up by then.
+    /// The half hour of the log when the last job arrived, and the part of its weight that had been
+    /// used by then.
     bucket: u64,
     used: f64,
     arrivals: Stream,

@@ -17,7 +17,7 @@ pub struct DependencyCounts {
     pub jobs: u64,
     /// The number of preceding jobs that `--dependencies` takes into account.
     pub followed: u64,
-    /// The number of preceding jobs that are not among the jobs.
+    /// The number of preceding jobs that were filtered out, skipped, not read or not found.
     pub missing: u64,
     /// The number of preceding jobs that come later in the log.
     pub later: u64,
@@ -181,8 +181,8 @@ impl Course {
         }
     }
 
-    /// Returns the largest number of nodes in use at once, from the waits in the log. Returns
-    /// `None` if any job's wait is unknown.
+    /// Returns the largest number of nodes in use at the same time, from the waits in the log.
+    /// Returns `None` if any job's wait is unknown.
     pub(super) fn greatest_use(&mut self) -> Option<u64> {
         self.use_until(Time(u64::MAX));
         self.used = 0;

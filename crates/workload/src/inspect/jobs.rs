@@ -14,8 +14,8 @@ use super::{DependencyCounts, LogSummary, Spread};
 use crate::TimeUnit;
 use crate::traces::{Links, Record, Tags, Trace};
 
-/// The maximum number of jobs that are sorted by submission. In a longer log, weeks and use are
-/// unknown if a job is more than this many jobs out of place.
+/// The maximum number of jobs that are sorted by submission. In a longer log, weeks and machine use
+/// are unknown if a job is more than this many jobs out of place.
 const SORTED: usize = (1 << 18) - 1;
 
 /// The number of seconds in a week.
@@ -30,7 +30,7 @@ pub(crate) struct Jobs {
     runs: FxHashMap<u64, u64>,
     factors: Vec<f64>,
     pub(super) classes: [FxHashMap<i64, u64>; 6],
-    /// The number of submissions in each second of a week that starts with the log's clock.
+    /// The number of submissions in each second of the week, counted from the log's time 0.
     seconds: Vec<u32>,
     links: Links,
     count: u32,

@@ -1,10 +1,10 @@
-//! The tightest box: it has the smallest volume of at least n nodes, then the smallest surface.
+//! The box of at least n nodes with the smallest volume and, in case of ties, the smallest surface.
 //!
-//! With `slack=S`, it is the box with the smallest surface among boxes of n to n(1+S) nodes, then
-//! the smallest volume. If no box has a volume in that range, the rule finds none. Remaining ties
-//! go to the smaller longest side, then the smaller middle side. The rule is exhaustive: for each
-//! pair of smaller sides, only the tightest box can be best. Cost: O(B·C) for a machine with sides
-//! A >= B >= C, only once per number of nodes.
+//! With `slack=S`, it is the box with the smallest surface among boxes of n to n(1+S) nodes, and
+//! the one with the smallest volume in case of ties. If no box has a volume in that range, the rule
+//! finds none. Remaining ties go to the smaller longest side, then the smaller middle side. The
+//! rule is exhaustive: for each pair of smaller sides, only the tightest box can be best. Cost:
+//! O(B·C) for a machine with sides A >= B >= C, only once per number of nodes.
 //!
 //! ```text
 //!   n = 13 on 12x12        compact: 7x2 (14)      compact:slack=0.2: 5x3 (15)

@@ -1,4 +1,4 @@
-//! Shape rules, which choose the box for a number of nodes that a contiguous strategy places.
+//! Shape rules, which convert a number of nodes to a box that a contiguous strategy can place.
 //!
 //! Logs count processors and have no shapes. A rule chooses a box that fits the machine. The box's
 //! longest side is along the machine's longest side, and the next one along the next (equal sides

@@ -9,10 +9,10 @@
 //!
 //! A job runs for its profile's `delay` or, if the profile is a sequence (`seq`), for `repeat`
 //! times the sum of the profiles in it. Profiles without a run time (computation, communication,
-//! traces) would require a platform model, which Pavior does not have. They result in an error if a
-//! job uses them. The estimate is `walltime` if positive. The shape, with one to three sides, is
-//! `shape` in `extra_data`, which is an object or, in version 5, text that contains one. The member
-//! `freedom` of `extra_data` is one of the words of [`Freedom`].
+//! traces) would require a platform model, which Pavior does not have. If a job uses one of them,
+//! the result is an error. The estimate is `walltime` if positive. The shape, with one to three
+//! sides, is `shape` in `extra_data`, which is an object or, in version 5, text that contains one.
+//! The `freedom` member of `extra_data` is one of the words of [`Freedom`].
 //!
 //! Versions differ in the names of profile types (`delay`, or `DelayProfile` in version 5). The
 //! name is ignored, since only delays have a `delay`.
@@ -58,8 +58,8 @@ struct Profile {
     repeat: Option<u64>,
 }
 
-/// A job. Names and extra data may have any length and are parsed in place, since as values they
-/// would require many times the memory of their text.
+/// A job. Names and extra data can have any length. They are kept as raw JSON, since parsed values
+/// would require many times the memory of the text.
 #[derive(Deserialize)]
 struct Entry<'t> {
     #[serde(borrow)]

@@ -3,7 +3,7 @@
 //! ```text
 //!   log      1 0 ... 100 ... -1 -1        job 1 runs 100 s
 //!            2 0 ... 100 ...  1 60        job 2 follows job 1, after 60 s of think time
-//!   links    index 0 -> index 1, 60 s     job 2 is submitted when job 1 has ended, and 60 s later
+//!   links    index 0 -> index 1, 60 s     job 2 is submitted 60 s after the end of job 1
 //! ```
 //!
 //! A link is used only if the predecessor is on an earlier line of the log and was kept, so links
@@ -71,8 +71,8 @@ pub struct Dependencies {
     pub jobs: u64,
     /// The number of jobs for which the log has no submit time.
     pub without_submit: u64,
-    /// The number of predecessors that are not among the jobs because they are filtered out,
-    /// skipped, beyond the first job lines, or not in the log.
+    /// The number of predecessors that are not among the jobs, because they are filtered out,
+    /// skipped, after the last job line read, or not in the log.
     pub missing: u64,
     /// The number of predecessors that are the job itself or come later in the log.
     pub later: u64,
@@ -118,7 +118,7 @@ pub(crate) fn in_log_order(records: &[Record]) -> impl Iterator<Item = (u32, &Re
     order.into_iter().map(|index| (index, &records[index as usize]))
 }
 
-/// Job numbers, each with an index. They require four bytes per number where numbers are close
+/// Job numbers, each with an index. They require four bytes per number if numbers are close
 /// together.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Numbers(FxHashMap<u64, Box<[u32; 16]>>);

@@ -15,7 +15,7 @@ struct Condition {
     field: Field,
     /// The value as written: a name or a number.
     text: String,
-    /// The number that the name stands for, and true if it is a state's own number.
+    /// The number that the name stands for, and true if it is the number of a state in the log.
     value: Option<(i64, bool)>,
 }
 
@@ -66,7 +66,7 @@ impl Filter {
         let one = |condition: &Condition| {
             let Condition { field, text, value } = condition;
             let named = names.get(*field, text).map(|number| (number, *field == Field::Status));
-            // A log with states of its own has no other states.
+            // If a log has state names, no other states are valid.
             let is_other =
                 *field == Field::Status && names.has(*field) && text.parse::<i64>().is_err();
             match named.or(value.filter(|_| !is_other)) {

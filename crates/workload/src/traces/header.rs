@@ -13,7 +13,7 @@ pub struct Header {
     length: usize,
 }
 
-/// The maximum length of a header, in bytes. It is hundreds of times that of the longest real
+/// The maximum length of a header, in bytes. It is hundreds of times the length of the longest real
 /// header.
 const LONGEST_HEADER: usize = 1 << 20;
 

@@ -1,5 +1,5 @@
-//! Reading of a list in a JSON document, entry by entry, so that only one entry is in memory. Lines
-//! before the document, such as warnings, are skipped, and further documents may follow it.
+//! A reader for a list in a JSON document. It reads entry by entry, so that only one entry is in
+//! memory. It skips lines before the document, such as warnings, and allows several documents.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -71,8 +71,8 @@ impl<'e> Entry<'e> {
 }
 
 /// Calls a function for each entry of a list in the object, until the function returns false. An
-/// object without the list is itself an entry if it has any of the given members, and then has only
-/// those. Returns the lines read. The text after the list is checked, but not used.
+/// object without the list is itself an entry if it has any of the given members, and only those
+/// are kept. Returns the lines read. The text after the list is checked, but not used.
 ///
 /// # Errors
 /// Returns an error if the reader or the function fails, if the text does not consist of JSON

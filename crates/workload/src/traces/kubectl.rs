@@ -8,9 +8,9 @@
 //!                        "completionTime": "2026-01-05T09:10:00Z"}}]}
 //! ```
 //!
-//! A Job is one job, and all child Jobs of a JobSet together are one job. The submit time is the
+//! Each Job is one job, and all child Jobs of a JobSet together are one job. The submit time is the
 //! creation time. The start is `status.startTime`, or else that of the first Pod. The end is the
-//! completion time, the time of the `Failed` condition, or else the last container's end.
+//! completion time, the time of the `Failed` condition, or else the end of the last container.
 //! Kubernetes resets `startTime` when a suspended Job resumes, so suspended time counts as waiting.
 //! The size is that of the `pavior.dev/shape` annotation, or else the number of distinct nodes of
 //! the Pods. If the Jobs in a JobSet do not share a box (`pavior.dev/box: set`), their shapes count
@@ -80,7 +80,7 @@ struct Pods {
 /// The objects in a log.
 #[derive(Default)]
 struct World {
-    /// Units by namespace and name, with the kind of name.
+    /// Units by namespace, kind of name, and name.
     units: BTreeMap<(String, bool, String), Unit>,
     /// Pods by their Job's uid.
     pods: HashMap<String, Pods>,

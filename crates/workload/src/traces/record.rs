@@ -120,7 +120,7 @@ pub struct Trace {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Divided(OnceLock<Arc<Trace>>);
 
-/// The value follows from the log, so it is not compared.
+/// Treats all values as equal, because they follow from the rest of the log.
 impl PartialEq for Divided {
     fn eq(&self, _: &Divided) -> bool {
         true
@@ -139,10 +139,10 @@ impl Trace {
     }
 
     /// Returns the log as replayed on a machine with this number of nodes. Usually this is the log
-    /// itself. Its sizes are divided as with [`ReadOptions::processors_per_node`] if they certainly
-    /// count that machine's processors. That is the case if the header has the same number of
-    /// nodes, its number of processors is a multiple of that number, and some job is larger than
-    /// it. If that option is given, no sizes are divided here.
+    /// itself. Its sizes are divided as with [`ReadOptions::processors_per_node`] if they are
+    /// certain to be numbers of that machine's processors. That is the case if the header has the
+    /// same number of nodes, its number of processors is a multiple of that number, and some job is
+    /// larger than that number. If the option is given, no sizes are divided here.
     #[must_use]
     pub fn for_machine(self: &Arc<Trace>, nodes: u64) -> Arc<Trace> {
         match self.divisor_for(nodes) {
@@ -226,7 +226,7 @@ pub struct ReadOptions {
     /// The divisor that converts processors to nodes, rounding up.
     pub processors_per_node: Option<u32>,
     /// The column in an SWF log, from 1, that contains node counts: `4`, `2x4` (nodes times
-    /// processors), or either after colons.
+    /// processors), or either of these after text that ends in a colon.
     pub nodes_from: Option<u32>,
     /// True to keep the pieces of jobs even if whole jobs have their own lines.
     pub pieces: bool,

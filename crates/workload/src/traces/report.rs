@@ -99,7 +99,7 @@ pub struct Report {
     pub follows: bool,
     /// Jobs with a run time of zero, which depart immediately.
     pub zero_length: LineCount,
-    /// Jobs submitted before the last one kept. All jobs are later sorted.
+    /// Jobs submitted before the last one kept. All jobs are sorted afterward.
     pub submits_back: LineCount,
     /// Jobs that ran longer than their estimate.
     pub over_estimate: LineCount,

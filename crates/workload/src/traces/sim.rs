@@ -2,12 +2,12 @@
 //!
 //! ```text
 //!   arrival processors run [estimate]                  3 or 4 columns
-//!   arrival processors run [estimate] mesh x y z       7 or 8: the triple is the shape
-//!   arrival x y z run [estimate]                       5 or 6: so it is here
+//!   arrival processors run [estimate] mesh x y z       7 or 8 columns; x y z is the shape
+//!   arrival x y z run [estimate]                       5 or 6 columns; x y z is the shape
 //! ```
 //!
 //! The number of columns determines the form of each line. Times are in seconds and may have
-//! decimals. A triple always has three sides; on a machine with fewer axes, trailing sides are one.
+//! decimals. A shape always has three sides; on a machine with fewer axes, trailing sides are one.
 //! If the box after `mesh` has more nodes than processors, the rest is internal fragmentation; a
 //! box with fewer nodes is an error. `mesh` may be in capitals. A column that begins with `#`, `;`,
 //! `%` or `//` starts a comment. Jobs are numbered from 0.

@@ -20,7 +20,7 @@
 //! (negative means unknown).
 //!
 //! Source: Chapin, Cirne, Feitelson, Jones, Leutenegger, Schwiegelshohn, Smith & Talby (1999).
-//! Departure: decimals are read in every field (real logs have them in field 6). Times keep their
+//! Deviation: decimals are read in every field (real logs have them in field 6). Times keep their
 //! decimals, in microseconds. Cost: one pass over the bytes.
 
 use std::io::{self, BufRead, Write};
@@ -188,7 +188,7 @@ fn name(field: usize) -> String {
 }
 
 /// Writes a log: the header's keys, then one line per job. Fields that Pavior does not read are -1.
-/// If a job has several predecessors, the last one that must end is written.
+/// If a job has several predecessors, the last one whose end it waits for is written.
 ///
 /// # Errors
 /// Returns an error if writing fails.

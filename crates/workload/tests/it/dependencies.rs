@@ -8,8 +8,8 @@ use pavior_workload::traces::{
 
 const SECOND: u64 = TimeUnit::SECOND.ticks;
 
-/// Returns a log of 100 s jobs. The numbers are the job's number, submit time, user, predecessor
-/// and think time.
+/// Returns a log of jobs that run for 100 s. The numbers are the job's number, submit time, user,
+/// predecessor and think time.
 fn text(jobs: &[(i64, i64, i64, i64, i64)]) -> String {
     let line = |&(number, submit, user, predecessor, think): &(i64, i64, i64, i64, i64)| {
         format!(

@@ -53,7 +53,7 @@ fn every_oddity_is_read() {
     assert_eq!(estimate, Some(second(90)));
     assert_eq!((tags.status, tags.user, tags.group), (1, 7, 1));
     assert_eq!((tags.application, tags.queue, tags.partition), (3, 0, 1));
-    // Estimates of -1 and 0 are none.
+    // Estimates of -1 and 0 count as unknown.
     assert_eq!((trace.records[2].estimate, trace.records[3].estimate), (None, None));
     assert_eq!((trace.records[3].tags.status, trace.records[4].tags.status), (271, -4));
 

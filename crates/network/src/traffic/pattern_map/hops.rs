@@ -2,14 +2,14 @@
 
 use pavior_mesh::{Coordinates, Grid};
 
-/// Coordinates with a fourth axis of one node, so that all axes are processed at once.
+/// Coordinates with a fourth axis of one node, so that all axes are processed together.
 pub(in crate::traffic) type Point = [i32; 4];
 
-/// A calculator of hops that gives the results of [`Grid::distance`] without a branch per axis.
+/// A calculator of hops with the results of [`Grid::distance`], but without a branch per axis.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::traffic) struct Hops {
-    /// The number of nodes on an axis that wraps. For other axes, this number is so large that no
-    /// way around is shorter.
+    /// The number of nodes on an axis that wraps. For other axes, this number is so large that the
+    /// way around is never shorter.
     rings: Point,
     /// True if any axis wraps.
     wraps: bool,

@@ -172,15 +172,15 @@ impl<'s> Search<'s> {
         if by_a + by_b_at_most <= most {
             return None;
         }
-        // Each term assumes that the other rank is still at its old place, so messages between the
-        // two take no hops.
+        // Each term assumes that the other rank has not moved, so it counts no hops for messages
+        // between the two.
         let between = i64::from(self.exchanges.between(numbers[0], numbers[1]));
         let by_b = b.surplus - self.surplus_at(numbers[1], &a.point);
         Some(by_a + by_b - 2 * between * apart).filter(|saved| *saved > most)
     }
 
-    /// Returns the hops beyond one of all messages between a rank and its partners, if the rank
-    /// were at a point and its partners stayed at their places.
+    /// Returns the number of hops beyond one per message between a rank and its partners, if the
+    /// rank were at a point and its partners stayed at their places.
     fn surplus_at(&self, rank: u32, point: &Point) -> i64 {
         let partners = self.exchanges.partners(rank);
         if let Some(count) = self.exchanges.alike() {

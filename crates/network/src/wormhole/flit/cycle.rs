@@ -49,7 +49,7 @@ impl Flit {
                 }
             }
         }
-        // This keeps the memory of the list. `cross` adds channels only to `coming`.
+        // This reuses the list's memory. `cross` adds channels only to `coming`.
         self.active = work;
     }
 
@@ -161,7 +161,7 @@ impl Flit {
     }
 
     /// Removes a flit from the buffer after a channel on its path. If the flit is a tail, the next
-    /// message is now at the front, and its header is routed.
+    /// message is then at the front, and its header is routed.
     fn leave(&mut self, place: u32, index: usize, tail: bool) {
         let channel = self.packets[place as usize].path[index];
         let port = &mut self.ports[channel as usize];

@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use crate::message::Message;
 
-/// The value that stands for a missing message or cycle.
+/// The value that represents a missing message or cycle.
 pub(super) const NONE: u32 = u32::MAX;
 pub(super) const NEVER: u64 = u64::MAX;
 

@@ -333,8 +333,8 @@ impl Closing<'_> {
         }
     }
 
-    /// Sets the release time of a held channel, and schedules a check if a message is waiting. A
-    /// message that comes later has its own check.
+    /// Sets the release time of a held channel, and schedules a check if a message is waiting. If a
+    /// message arrives later, it schedules its own check.
     #[inline]
     fn release(&mut self, channel: u32, at: u64) {
         let state = &mut self.states[channel as usize];

@@ -27,7 +27,7 @@
 //! the list. It equals the result of the [`Flit`](crate::Flit) engine, message by message, for
 //! channels that are released when drained and for separate virtual channels.
 //!
-//! Cost: O(1 + [L > B and B > t_s + 1] * A) per header hop, whatever the length of the message.
+//! Cost: O(1 + [L > B and B > t_s + 1] * A) per header hop, regardless of the message's length.
 //! Memory: O(messages in flight + channels). All events except those of very long messages are in a
 //! timing wheel.
 
@@ -60,8 +60,8 @@ const HELD: u64 = 1 << 63;
 /// with `ahead` in each channel.
 #[derive(Clone, Copy, Debug)]
 struct ChannelState {
-    /// The cycle in which the channel becomes free. While this is unknown, the cycle in which it
-    /// was granted, plus HELD.
+    /// The cycle in which the channel becomes free. While this is unknown, it is the cycle in which
+    /// the channel was granted, plus HELD.
     time: u64,
     head: u32,
     /// The last message in the queue. Valid only if at least two messages are waiting.
@@ -82,9 +82,9 @@ pub struct Worm {
     slab: Slab,
     /// The open cycle, and all events from that cycle onward.
     clock: Clock,
-    /// Lists that [`close_cycle`](Worm::close_cycle) uses, and that are empty outside it: channels
-    /// to check, channels that become free while a message waits, channels of a header that is
-    /// being drained, and deferred work.
+    /// Lists that [`close_cycle`](Worm::close_cycle) uses, which are empty at all other times:
+    /// channels to check, channels that become free while a message waits, channels of a header
+    /// that is being drained, and deferred work.
     checks: Vec<u32>,
     freed: Vec<u32>,
     held: Vec<u32>,
@@ -197,8 +197,7 @@ impl Worm {
     fn deadlock(&self) -> Deadlock {
         let live = self.slab.live();
         let headers = &self.slab.headers;
-        // These are the channel that each message waits for, and the message that holds each
-        // channel.
+        // The channel that each message waits for, and the message that holds each channel.
         let mut waits = vec![NONE; headers.len()];
         for (channel, state) in (0..).zip(&self.states) {
             let mut place = state.head;

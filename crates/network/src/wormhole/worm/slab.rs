@@ -15,7 +15,7 @@ use crate::channel::Channels;
 use crate::message::{Delivery, Message, Tag};
 use crate::path::{Segment, write_segments};
 
-/// The value that stands for a missing message or channel.
+/// The value that represents a missing message or channel.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// The data that every grant uses, which fit in one cache line.
@@ -40,9 +40,9 @@ pub(super) struct Header {
     pub(super) unreleased: u32,
     /// The number of flits after the header.
     pub(super) body: u32,
-    /// The number of cycles from the grant of a channel, and from its request, to the resulting
-    /// crossing of the tail `window` channels behind. The later crossing applies, except for `long`
-    /// messages.
+    /// The number of cycles from the grant of a channel (`lag`), and from its request (`early`), to
+    /// the resulting crossing of the tail `window` channels behind. The later crossing applies,
+    /// except for `long` messages.
     pub(super) lag: u32,
     pub(super) early: u32,
     /// True if grants before the last two also matter.
@@ -61,7 +61,7 @@ impl Header {
         let lag = body - window * buffer;
         let gain = if window > 0 { u64::from(buffer).saturating_sub(pace) as u32 } else { 0 };
         let long = window > 1 && gain > 0;
-        // For a long message, the window does not give the maximum, because B > 1.
+        // For a long message, the window does not determine the maximum, because B > 1.
         let unreleased = window + 1 + u32::from(long);
         Header { next: NONE, unreleased, body, lag, early: lag + gain, long, ..Header::default() }
     }

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! A ring has one slot for each of the next cycles, and one bit per slot, which is set if the slot
-//! is nonempty. Later events, which belong to messages with thousands of flits, are kept in a heap
-//! until their cycle comes.
+//! is not empty. Later events, which belong to messages with thousands of flits, are kept in a heap
+//! until their cycle begins.
 //!
 //! Invariant: an event within the length of the wheel is in the slot of its cycle.
 //!
@@ -15,7 +15,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The events of one cycle. The lists keep their memory when emptied.
+/// The events of one cycle. The lists keep their allocated memory when emptied.
 #[derive(Debug)]
 pub(super) struct Slot {
     /// The channels that may be granted, because one was requested, or because it became free while
@@ -159,8 +159,7 @@ impl Wheel {
         if rest != 0 {
             return Some(now + u64::from(rest.trailing_zeros()));
         }
-        // These are the words after the first one, and finally the part of the first one before
-        // `start`.
+        // The words after the first one, and finally the part of the first one before `start`.
         (1..=words).find_map(|k| {
             let word = self.busy[(first + k) % words];
             let round = if first + k < words { 0 } else { self.slots.len() };

@@ -3,7 +3,7 @@
 //! The shadow time is the earliest time at which, according to expected ends, enough nodes are free
 //! for the head. The extra nodes are those free at that time that the head does not need. Another
 //! job starts if it fits now, and if it either ends by the shadow time or needs no more than the
-//! extra nodes. In the second case, it uses up as many of these as it needs.
+//! extra nodes. In the second case, the number of extra nodes decreases accordingly.
 //!
 //! Nodes that are reserved in advance during any part of the head's run do not count as free.
 
@@ -20,16 +20,16 @@ use crate::{Calendar, MachineView, Queue, Reserved, Running, Scheduler, Standing
 
 #[derive(Default)]
 pub(super) struct EasyByCount {
-    /// True if a job that overtook the head does not postpone the head's promise by overrunning.
+    /// True if a job that overtook the head cannot postpone the head's promise by overrunning.
     holds: bool,
     promise: HeadPromise,
     refused: Refused,
     /// The head's reservation, as of the last decision.
     shadow: Option<Shadow>,
     /// The number of jobs at the front of the queue that were passed over. They need not be
-    /// examined again while `passed_in` and `withdrawals` stay the same. The passage of time
-    /// changes nothing: a job that could end by the shadow time was refused by the machine, and a
-    /// later end does not help any job.
+    /// examined again while `passed_in` and `withdrawals` stay the same, even if time passes: a job
+    /// that could end by the shadow time was refused by the machine, and a later end does not help
+    /// any job.
     passed: usize,
     /// The circumstances in which the jobs were passed over.
     passed_in: Option<PassedIn>,

@@ -39,7 +39,7 @@ impl Eve {
         Eve { fork, state: machine.state(), revisions: running.revisions() }
     }
 
-    /// Returns true if the head has no reservation before `limit`, which is the time of the current
+    /// Returns true if the head cannot have a reservation before `limit`, the time of the current
     /// one. Returns false if this is not known.
     pub(super) fn refuses(
         &mut self,

@@ -9,19 +9,19 @@
 //!    the reserved nodes are taken.
 //!
 //! `rule.rs` implements this rule. It asks a `Search` for reservations and candidates. The plain
-//! search (`plain.rs`) caches nothing. Together with the rule, it defines the scheduler;
-//! `easy:plain` runs it. The fast search (`fast.rs`) finds the same results with fewer questions to
-//! the strategy, and `easy` runs it. Tests compare the decisions of both.
+//! search (`plain.rs`) caches nothing. Together with the rule, it defines the scheduler, and is
+//! available as `easy:plain`. The fast search (`fast.rs`), which `easy` uses, finds the same
+//! results with fewer questions to the strategy. Tests compare the decisions of both.
 //!
-//! `easy:count` (`count.rs`) is the classic rule: the reservation is a number of nodes. It keeps
-//! its promises with a strategy that grants by count. With a contiguous strategy it does not,
-//! because the nodes that are free at the reserved time may be scattered:
+//! `easy:count` (`count.rs`) is the classic rule: the reservation is a number of nodes. Promises
+//! are always kept if the strategy grants by count, but not if it is contiguous, because the nodes
+//! that are free at the reserved time may be scattered:
 //!
 //! ```text
-//!   x  0 1 2 3 4 5    a ends at 4, b at 9. The head h asks for 3 in a row, the candidate c for 1
-//!      a a . . b b    until 20. By count h fits at 4, with 1 to spare: c starts, first fit, at 2.
-//!      . . c . b b    At 4 three are free, but h must wait for b. Reserving nodes keeps 0 to 2 for
-//!      a a h c b b    h at 4, and puts c at 3.
+//!   x  0 1 2 3 4 5    a ends at 4, b at 9. The head h requests 3 in a row; c requests 1 until 20.
+//!      a a . . b b    By count, h fits at 4 with 1 to spare, so c starts at 2. At 4, three nodes
+//!      . . c . b b    are free, but h must wait for b. Reserving nodes keeps 0 to 2 for h at 4,
+//!      a a h c b b    and puts c at 3.
 //! ```
 //!
 //! With exact estimates, no head starts later than first promised, with any strategy: the reserved
@@ -49,7 +49,7 @@
 //! for each distinct request. An arrival in between costs O(log q).
 //!
 //! Source: Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995; Mu'alem & Feitelson, IEEE TPDS
-//! 12(6), 2001, for the rule by count. Reserving nodes instead of numbers of nodes is ours.
+//! 12(6), 2001, for the rule by count. Reserving nodes instead of their number is our addition.
 
 mod count;
 mod eve;

@@ -60,7 +60,7 @@ pub(super) trait Search: Default + Send + Sync {
 /// EASY with reservations of nodes.
 #[derive(Default)]
 pub(super) struct Easy<S> {
-    /// True if a job that overtook the head does not postpone the head's promise by overrunning.
+    /// True if a job that overtook the head cannot postpone the head's promise by overrunning.
     holds: bool,
     search: S,
     reservation: Option<Reservation>,
@@ -150,9 +150,9 @@ impl<S: Search> Easy<S> {
         is_open.then(|| Start::on(0, kept.placement.clone()))
     }
 
-    /// Reserves nodes for the head. A reservation is kept until another job is the head, its time
-    /// has passed, or a job outside the queue is given its nodes. It is also dropped if a job ends
-    /// in a way that makes an earlier one possible. A change to the advance reservations voids it.
+    /// Reserves nodes for the head. A reservation is kept until the head changes, its time has
+    /// passed, its nodes are given to a job outside the queue, the advance reservations change, or
+    /// a job ends in a way that makes an earlier reservation possible.
     fn reserve(&mut self, head: &Job, expected: &Expected<'_>, view: &mut MachineView<'_>) {
         let now = expected.now;
         let kept = self.reservation.take().filter(|kept| kept.head == head.id && kept.at > now);

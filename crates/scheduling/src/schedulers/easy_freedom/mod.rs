@@ -22,9 +22,9 @@
 //!    to start now.
 //!
 //! ```text
-//!   x  0 1 2 3 4 5    a ends at 4, b at 9. h asks for 4 in a row for 10, and takes half as long
-//!      a a . b . .    again on two pieces. On two it can start at 4, which costs 4 + 5; in a row
-//!      h h h b . h    at 9, which costs 9. It starts at 4: of equal costs the earlier start wins.
+//!   x  0 1 2 3 4 5    a ends at 4, b at 9. h requests 4 in a row for 10, and takes 50 % longer in
+//!      a a . b . .    two pieces. In two, it can start at 4, which costs 4 + 5; in a row, it can
+//!      h h h b . h    start at 9, which costs 9. Ties go to the earlier start, so it starts at 4.
 //! ```
 //!
 //! `start_options.rs` finds the cheapest option for one job. No head starts later than first
@@ -32,8 +32,8 @@
 //! only for logs that specify a share of communication. Without a prediction, no time is added, and
 //! no job waits for its box.
 //!
-//! Cost: as for `easy`, but each level has its own question. For a job that could start now at a
-//! cost, the expected ends are replayed up to that cost.
+//! Cost: as for `easy`, but with a separate question for each level. If a job could start now with
+//! extra time, the expected ends are replayed until waiting would cost as much.
 //!
 //! Source: this project.
 
@@ -83,8 +83,8 @@ struct EasyFreedom {
     answers: Answers,
     beside: BesideReservation,
     /// The number of jobs at the front of the queue that were passed over in this state, with this
-    /// reservation. The passage of time does not make them start, because waiting gets cheaper. A
-    /// lower arrival rate could make them start, but it takes effect only when the state changes.
+    /// reservation. Time alone does not make them start, because waiting only gets cheaper. A lower
+    /// arrival rate could make them start, but it takes effect only when the state changes.
     passed: usize,
     /// The value of [`Queue::withdrawals`] when jobs were last passed over.
     withdrawals: u64,
@@ -165,7 +165,7 @@ impl EasyFreedom {
         let kept = self.reservation.take().filter(|(job, _)| *job == head.id);
         let kept = kept.map(|(_, option)| option);
         if let Some(kept) = kept.as_ref().filter(|kept| !changed && kept.at > now) {
-            // While nothing changes, waiting gets cheaper.
+            // If nothing else has changed, waiting has only become cheaper.
             self.reservation = Some((head.id, kept.clone()));
             return None;
         }

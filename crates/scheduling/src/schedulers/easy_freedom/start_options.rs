@@ -28,9 +28,8 @@ pub(super) trait MachineAt {
 
 /// A search for the cheapest start of a job, which visits times in order.
 ///
-/// A level of freedom is open until a placement at this level is free. From then on, the job could
-/// start with this freedom. Freer levels allow all placements of tighter levels, so they are closed
-/// no later.
+/// A level of freedom is open until a placement at this level is free, on which the job could then
+/// start. Freer levels allow all placements of tighter levels, so they are closed no later.
 pub(super) struct StartOptions {
     now: Time,
     request: Request,
@@ -67,7 +66,7 @@ impl StartOptions {
             self.open = self.open.min(index);
             self.add(StartOption { at, placement, added });
             if added == Time::ZERO {
-                // Freer levels do not cost less.
+                // Freer levels cannot cost less.
                 return;
             }
         }

@@ -1,5 +1,5 @@
 //! Jobs that were alone and may share links with others from now on. They are put into the network
-//! in the state that they would have reached there.
+//! in the state that they would have reached if every message had been simulated.
 
 use std::cmp::Reverse;
 

@@ -1,11 +1,11 @@
 //! The `--dependency` option in the `SubmitLine` column.
 //!
 //! ```text
-//!   list    clause[,clause...]                all of them; lists with `?` are not read
-//!   clause  after:job[+minutes][:job...]      the job has started, and so many minutes have passed
+//!   list    clause[,clause...]                all must be met; lists with `?` are not read
+//!   clause  after:job[+minutes][:job...]      the job has started, and these minutes have passed
 //!           afterany:job[:job...]             the job has ended; also afterok, afternotok,
 //!                                             aftercorr and afterburstbuffer
-//!   job     digits[_task]                     of an array, the last line with its number counts
+//!   job     digits[_task]                     for an array, the last line with its number counts
 //! ```
 //!
 //! Source: the manual page of `sbatch` (Slurm 25.05).

@@ -3,8 +3,8 @@
 //! The delimiter is the text between the first two column names. Cells may be in double quotes
 //! (CSV), except in a log with bars and an unquoted header, as written by `sacct`. `sacct` does not
 //! escape the delimiter in text from users, such as job names. If a line has too many cells, the
-//! extra ones belong to the only column that is not read, or are between the first and last such
-//! columns. The columns before and after these are counted from the two ends of the line.
+//! extra ones belong to the columns that are not read, from the first of these to the last. The
+//! columns before and after these are counted from the two ends of the line.
 
 use std::io::BufRead;
 use std::ops::Range;

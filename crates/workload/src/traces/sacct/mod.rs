@@ -12,9 +12,8 @@
 //! the first positive one counts) and a run time (`ElapsedRaw`, `Elapsed`, or `Start` with `End`).
 //! If no column has nodes, `AllocCPUS`, `NCPUS` or `ReqCPUS` is divided by an option. Lines before
 //! the header are skipped. If a cell contains a line break, the following lines are joined to its
-//! line until all columns are present. If `JobID` is first, they are joined until the next line
-//! begins with a job as well. `Timelimit` is the estimate. The run time of a job that has not
-//! ended, or never ran, is unknown.
+//! line until all columns are present or, if `JobID` is first, until a line begins with a job id.
+//! `Timelimit` is the estimate. The run time of a job that has not ended, or never ran, is unknown.
 //!
 //! Steps (`71.batch`) are skipped. Jobs with the same id in different clusters (`Cluster`) are
 //! different jobs. Tasks of arrays (`71_4`) and components of heterogeneous jobs (`71+0`) are
@@ -125,8 +124,8 @@ struct Known {
     clusters: Clusters,
 }
 
-/// A log's clusters. Jobs with the same number in different clusters are different jobs, so each
-/// further cluster adds 10,000,000,000 to its job numbers.
+/// A log's clusters. Jobs with the same number in different clusters are different jobs, so the job
+/// numbers of each further cluster begin 10,000,000,000 higher.
 #[derive(Default)]
 pub(super) struct Clusters(FxHashMap<Box<[u8]>, u64>);
 
