@@ -1,9 +1,9 @@
-//! The shell blocks in the README and on other pages, run as a reader would run them: in a fresh
-//! clone, with `pavior` on the path.
+//! Runs the shell blocks in the README and on other pages as a reader would: in a fresh clone, with
+//! `pavior` on the path.
 //!
-//! Each block in the README runs on its own. Those on another page run from top to bottom in one
-//! shell. All of them run twice, so that each also runs after every other one. They must exit with
-//! status 0, and must not leave files in the clone that git reports.
+//! Each block in the README runs separately. The blocks of any other page run from top to bottom in
+//! one shell. All blocks run twice, so that each also runs after every other one. They must exit
+//! with status 0, and must not leave files in the clone that git reports.
 
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -31,7 +31,7 @@ const SECONDS: &str = "600";
 /// The number of final output lines shown for a failure.
 const SHOWN: usize = 10;
 
-/// A block, or all blocks on a page, and the line of the first command.
+/// A block, or all blocks on a page, with the line number of the first command.
 #[derive(Debug, PartialEq)]
 struct Block {
     page: &'static str,
@@ -93,7 +93,7 @@ fn of_page(page: &'static str, text: &str) -> Vec<Block> {
 struct Clone {
     folder: PathBuf,
     path: String,
-    /// The folder for the blocks' own temporary files.
+    /// The folder for the temporary files of the blocks.
     temporary: PathBuf,
 }
 
@@ -146,7 +146,7 @@ impl Clone {
         let _ = Command::new("kill").args(kill).stderr(Stdio::null()).status();
         match status.code() {
             Some(0) => return Ok(()),
-            // The exit status of `timeout`.
+            // This is the exit status of `timeout`.
             Some(124) => return Err(format!("it takes more than {SECONDS} seconds")),
             _ => {}
         }
@@ -156,7 +156,7 @@ impl Clone {
         Err(format!("it fails: {}", lines[lines.len().saturating_sub(SHOWN)..].join("\n")))
     }
 
-    /// Describes and removes files that a block left behind and git reports.
+    /// Describes and removes the files left behind by a block, as reported by git.
     fn left_behind(&self) -> Option<String> {
         let left = git(&self.folder, &["status", "--porcelain"]).unwrap_or_else(|error| error);
         if left.is_empty() {

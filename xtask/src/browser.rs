@@ -8,12 +8,11 @@ use crate::{notes, process, programs, viewer};
 /// The module's target, which rustup adds to a toolchain.
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// The module, and the folder for the page. The tests of `apps/browser` look for both.
+/// The paths of the module and of the page's folder, where the tests of `apps/browser` expect them.
 const MODULE: &str = "target/wasm32-unknown-unknown/browser/pavior_browser.wasm";
 const PAGE: &str = "target/try";
 
-/// The maximum sizes, in bytes, of the module, compressed with gzip, and of the page with
-/// everything in it.
+/// The maximum sizes, in bytes, of the gzipped module and of the complete page.
 const LARGEST: [(&str, u64); 2] = [("pavior.wasm.gz", 1_500_000), ("pavior.html", 3_000_000)];
 
 /// Builds the page and runs its tests.
@@ -49,7 +48,7 @@ pub(crate) fn page(root: &Path) -> Result<bool, String> {
     Ok(true)
 }
 
-/// Checks that the repository's toolchain has the target, or can get it.
+/// Checks that the repository's toolchain has the target, or installs it.
 fn target(root: &Path) -> Result<(), String> {
     let mut add = Command::new("rustup");
     let mut find = Command::new("rustc");

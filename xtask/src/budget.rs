@@ -10,11 +10,11 @@ const PAGE: &str = "ARCHITECTURE.md";
 /// The first line of the table.
 const HEAD: &str = "| part | folders | Rust | Python, TypeScript, shell |";
 
-/// The allowed excess of a limit over the count, in lines. A commit that removes more lowers the
-/// limit.
+/// The maximum excess of a limit over the count, in lines. A commit that removes more must lower
+/// the limit.
 const SLACK: usize = 100;
 
-/// Numbers of lines: of Rust, and of the other languages that are counted.
+/// Numbers of lines: of Rust, and of the other counted languages together.
 type Lines = [usize; 2];
 
 /// A table row: a part of the repository and its limits.
@@ -105,14 +105,15 @@ fn grouped(number: usize) -> String {
     }
 }
 
-/// Returns the parts in the table; the last row, with the sums, has no folders.
+/// Returns the parts in the table. The last row, which contains the sums, is skipped; it has no
+/// folders.
 fn parts(page: &str) -> impl Iterator<Item = Part> {
     let rows =
         page.lines().skip_while(|line| *line != HEAD).take_while(|line| line.starts_with('|'));
     rows.filter_map(part).filter(|part| !part.folders.is_empty())
 }
 
-/// Returns the page with lower limits and the sum of all limits.
+/// Returns the page with lowered limits and their new sum.
 fn lowered(page: &str, files: &[(String, Lines)]) -> Result<String, String> {
     let mut parts: Vec<Part> = parts(page).collect();
     for (counted, part) in count(&parts, files)?.into_iter().zip(&mut parts) {

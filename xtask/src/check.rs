@@ -1,5 +1,5 @@
-//! `cargo xtask check` runs the steps, each in a separate process, with waiting steps alongside
-//! computing ones, and reports the results.
+//! `cargo xtask check`: runs each step in a separate process, waiting steps alongside computing
+//! ones, and reports the results.
 #![allow(clippy::disallowed_methods, reason = "steps are timed")]
 
 use std::fs;
@@ -11,7 +11,7 @@ use std::time::Instant;
 use crate::notes;
 use crate::steps::{self, BOTH, PACKAGING, STEPS, Step, WAIT};
 
-/// The free disk space, in bytes, that the checks need for all that they download and build.
+/// The free disk space, in bytes, that the checks need for downloads and build output.
 const ROOM: u64 = 24_000_000_000;
 
 /// The number of output lines shown for a failed step; for tests, the number of characters shown
@@ -26,7 +26,7 @@ const SECONDS: &str = "PAVIOR_STEP_SECONDS";
 enum End {
     Passed,
     Failed,
-    /// The step was skipped because this step did not pass.
+    /// The step was skipped because the named step did not pass.
     Skipped(&'static str),
 }
 
@@ -39,8 +39,8 @@ struct Ended {
     processor: f64,
 }
 
-/// Runs all steps, or the named ones and their prerequisites. Returns the failures, or an error
-/// that is not the failure of a step.
+/// Runs all steps, or the named steps and their prerequisites. Returns the failures of steps, or an
+/// error if the steps could not be run.
 pub(crate) fn run(root: &Path, only: &[&str]) -> Result<Vec<String>, String> {
     let steps = chosen(only)?;
     room(root)?;
@@ -69,7 +69,7 @@ pub(crate) fn run(root: &Path, only: &[&str]) -> Result<Vec<String>, String> {
 }
 
 /// Returns the named steps with all their prerequisites, in table order. If none are named, returns
-/// all steps, including those about packaging only if nothing may be skipped.
+/// all steps. The packaging steps are included only if nothing may be skipped.
 fn chosen(only: &[&str]) -> Result<Vec<&'static Step>, String> {
     let mut names = only.to_vec();
     let mut at = 0;
@@ -84,7 +84,7 @@ fn chosen(only: &[&str]) -> Result<Vec<&'static Step>, String> {
     Ok(STEPS.iter().filter(|step| is_chosen(&step.name)).collect())
 }
 
-/// Reports the disk space that the checks need, and fails if the disk has less.
+/// Reports the disk space that the checks need, and fails if less is free.
 fn room(root: &Path) -> Result<(), String> {
     let number = |program: &str, arguments: &[&str]| {
         let said = Command::new(program).args(arguments).current_dir(root).output().ok()?;
@@ -126,7 +126,7 @@ fn run_steps(root: &Path, program: &Path, steps: &[&'static Step]) -> Vec<Ended>
                 };
                 let is_ready = step.follows().all(is_over);
                 if !is_ready || taken + step.cores > BOTH {
-                    // No later step takes the cores that this one waits for.
+                    // No later step may take the cores that this step is waiting for.
                     taken = if step.cores > 0 { BOTH } else { taken };
                     at += 1;
                     continue;
@@ -149,13 +149,13 @@ fn run_steps(root: &Path, program: &Path, steps: &[&'static Step]) -> Vec<Ended>
     ended
 }
 
-/// Runs a step in a separate process, unless a step that it follows did not pass.
+/// Runs a step in a separate process, unless a prerequisite did not pass.
 fn run_step(root: &Path, program: &Path, step: &'static Step, lost: Option<&'static str>) -> Ended {
     if let Some(lost) = lost {
         return Ended { step, end: End::Skipped(lost), seconds: 0.0, processor: 0.0 };
     }
     eprintln!("started: {} ({})", step.name, step.does);
-    // A step that is killed notes no time, and the file may be from an earlier run.
+    // A killed step does not write its time, so the file might be from an earlier run.
     let noted = seconds_file(root, step);
     let _ = fs::remove_file(&noted);
     let began = Instant::now();
@@ -169,7 +169,7 @@ fn passes(root: &Path, program: &Path, step: &Step) -> std::io::Result<bool> {
     let log = log(root, step);
     fs::create_dir_all(log.parent().unwrap_or(root))?;
     let log = fs::File::create(log)?;
-    // A test that waits gets the processor first, so that other steps do not delay it.
+    // Waiting tests have a higher priority, so that other steps do not delay them.
     let priority = if step.cores == WAIT { "0" } else { "10" };
     let mut process = Command::new("nice");
     process.args(["-n", priority]).arg(program).args(["step", step.name]);
@@ -194,25 +194,25 @@ fn seconds_file(root: &Path, step: &Step) -> PathBuf {
 pub(crate) fn note_seconds() {
     let Some(file) = std::env::var_os(SECONDS) else { return };
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The fields after the name in parentheses begin with number 3; 14 to 17 are ticks of 10 ms.
+    // The first field after the name in parentheses is field 3; fields 14 to 17 are ticks of 10 ms.
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
     let ticks: u64 = fields.skip(11).take(4).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
     let _ = fs::write(file, format!("{:.2}", ticks as f64 / 100.0));
 }
 
-/// Returns the processor time that this machine has used for everything, in seconds, including
-/// servers that are not subprocesses of the steps.
+/// Returns the processor time that the whole machine has used, in seconds. This includes servers
+/// that are not subprocesses of the steps.
 fn machine_seconds() -> f64 {
     let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
     let fields = stat.lines().next().unwrap_or_default().split_whitespace().skip(1);
     let ticks: Vec<f64> = fields.filter_map(|ticks| ticks.parse().ok()).collect();
-    // user, nice, system, idle, iowait, irq, softirq: ticks of 10 ms.
+    // The fields are user, nice, system, idle, iowait, irq and softirq, in ticks of 10 ms.
     let used = ticks.iter().take(7).enumerate().filter(|(field, _)| !(3..5).contains(field));
     used.map(|(_, ticks)| ticks / 100.0).sum()
 }
 
-/// Describes a step that did not pass. For a failure: its last output, the file with all output,
-/// and the command to repeat it.
+/// Describes a step that did not pass. For a failure, includes the end of the output, the file with
+/// all output, and the command that repeats the step.
 fn problem(root: &Path, ended: &Ended) -> Option<String> {
     let name = ended.step.name;
     match ended.end {
@@ -230,7 +230,7 @@ fn problem(root: &Path, ended: &Ended) -> Option<String> {
     }
 }
 
-/// Returns a step that did not pass and that the given step follows.
+/// Returns a prerequisite of the step that did not pass.
 fn lost(step: &Step, ended: &[Ended]) -> Option<&'static str> {
     let mut lost = ended.iter().filter(|end| !matches!(end.end, End::Passed));
     lost.find_map(|end| step.follows().find(|name| *name == end.step.name))
@@ -258,7 +258,7 @@ fn last(output: &str) -> String {
 
 /// Returns the numbers of passed and failed tests in the output of Rust's test harness.
 fn counts(said: &str) -> (usize, usize) {
-    // Such as `ok. 12 passed; 3 failed; 0 ignored`.
+    // A result line ends, for example, in `ok. 12 passed; 3 failed; 0 ignored`.
     let results = said.lines().filter_map(|line| line.strip_prefix("test result: "));
     results.fold((0, 0), |(passed, failed), result| {
         let words: Vec<&str> = result.split(' ').collect();

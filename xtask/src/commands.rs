@@ -108,8 +108,8 @@ fn check_steps(root: &Path, words: &[String]) -> Vec<String> {
     check::run(root, &names).unwrap_or_else(|problem| vec![problem])
 }
 
-/// Runs the command given by a command line's words, or prints help. Returns the problems, or an
-/// error if the command line is wrong.
+/// Runs the command given by the words of a command line, or prints help. Returns the problems, or
+/// an error if the command line is invalid.
 pub(crate) fn run(root: &Path, words: &[String]) -> Result<Vec<String>, String> {
     let is_help = |word: &String| word == "--help" || word == "-h";
     let (name, arguments) = words.split_first().ok_or_else(overview)?;

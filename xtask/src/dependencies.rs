@@ -1,5 +1,5 @@
-//! Licenses and duplicate versions of the dependencies, from `cargo metadata`: what cargo-deny
-//! checks, without its online advisories.
+//! Checks for licenses and duplicate versions of the dependencies, from `cargo metadata`, as by
+//! cargo-deny but without online advisories.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -23,12 +23,11 @@ const LICENCES: &[&str] = &[
     "Zlib",
 ];
 
-/// Packages with other licenses that are not in any program, because they are used only on
-/// platforms for which Pavior is not built.
+/// Packages that may have other licenses, because they are used only on other platforms.
 const NOT_BUILT: &[(&str, &str)] =
     &[("tiny-keccak", "of WebAssembly: the hashes of arrow-array draw their seed with it")];
 
-/// Packages that are needed in several versions, each with the packages that need it.
+/// Packages that are needed in several versions, each with the packages that need them.
 const SEVERAL: &[(&str, &str)] = &[
     ("base64", "rcgen, which tests only, asks for 0.23, postgres for 0.22"),
     ("num-bigint", "in no program: a part of rcgen that is left out asks for 0.4, arrow for 0.5"),

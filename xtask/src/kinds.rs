@@ -9,7 +9,7 @@ use crate::sources;
 const INDEX: &str = "docs/README.md";
 const KINDS: [&str; 4] = ["tutorial", "how-to", "reference", "explanation"];
 
-/// Returns the pages that are listed under no kind or more than one, or that declare another kind.
+/// Returns the pages that are not listed under exactly one kind, or that declare another kind.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let index = std::fs::read_to_string(root.join(INDEX)).unwrap_or_default();
     let listed = listed(&index);
@@ -33,8 +33,8 @@ fn listed(index: &str) -> BTreeMap<&str, BTreeSet<&'static str>> {
         }
         let link = line.strip_prefix("| [").and_then(|row| row.split_once("]("));
         let Some((page, cells)) = link.and_then(|(_, row)| row.split_once(')')) else { continue };
-        // In a reading path, the second cell has the kind; elsewhere the heading is the kind or its
-        // plural.
+        // In a reading path, the second cell has the kind; elsewhere, the heading is the kind or
+        // its plural.
         let cell = cells.split('|').nth(1).unwrap_or_default().trim();
         let kind = KINDS.into_iter().find(|&kind| cell == kind || heading.starts_with(kind));
         found.entry(page).or_default().extend(kind);

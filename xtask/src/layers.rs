@@ -11,11 +11,10 @@ const PAGE: &str = "ARCHITECTURE.md";
 /// The first line of the table of crates, with the crates that each may use, without `pavior-`.
 const HEAD: &str = "| crate | may use |";
 
-/// The crate that interfaces use. It lists each public item and re-exports no crate as a whole.
+/// The crate that interfaces use. It re-exports public items one by one, and never a whole crate.
 const FACADE: &str = "pavior";
 
-/// A crate that the tests of every crate may use, but nothing else may. Tests may also depend on
-/// their own crate, with more features.
+/// A crate that only tests may use. Tests may also depend on their own crate, with more features.
 const TRIALS: &str = "trials";
 
 /// Interfaces that do not compile the network, the simulation or drawings, and the facade features

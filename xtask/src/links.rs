@@ -1,5 +1,5 @@
-//! The links on the pages: every linked file, image and anchor must exist, and every image must be
-//! valid and have alt text.
+//! Checks of links on pages: every linked file, image and anchor must exist, and every image must
+//! be valid and have alt text.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

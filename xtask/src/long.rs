@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 use crate::notes;
 use crate::process::{self, LONG};
 
-/// Checks the claims about all strategies, or the named ones, with an example program.
+/// Checks the claims of all strategies, or of the named ones, with an example program.
 pub(crate) fn example(root: &Path, name: &str, profile: &str, names: &[String]) -> Vec<String> {
     let words = format!("run --quiet --package pavior-allocation {profile} --example {name} --");
-    // Not built as in the checks, because this way cargo recompiles less after a change.
+    // Unlike in the checks, the build settings let cargo recompile less after a change.
     process::run(process::cargo(root, &words).args(names)).err().into_iter().collect()
 }
 
@@ -21,7 +21,7 @@ fn tests(root: &Path, words: &str, variables: &[(&str, &str)]) -> Option<String>
     process::run(tests.envs([LONG]).envs(variables.iter().copied())).err()
 }
 
-/// Tries every hostile value of every option, and every output fault; prints the counts by area.
+/// Tries every hostile value for every option and every output fault. Prints counts by area.
 pub(crate) fn tries(root: &Path, _: &[String]) -> Vec<String> {
     let words = "--quiet --package pavior-cli --test it tries -- --nocapture --test-threads 1";
     tests(root, words, &[]).into_iter().collect()
@@ -77,8 +77,8 @@ pub(crate) fn prepare_slurm(root: &Path) -> Vec<String> {
 }
 
 /// Builds the control plane, Kueue and JobSet in advance, so that the tests do not have to wait for
-/// them. The tests skip missing ones with a message. The gigabytes that Go downloads and compiles
-/// are removed; the programs are kept.
+/// them. If any are missing, tests are skipped with a message. Go's downloads and build output,
+/// several gigabytes, are removed; the programs are kept.
 pub(crate) fn prepare_kube(root: &Path) -> Vec<String> {
     let newest = KUBERNETES[KUBERNETES.len() - 1];
     let caches = root.join("target/go");
@@ -108,7 +108,7 @@ pub(crate) fn slurm(root: &Path, given: &[String]) -> Vec<String> {
     tests(root, &words, &[required, ("PAVIOR_SEEDS", &seeds)]).into_iter().collect()
 }
 
-/// Runs all cluster disturbances on a release, with seeds; or the tests in the checks, on each
+/// Runs all cluster disturbances on a release, with seeds; or the tests of the checks on each
 /// release that the checks do not use; or a measurement.
 pub(crate) fn kube(root: &Path, given: &[String]) -> Vec<String> {
     let (release, seeds) = (given[0].as_str(), given[1..].join(" "));

@@ -1,4 +1,4 @@
-//! Checks that the compiler does not perform, and the single command that runs all of them.
+//! Checks that the compiler does not perform, and a command that runs all of them.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod blocks;

@@ -1,7 +1,7 @@
 //! Checks that the messages quoted in docs/troubleshooting.md exist in the program.
 //!
-//! A message is the code in the first column of a table. An ellipsis in it stands for a part that
-//! varies; each piece in between is searched for in the string literals of the sources.
+//! A message is the code in the first column of a table. An ellipsis represents a part that varies.
+//! The pieces between ellipses are searched for in the string literals of the sources.
 
 use std::path::Path;
 
@@ -37,7 +37,7 @@ fn missing(page: &str, program: &str) -> Vec<String> {
     page.lines().enumerate().filter_map(of_line).collect()
 }
 
-/// Joins string literals that continue on the next line, with quotes as displayed.
+/// Joins string literals that continue on the next line, and unescapes quotes.
 fn joined(source: &str) -> String {
     let text: String = source.split("\\\n").map(str::trim_start).collect();
     text.replace("\\\"", "\"")

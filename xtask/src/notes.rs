@@ -1,4 +1,4 @@
-//! Notes written by steps and tests for the end of a run: skipped parts, and attacks.
+//! Notes that steps and tests write for the end of a run: skipped parts, and attacks.
 //!
 //! The format of the notes is described in `xtask/trials`.
 

@@ -1,4 +1,4 @@
-//! The OpenAPI document of `pavior serve`, tested against a running service: with schemathesis, and
+//! Tests of the OpenAPI document of `pavior serve` against a running service, with schemathesis and
 //! with the client that openapi-python-client generates from the document.
 //!
 //! Both tools are installed in the environment used to check the Python package (see `python`).
@@ -25,7 +25,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
             Ok(started) => started,
             Err(problem) => return vec![problem],
         };
-        // In this order, because schemathesis leaves leases behind.
+        // The order matters, because schemathesis leaves leases behind.
         let tests = [generated, described];
         let tested = tests.iter().map(|test| test(root, environment, &address));
         let problems = tested.filter_map(Result::err).collect();
@@ -59,7 +59,7 @@ fn generated(root: &Path, environment: &Environment, address: &str) -> Result<()
 fn start(root: &Path) -> Result<(Child, String), String> {
     let program = process::program(root)?;
     let folder = root.join("target/openapi");
-    // Removes the remains of an earlier run.
+    // Files of an earlier run are removed.
     let _ = fs::remove_dir_all(&folder);
     let tokens = token_file(&folder).map_err(|error| format!("the token file: {error}"))?;
     let mut service = Command::new(program)

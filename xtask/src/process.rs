@@ -10,13 +10,13 @@ use serde_json::Value;
 pub(crate) const SIZE: (&str, &str) = (pavior_trials::SIZE, "checks");
 pub(crate) const LONG: (&str, &str) = (pavior_trials::SIZE, "long");
 
-/// The variables set for all checks: documentation warnings are denied, and instructions are
-/// counted in a non-incremental build.
+/// The variables set for all checks. They deny documentation warnings, and disable incremental
+/// builds so that instruction counts are comparable.
 pub(crate) const CHECKED: [(&str, &str); 2] =
     [("RUSTDOCFLAGS", "-D warnings"), ("CARGO_INCREMENTAL", "0")];
 
-/// Returns a command for the cargo that runs this program, in the root folder. `words` are
-/// separated by spaces.
+/// Returns a command that runs, in the root folder, the same cargo that runs this program. `words`
+/// are separated by spaces.
 pub(crate) fn cargo(root: &Path, words: &str) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(words.split_whitespace()).current_dir(root).envs([SIZE]);
@@ -51,12 +51,12 @@ pub(crate) fn metadata(root: &Path, words: &str) -> Result<Value, String> {
     serde_json::from_str(&text).map_err(|error| format!("cargo metadata: {error}"))
 }
 
-/// Returns the elements of a JSON array; empty if the value is not an array.
+/// Returns the elements of a JSON array, or no elements if the value is not an array.
 pub(crate) fn array(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Returns a string in a JSON object; empty if there is none.
+/// Returns a string in a JSON object, or an empty string if there is none.
 pub(crate) fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or_default()
 }
@@ -87,7 +87,7 @@ pub(crate) fn is_installed(program: &str) -> bool {
     output(Command::new(program).arg("--version")).is_ok()
 }
 
-/// Returns a command as a command line.
+/// Formats a command as a command line.
 fn shown(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or_default();
     let words: Vec<_> = std::iter::once(program)

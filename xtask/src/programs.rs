@@ -1,7 +1,7 @@
-//! The test programs created by a single build, and the steps that run them.
+//! The test programs, which are created by a single build, and the steps that run them.
 //!
-//! The programs run as under cargo, but without its lock, so tests that wait run at the same time
-//! as builds.
+//! The programs run as they would under cargo, but without its lock, so waiting tests can run
+//! during builds.
 
 use std::fs;
 use std::path::Path;
@@ -40,7 +40,7 @@ pub(crate) fn build(root: &Path) -> Vec<String> {
 }
 
 impl Program {
-    /// Parses a message; `None` if it is not about a program with tests.
+    /// Parses a message. Returns `None` if it is not about a program with tests.
     fn of_message(root: &Path, line: &str) -> Option<Program> {
         let message: Value = serde_json::from_str(line).ok()?;
         let path = message["executable"].as_str().filter(|_| message["profile"]["test"] == true)?;
@@ -56,7 +56,7 @@ impl Program {
     }
 }
 
-/// Runs the tests of all programs that satisfy a predicate, optionally under another program.
+/// Runs the tests of all programs that meet a condition, optionally under another program.
 fn tests(
     root: &Path,
     is_run: impl Fn(&Program) -> bool,
@@ -97,7 +97,7 @@ pub(crate) fn waiting(root: &Path, folder: &str) -> Vec<String> {
 /// The package whose tests need the page that runs the engine.
 pub(crate) const BROWSER: &str = "apps/browser";
 
-/// Runs the tests of the vectors, which contain the unsafe call, under valgrind.
+/// Runs the tests of the vector code, which contains the unsafe call, under valgrind.
 pub(crate) fn memory(root: &Path) -> Vec<String> {
     if !process::is_installed("valgrind") {
         return notes::skip("the unsafe call under valgrind", "valgrind is not installed");

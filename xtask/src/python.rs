@@ -1,7 +1,7 @@
-//! The Python package: built as a wheel, installed into a separate environment, and tested there.
-//! Also the documentation site, which is built in the same environment.
+//! Checks of the Python package, which is built as a wheel, and installed and tested in a separate
+//! environment. The documentation site is built in the same environment.
 //!
-//! The environment is in `target/python`. It is recreated when its requirements have changed.
+//! The environment is in `target/python`, and is recreated when its requirements change.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -16,7 +16,7 @@ const REQUIRE: &str = "PAVIOR_REQUIRE_PYTHON";
 /// Interpreters that may exist, newest first.
 const INTERPRETERS: [&str; 5] = ["python3.14", "python3.13", "python3.12", "python3.11", "python3"];
 
-/// A check that an interpreter is new enough and can create environments.
+/// A program that checks whether an interpreter is new enough and can create environments.
 const IS_USABLE: &str = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))";
 
 /// The steps, run below `apps/python`: a program in the environment, and its arguments.
@@ -29,8 +29,8 @@ const STEPS: &[&[&str]] = &[
 /// The folder where the checks build the wheel.
 const WHEELS: &str = "target/wheels-check";
 
-/// A linker for glibc 2.28, even if the machine's own glibc is newer: zig, called through maturin,
-/// which looks for it in the first Python on the path.
+/// A linker for glibc 2.28, which may be older than the machine's own glibc. The linker is zig,
+/// called through maturin, which looks for it in the first Python on the path.
 const LINKER: &str = "#!/bin/sh
 PATH=\"${0%/*}:$PATH\" exec \"${0%/*}/maturin\" zig cc -- -target x86_64-linux-gnu.2.28 \"$@\"
 ";
@@ -58,7 +58,7 @@ pub(crate) fn site(root: &Path, _: &[String]) -> Vec<String> {
     })
 }
 
-/// Runs a function with the environment, or skips it with a message if there is none.
+/// Runs a function with the environment, or skips it with a message if there is no environment.
 pub(crate) fn with_environment(
     root: &Path,
     part: &str,
@@ -78,7 +78,7 @@ fn built(root: &Path, environment: &Environment) -> Result<(), String> {
     environment.run(root, &["python", "docs/site/build.py"])
 }
 
-/// Creates the environment if possible; [`problems`] reports the reason if not.
+/// Creates the environment if possible; otherwise, [`problems`] reports the reason.
 pub(crate) fn prepare(root: &Path) -> Vec<String> {
     let _ = environment(root);
     Vec::new()
@@ -109,8 +109,8 @@ impl Environment {
         Ok(linker)
     }
 
-    /// Builds the wheel with a profile into a folder. On platforms with releases, the wheel is for
-    /// the release platform; elsewhere it is for this machine.
+    /// Builds the wheel with a profile into a folder. Where releases exist for the platform, the
+    /// wheel is for the release platform; otherwise, it is for this machine.
     pub(crate) fn wheel(&self, root: &Path, profile: &str, out: &Path) -> Result<(), String> {
         let out = out.display().to_string();
         let build = ["maturin", "build", "--quiet", "--locked", "--profile", profile, "--out"];
@@ -146,10 +146,9 @@ pub(crate) fn environment(root: &Path) -> Result<Environment, String> {
     Ok(environment)
 }
 
-/// Builds the wheel and installs it. The profile is the one used by the tests, so that little is
-/// built twice.
+/// Builds the wheel with the profile of the tests, so that little is built twice. Installs it.
 fn install(root: &Path, environment: &Environment) -> Result<(), String> {
-    // The folder contains only wheels, and does not exist the first time.
+    // The folder contains only wheels, and does not exist before the first build.
     let _ = fs::remove_dir_all(root.join(WHEELS));
     environment.wheel(root, "dev", &root.join(WHEELS))?;
     let wheel = built_wheel(root)?.display().to_string();

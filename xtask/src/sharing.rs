@@ -1,13 +1,13 @@
-//! Checks that the interfaces share compiled packages: each must request the same features of the
-//! packages that it has in common with the program, so that building one after another compiles
-//! none of them twice.
+//! Checks that the interfaces share compiled packages: each must request the same features as the
+//! program for the packages that both use, so that building one after the other does not compile
+//! any package twice.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::process;
 
-/// The program as `cargo run` builds it; the other builds follow.
+/// The package of the program, as built by `cargo run`. All other builds are compared with it.
 const FIRST: &str = "pavior-cli";
 const BUILDS: [&str; 5] = [
     "pavior-cli --features=slurm",
@@ -17,10 +17,10 @@ const BUILDS: [&str; 5] = [
     "pavior-python",
 ];
 
-/// Packages whose features are those of the interfaces.
+/// Packages whose features depend on the interface.
 const CHANGED: &[&str] = &["pavior-cli", "pavior-serve"];
 
-/// A set of compiled packages: name and version, then the features.
+/// A set of compiled packages, each with its name and version, and its features.
 type Packages = BTreeSet<(String, String)>;
 
 /// Returns the packages that are compiled twice, one per line.

@@ -9,7 +9,7 @@ use crate::{packaging, process, programs, python, sharing, tidy, viewer};
 /// A step in the checks.
 pub(crate) struct Step {
     pub(crate) name: &'static str,
-    /// The time in seconds on two idle cores, reusing earlier builds.
+    /// The time, in seconds, on two idle cores if earlier builds are reused.
     seconds: u32,
     /// The number of cores that are unavailable to other computing steps.
     pub(crate) cores: usize,
@@ -19,20 +19,20 @@ pub(crate) struct Step {
     work: Work,
 }
 
-/// The cores that computing steps share, and the values of [`Step::cores`].
+/// The number of cores that computing steps share.
 pub(crate) const BOTH: usize = 2;
 const ONE: usize = 1;
-/// The step waits far more than it computes, and runs while others compute.
+/// The value of [`Step::cores`] for a step that mostly waits, and runs while others compute.
 pub(crate) const WAIT: usize = 0;
 
-/// The steps that test packaging: they run under `.ci/run`, or when named.
+/// The steps that test packaging. They run only in `.ci/run`, or if they are named.
 pub(crate) const PACKAGING: [&str; 2] = ["package", "release"];
 
 #[derive(Clone, Copy)]
 enum Work {
     /// Cargo commands, run one at a time.
     Cargo(&'static [&'static str]),
-    /// The integration tests of the package in a folder, which wait far more than they compute.
+    /// The integration tests of the package in a folder, which mostly wait.
     Waiting(&'static str),
     Own(fn(&Path) -> Vec<String>),
 }
@@ -75,7 +75,7 @@ pub(crate) const STEPS: &[Step] = &[
     step("sharing", 4, ONE, "", "check that all builds use dependencies with the same features",
         Own(sharing::problems)),
     step("formatting", 5, ONE, "", "run rustfmt", Cargo(&["fmt --all --check"])),
-    // These wait for downloads, or build programs that are then cached.
+    // These steps wait for downloads, or build programs that are then cached.
     step("environment", 1, WAIT, "", "create the Python environment of the checks",
         Own(python::prepare)),
     step("slurms", 1, WAIT, "", "install the Slurm releases", Own(long::prepare_slurm)),
@@ -94,7 +94,7 @@ pub(crate) const STEPS: &[Step] = &[
         "test the daemon on a real Kubernetes control plane", Waiting("apps/kube")),
     step("clippy", 60, BOTH, "", "run clippy on all targets", Cargo(&[
         "clippy --workspace --all-targets --all-features --quiet -- -D warnings",
-        // Measurements, which run only if selected by name.
+        // These are measurements, which run only if they are selected by name.
         "clippy --workspace --all-features --test speed --quiet -- -D warnings",
     ])),
     step("tests", 300, BOTH, "build", "run all other tests", Own(programs::others)),
@@ -128,7 +128,7 @@ pub(crate) const STEPS: &[Step] = &[
         Own(packaging::crates::pack)),
     step("release", 60, ONE, "build python clean",
         "make a release, and install and use it in a clean Debian 13", Own(packaging::check)),
-    // Last, because it replaces the program that tests run with one that has fewer features.
+    // This step is last: it replaces the program that tests run with one that has fewer features.
     step("features", 60, BOTH, "tests serve slurm kube readme openapi",
         "run clippy with fewer features, and test the help without them", Cargo(&[
         "clippy --package pavior --quiet -- -D warnings",

@@ -1,5 +1,5 @@
-//! `cargo xtask strategy NAME` creates the file for a new contiguous strategy, and its lines in the
-//! lists.
+//! `cargo xtask strategy NAME`: creates the file of a new contiguous strategy, and adds the
+//! strategy to the lists.
 
 use std::fs;
 use std::path::Path;
@@ -14,10 +14,10 @@ const END_OF_LIST: &str = "    // The contiguous strategies end here.\n";
 /// The beginning of the first module line in the list of modules, which rustfmt sorts.
 const FIRST_MODULE: &str = "pub(super) mod ";
 
-/// The file, in which `{name}`, `{title}` and `{rule}` are replaced.
+/// The template for the file, in which `{name}`, `{title}` and `{rule}` are replaced.
 const TEMPLATE: &str = include_str!("../templates/strategy.rs.in");
 
-/// Writes the file and the lines. Returns the problems.
+/// Writes the file and adds the lines. Returns the problems.
 pub(crate) fn add(root: &Path, name: &str) -> Vec<String> {
     let added = try_add(root, name);
     if added.is_ok() {
@@ -56,7 +56,7 @@ fn try_add(root: &Path, name: &str) -> Result<(), String> {
     insert(&modules, FIRST_MODULE, &format!("pub(super) mod {module};\n"))?;
     insert(&folder.join("mod.rs"), END_OF_LIST, &format!("    &contiguous::{module}::ENTRY,\n"))?;
     fs::write(&file, filled(name)).map_err(|error| format!("{}: {error}", file.display()))?;
-    // Sorts the modules.
+    // This sorts the modules.
     process::run(Command::new("rustfmt").args(["--edition", "2024"]).arg(modules))
 }
 
@@ -70,7 +70,7 @@ fn insert(file: &Path, before: &str, line: &str) -> Result<(), String> {
     fs::write(file, text).map_err(|error| format!("{path}: {error}"))
 }
 
-/// Returns the file for a strategy.
+/// Returns the contents of the file for a strategy.
 fn filled(name: &str) -> String {
     let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
     let words: Vec<String> = name.split('-').map(capital).collect();

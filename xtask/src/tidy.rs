@@ -1,4 +1,4 @@
-//! Limits on the lengths of lines and result pages, the line budget, the words of comments, and a
+//! Checks of the lengths of lines and result pages, the line budget, the words of comments, and a
 //! declaration in each library. Clippy limits the lengths of functions and bans calls.
 
 use std::path::Path;
@@ -47,8 +47,9 @@ fn of_results(root: &Path) -> Vec<String> {
     problems
 }
 
-/// Finds ignored tests, libraries without bans, and lines that are too long: rustfmt does not
-/// change comments, strings and macros. A line with a URL is exempt, because a URL cannot be split.
+/// Finds ignored tests, libraries without bans, and lines that are too long, which rustfmt does not
+/// break in comments, strings and macros. Lines with URLs are exempt, because these cannot be
+/// split.
 fn of_file(name: &str, text: &str) -> Vec<String> {
     let of_line = |(index, line): (usize, &str)| {
         let columns = line.chars().count();

@@ -1,5 +1,4 @@
-//! The Debian packages with the programs used in checks of the interfaces, and those needed to
-//! package a release.
+//! The Debian packages needed to check the interfaces and to package a release.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +6,7 @@ use std::process::Command;
 use crate::process;
 
 const PACKAGES: &[&str] = &[
-    // pavior slurm, with the machine's own release and others; its gate without Slurm.
+    // For `pavior slurm` with the machine's release and others, and for its gate without Slurm.
     "slurm-wlm",
     "slurm-wlm-basic-plugins",
     "slurm-client",
@@ -16,18 +15,18 @@ const PACKAGES: &[&str] = &[
     "munge",
     "debootstrap",
     "lua5.1",
-    // Instruction counts.
+    // For instruction counts.
     "valgrind",
-    // pavior serve.
+    // For `pavior serve`.
     "chromium",
     "postgresql",
-    // pavior kube: a wrong clock, and a container image.
+    // For `pavior kube`: a wrong clock, and a container image.
     "faketime",
     "buildah",
-    // The Python package and a sweep on Slurm.
+    // For the Python package and a sweep on Slurm.
     "python3-venv",
     "jq",
-    // A release.
+    // For a release.
     "binutils",
     "systemd",
 ];

@@ -1,7 +1,7 @@
-//! Checks the types in the page's sources, and that `crates/viewer/page/dist` is their build
-//! output: the bundle is rebuilt in a separate folder, and compared byte by byte.
+//! Checks the types in the page's sources, and checks that `crates/viewer/page/dist` is up to date:
+//! the bundle is rebuilt in a separate folder and compared byte by byte.
 //!
-//! Tests of the page use the npm packages installed there to look for accessibility barriers.
+//! The npm packages there are also used by tests that look for accessibility barriers.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -37,7 +37,7 @@ pub(crate) fn prepared(root: &Path) -> Result<PathBuf, String> {
     }
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut copy = Command::new("cp");
-    // Copies only the sources, because the build output must come from them.
+    // Only the sources are copied, because the build output must be made from them.
     copy.args(["-r", "package.json", "package-lock.json", "build.mjs", "tsconfig.json", "src"]);
     process::output(copy.args(["try", "try.mjs"]).arg(&folder).current_dir(root.join(PAGE)))?;
     if !folder.join("node_modules/esbuild").is_dir() {

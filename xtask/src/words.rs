@@ -1,11 +1,11 @@
-//! The first words of doc comments, by crate: the share that begin with What, How and the like, and
-//! the share of functions' comments that begin with a third-person verb.
+//! Checks of the first words of doc comments, by crate: the shares of sentences that begin with
+//! What, How and the like, and of functions' comments that begin with a verb.
 
 use std::path::{Path, PathBuf};
 
 use crate::sources;
 
-/// First words of such clauses. `Whether` is allowed for a field of type `bool`.
+/// First words that sentences should not have. `Whether` is allowed for a field of type `bool`.
 const CLAUSES: [&str; 8] = ["What", "How", "Where", "Which", "Of", "Who", "Whose", "Whether"];
 /// Words that look like third-person verbs but are not.
 const NO_VERBS: [&str; 8] = ["This", "Its", "Is", "Nodes", "Times", "Boxes", "Jobs", "Sides"];
@@ -21,7 +21,7 @@ struct Count {
     verbs: usize,
 }
 
-/// Returns the folders whose comments are worse than allowed.
+/// Returns the folders whose comments exceed the limits.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let parents = ["apps", "crates"].map(|parent| std::fs::read_dir(root.join(parent)));
     let entries = parents.into_iter().flatten().flatten();

@@ -1,4 +1,4 @@
-//! Questions about a shape, in a run's state or a state described by the page.
+//! Questions about a shape, in the state of a run or in a state described by the page.
 
 use pavior::answers::json::Place;
 use pavior::answers::{Demand, Question, SearchLimits, Shape, SlotsAnswer, Snapshot, Words, why};
@@ -23,7 +23,7 @@ pub(crate) fn shape(session: &Session, shape: &str) -> Result<Value, Fault> {
     let (run, grid) = (session.run(), session.grid());
     let ask = Ask::typed(Some(shape), None, grid).map_err(Fault::of)?;
     let request = request(ask, grid)?;
-    // A copy is asked, so that the question does not consume the strategy's random numbers.
+    // A copy answers the question, so that it does not consume the strategy's random numbers.
     let selection = run.machine().selection();
     let mut machine = State::of(run.machine()).machine(selection, 1).map_err(Fault::of)?;
     let (demand, snapshot) = (Demand::of(&mut machine, &request), Snapshot::of(&machine));
@@ -62,13 +62,13 @@ pub(crate) fn shape(session: &Session, shape: &str) -> Result<Value, Fault> {
     }))
 }
 
-/// Converts a question to a request. If only a node count is given, requests the most compact box.
+/// Converts a question to a request. For a number of nodes, requests the most compact box.
 fn request(ask: Ask, grid: &Grid) -> Result<Request, Fault> {
     let rule: Selection<ShapeRule> = "compact".parse().map_err(Fault::of)?;
     Ok(ask.request(&mut Shaper::new(&rule, grid, 1, 0)))
 }
 
-/// A job's box, with one coordinate per axis.
+/// The box of a job, with one coordinate per axis.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Part {
@@ -77,7 +77,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Returns the box. With a wrong number of coordinates, it lies outside the machine.
+    /// Returns the box. If the number of coordinates is wrong, returns a box outside the machine.
     fn cuboid(&self, grid: &Grid) -> Cuboid {
         let is_known = [&self.base, &self.sides].iter().all(|all| all.len() == grid.axes());
         let three = |all: &[u16], fill| -> [u16; 3] {
@@ -97,8 +97,8 @@ pub(crate) struct Scene {
     request: String,
 }
 
-/// Answers as `pavior explain` does: the drawing of candidates, indices and choice, the parts of
-/// the choice, and sentences. A randomized strategy uses seed 1.
+/// Returns the same answer as `pavior explain`: a drawing of the candidates, indices and choice,
+/// the parts of the choice, and sentences. Randomized strategies use seed 1.
 pub(crate) fn explain(scene: &Scene) -> Result<Value, Fault> {
     let grid: Grid = scene.machine.parse().map_err(Fault::of)?;
     let selection = scene.strategy.parse().map_err(Fault::of)?;

@@ -12,7 +12,7 @@ use crate::log::Log;
 use crate::session::Session;
 use crate::{ask, registries};
 
-/// A run's settings by name, each with one or more texts.
+/// The settings of a run by name, each with one or more texts.
 type Settings = Map<String, Value>;
 
 /// A command from the page.
@@ -35,8 +35,8 @@ enum Command {
     Simulate { settings: Settings },
     /// Reads and summarizes the log that follows the command's line.
     Log { name: String },
-    /// Runs alternatives to the settings with the log's jobs: all of them, or only those tried
-    /// first.
+    /// Runs the jobs of the log under alternatives to the settings: all alternatives, or only those
+    /// tried first.
     Advise { settings: Settings, all: bool },
 }
 
@@ -47,7 +47,7 @@ pub struct Engine {
     log: Log,
 }
 
-/// The alternatives tried first, unless already in use, and their number.
+/// The alternatives tried first (except those already in use), and their number.
 const TRIED: [&str; 7] = [
     "strategy tff",
     "strategy gabl",
@@ -166,7 +166,7 @@ fn listed(settings: &Settings) -> Result<Vec<Setting>, Fault> {
     settings.iter().map(one).collect()
 }
 
-/// Reads settings. Nothing is timed, because browsers have no suitable clock.
+/// Reads settings. Allocations are not timed, because browsers have no suitable clock.
 fn specification(settings: &Settings) -> Result<Specification, Fault> {
     let mut all = listed(settings)?;
     all.push(Setting::new("timing", "false"));

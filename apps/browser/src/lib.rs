@@ -5,7 +5,7 @@
 //! and in a native program. In a browser, `exports` passes messages through linear memory, so that
 //! neither a generated script nor a second description of the interface is needed.
 //!
-//! Settings have the same names as in `pavior simulate`. Nothing here reads a clock or starts a
+//! Settings have the same names as in `pavior simulate`. The crate reads no clock and starts no
 //! thread.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 

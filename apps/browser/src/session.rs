@@ -117,8 +117,7 @@ impl Session {
         Ok(self.changes())
     }
 
-    /// Counts the jobs that started at the current instant. Each job counts only at its first
-    /// start.
+    /// Counts the jobs that started at the current instant. Only first starts are counted.
     fn count_starts(&mut self) {
         let now = self.run.now();
         for RunningJob { job, start } in self.run.running().by_estimated_end() {

@@ -17,26 +17,26 @@ use crate::failure::{Failure, Place};
 use crate::files;
 use crate::located::{self, Member};
 
-/// Keys that also occur in the answers of `pavior allocate`, in `--placements` lines and in queues.
-/// Their values are parsed only when needed.
+/// Additional keys, which occur in the answers of `pavior allocate`, in `--placements` lines and in
+/// queues. Their values are parsed only when needed.
 const BESIDE: &[&str] =
     &["nodes", "requested", "granted", "submit", "start", "end", "estimate", "user"];
 
 /// Keys of a job whose values are numbers.
 const TIMES: [&str; 3] = ["start", "end", "user"];
 
-/// The state of a machine, with the names that the file gives to jobs.
+/// The state of a machine, with the job names from the file.
 pub(crate) struct Busy {
     pub(crate) state: State,
     names: Vec<Value>,
-    /// The values of [`TIMES`] for each job, where the job's line has them.
+    /// The values of [`TIMES`] for each job, if they are in the job's line.
     times: Vec<[Option<Value>; 3]>,
     known: HashMap<Value, (JobId, usize)>,
     /// If set, only jobs running at this time are accepted.
     instant: Option<f64>,
 }
 
-/// A job's name from an untrusted file. Its displayed form contains only visible characters and has
+/// A job's name from an untrusted file. The displayed name contains only visible characters and has
 /// a bounded length.
 pub(crate) struct JobName<'b>(&'b Value);
 
@@ -61,8 +61,8 @@ impl fmt::Display for JobName<'_> {
     }
 }
 
-/// The end times of jobs, in any unit. Plans only compare end times, so they use ranks, which start
-/// at 1.
+/// The end times of jobs, in any unit. Plans only compare end times, so these are replaced by
+/// ranks, which start at 1.
 pub(crate) struct Ends<'b> {
     by_job: Vec<Option<(f64, &'b Value)>>,
     sorted: Vec<(f64, &'b Value)>,
@@ -175,7 +175,7 @@ impl Busy {
         self.state.machine(&first_fit, 1).map_err(Failure::usage)
     }
 
-    /// Returns the name of a job, as JSON.
+    /// Returns the name of a job as a JSON value.
     pub(crate) fn name(&self, job: JobId) -> &Value {
         &self.names[job.0 as usize]
     }
@@ -219,8 +219,7 @@ impl Busy {
         Ok(Ends { by_job, sorted })
     }
 
-    /// Returns one of the [`TIMES`] for each job, as a number and as written. `null` counts as
-    /// missing.
+    /// Returns one of the [`TIMES`] for each job, as a number and as written. `null` means missing.
     fn numbers<'b>(&'b self, key: usize) -> Result<Vec<Option<(f64, &'b Value)>>, Failure> {
         let number = |(times, name): (&'b [Option<Value>; 3], &Value)| {
             let Some(value) = times[key].as_ref().filter(|value| !value.is_null()) else {
@@ -332,8 +331,8 @@ impl Busy {
     }
 }
 
-/// Parses the object in a line, in which no key may occur twice. Returns its members and its
-/// position.
+/// Parses the object in a line, in which no key may occur twice. Returns the members and the
+/// position of the object.
 pub(crate) fn object(line: &str, what: &str) -> Result<(Vec<Member>, Range<usize>), Wrong> {
     let start = line.len() - line.trim_start().len();
     let whole = start..line.len();
@@ -396,8 +395,8 @@ fn cuboid(line: &str, place: &Range<usize>, grid: &Grid) -> Result<Cuboid, Wrong
     Ok(Cuboid::new(read("base", 0)?, read("sides", 1)?))
 }
 
-/// Reads one number per axis of the machine, each of which is at least `least`. Missing axes get
-/// the value `least`.
+/// Reads one number per axis of the machine, each at least `least`. Axes that the machine does not
+/// have are set to `least`.
 fn numbers(
     line: &str,
     place: &Range<usize>,

@@ -14,15 +14,15 @@ use crate::files;
 /// Reasons why a command ends early.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Bad usage or bad input: exit status 2.
+    /// Wrong usage or invalid input: exit status 2.
     Usage { message: String, place: Option<Place> },
     /// Anything else: exit status 1.
     Other(String),
     /// The observed state differs from the configuration: exit status 3.
     #[cfg(feature = "slurm")]
     Unfit(String),
-    /// The reader of the output has stopped reading, as in `| head`. The command ends without a
-    /// message.
+    /// The program that reads the output has stopped reading, as in `| head`. The command ends
+    /// without a message.
     ClosedPipe,
 }
 
@@ -55,7 +55,7 @@ impl Failure {
         Failure::Other(message.to_string())
     }
 
-    /// Converts an error, which is bad usage or anything else.
+    /// Converts an error. If `is_usage` is true, the error is a usage error.
     pub(crate) fn of(error: impl Display, is_usage: bool) -> Failure {
         if is_usage { Failure::usage(error) } else { Failure::other(error) }
     }
@@ -68,8 +68,7 @@ impl Failure {
         Failure::Usage { message: bad.reason.clone(), place: Some(place) }
     }
 
-    /// Creates the error for an invalid part of a file. The message underlines the part in its
-    /// line.
+    /// Creates the error for an invalid part of a file. The message underlines that part.
     pub(crate) fn in_file(
         file: &Path,
         text: &str,

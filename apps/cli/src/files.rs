@@ -1,5 +1,5 @@
-//! File access for the command line. It adds to `pavior::files` the option that limits the size of
-//! all inputs, and converts errors to command failures.
+//! File access for the command line: `pavior::files` with an option that limits the size of all
+//! inputs, and with errors converted to command failures.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -15,7 +15,7 @@ static MOST: OnceLock<Option<u64>> = OnceLock::new();
 
 /// Sets the maximum number of bytes per input.
 pub(crate) fn bound(most: Option<u64>) {
-    // Only `main` sets it.
+    // Only `main` sets the value.
     let _ = MOST.set(most);
 }
 

@@ -33,7 +33,7 @@ fn escaped(text: &str, escape: impl Fn(char) -> String) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(piece).collect())
 }
 
-/// Returns true if a character is invisible. Line ends do not count as invisible.
+/// Returns true if a character is invisible. Line ends are not considered invisible.
 fn is_hidden(c: char) -> bool {
     let visible = matches!(c, ' '..='~' | '\n');
     !visible && {

@@ -25,8 +25,8 @@ pub(crate) fn freedom(typed: &str) -> Result<Freedom, Failure> {
     freedom_named(typed).map_err(|bad| Failure::option("--freedom", typed, 0, &bad))
 }
 
-/// Parses a list of strategies that all work on a machine, each once. If requested, separates out
-/// those that do not work.
+/// Parses a list of distinct strategies, all of which must work on the machine. If requested,
+/// returns those that do not work separately.
 pub(crate) fn strategies(
     typed: &str,
     grid: &Grid,

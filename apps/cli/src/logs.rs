@@ -1,4 +1,4 @@
-//! Reading of logs and lists of failures, with the option that limits the size of all inputs.
+//! Reading of logs and lists of failures. An option limits the size of all inputs.
 
 use std::path::PathBuf;
 

@@ -51,7 +51,7 @@ const LONGEST_USAGE: usize = 2000;
 /// escaped and long text is truncated. Errors in writing to standard error are ignored.
 fn report_usage(error: &clap::Error) {
     let plain = error.render().to_string();
-    // An argument that clap quotes may contain line breaks.
+    // An argument quoted by clap may contain line breaks.
     let is_harmless = |text: &str| pavior::text::cell(text) == text;
     let harmless = plain.lines().all(is_harmless)
         && std::env::args_os().all(|typed| is_harmless(&typed.to_string_lossy()));

@@ -82,7 +82,7 @@ fn all(text: &str) -> Result<(), Failure> {
 /// Prints rows of a CSV table.
 ///
 /// Hidden characters in cells are escaped. Cells that begin with `=` or similar characters remain
-/// unchanged: numbers may begin with some of these, and escaping would change the names of things.
+/// unchanged: numbers may begin with some of these, and escaping would change names.
 pub(crate) fn csv(header: &[&str], rows: &[Vec<String>]) -> Result<(), Failure> {
     let mut writer = csv::Writer::from_writer(io::stdout().lock());
     let write = |writer: &mut csv::Writer<_>| -> Result<(), csv::Error> {
@@ -102,7 +102,7 @@ pub(crate) fn count(number: u64, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Returns rows as JSON objects. A cell is a number, a boolean, null or a word.
+/// Returns rows as JSON objects. A cell becomes a number, a boolean, null or a string.
 pub(crate) fn objects(columns: &[&str], rows: &[Vec<String>]) -> Value {
     let typed = |cell: &String| match (cell.as_str(), cell.parse::<f64>()) {
         ("", _) => Value::Null,
@@ -156,7 +156,7 @@ impl Table {
         Table { header, rows: Vec::new(), numbers }
     }
 
-    /// Creates a table of words; `None` without rows.
+    /// Creates a table of words. Returns `None` if there are no rows.
     pub(crate) fn of_words(header: &[&str], rows: &[Vec<String>]) -> Option<Table> {
         let table = Table::new(header, header.len()).with_rows(rows.iter().cloned());
         (!rows.is_empty()).then_some(table)

@@ -13,7 +13,7 @@ pub(crate) fn install<T: Send>(
     if threads == Some(0) {
         return Err(Failure::usage("--threads 0: there must be at least one thread"));
     }
-    // Results do not depend on the number of threads, and more than a few per core do not help.
+    // Results do not depend on the number of threads, and many threads per core do not help.
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = threads.map_or(0, |threads| threads.min(THREADS_A_CORE * cores));
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();

@@ -24,7 +24,7 @@ pub(crate) struct Waiting {
     pub(crate) user: Option<u64>,
 }
 
-/// The rules for reading requests that specify only a number of nodes.
+/// The rules for reading requests, including those that specify only a number of nodes.
 pub(crate) struct Rules {
     pub(crate) grid: Grid,
     pub(crate) shaper: Shaper,

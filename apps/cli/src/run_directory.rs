@@ -104,8 +104,8 @@ pub(crate) fn read(file: &Path, name: &str) -> Result<(String, Specification), F
 }
 
 /// Reads an experiment, and leaves out combinations that do not apply. The returned text is that of
-/// the file, preceded by the key that requests this. If the text is run again, the same
-/// combinations are left out.
+/// the file, preceded by the key that leaves them out. Therefore, running the text again leaves out
+/// the same combinations.
 pub(crate) fn read_skipping(file: &Path, name: &str) -> Result<(String, Specification), Failure> {
     let text = pavior::files::read_text(file, Limits::DOCUMENT)?;
     let failure = |error: BadName| Failure::in_file(file, &text, error.reason, &error.span);

@@ -1,8 +1,8 @@
 //! Messages on standard error. They are escaped, and errors in writing them are ignored.
 //!
-//! Standard error may be closed or on a full disk. This must not make a command fail or change its
-//! exit status. Therefore, the whole program uses this macro instead of the standard library's,
-//! which panics.
+//! Standard error may be closed, or redirected to a full disk. This must not make a command fail or
+//! change its exit status. Therefore, the whole program uses this macro in place of the standard
+//! library's, which panics.
 
 use std::fmt::Arguments;
 use std::io::Write;

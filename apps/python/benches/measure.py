@@ -41,7 +41,7 @@ def median(run: Callable[[], float], times: int = 5) -> float:
 
 
 def cpu(call: Callable[[], Any]) -> tuple[float, Any]:
-    """Returns a call's processor time over all threads of this process, and its result."""
+    """Returns the processor time of a call over all threads of this process, and the call's result."""
     begin = time.process_time()
     value = call()
     return time.process_time() - begin, value
@@ -68,7 +68,7 @@ print(1e3 * (time.perf_counter() - begin))
 
 
 def wheel(file: Path | None) -> None:
-    """Measures the size of the wheel, and the times to install and import it with every Python found."""
+    """Measures the size of the wheel, and the times to install and import it with each Python."""
     if file is None:
         print("\nThe part `wheel` needs --wheel FILE.")
         return
@@ -104,7 +104,7 @@ PAIRS = 500
 
 
 def machine() -> None:
-    """Measures a grant and its release, next to the same calls in Rust."""
+    """Measures a grant and its release, and compares them with the same calls in Rust."""
     command = ["cargo", "run", "--quiet", "--release", "-p", "pavior", "--example", "pairs"]
     done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT)
     rust = {name: float(ns) for name, ns in (line.split() for line in done.stdout.splitlines())}
@@ -186,7 +186,7 @@ class InOrder(Scheduler):
 
 
 def own() -> None:
-    """Measures a scheduler and a priority function written in Python, and the environments."""
+    """Measures a scheduler and a priority function written in Python, and the Gymnasium environments."""
     import gymnasium
     import polars as pl
 

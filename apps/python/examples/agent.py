@@ -12,7 +12,7 @@ SIDE = 12
 
 
 def snug(free: npt.NDArray[Any], mask: npt.NDArray[Any], job: npt.NDArray[Any]) -> int:
-    """Returns the free base whose box touches the fewest free nodes, or the first of several such bases."""
+    """Returns the free base whose box touches the fewest free nodes. Ties go to the first base."""
     width, height = (round(float(share) * SIDE) for share in job[1:3])
     room = np.pad(free, 1)
     best, least = int(mask.argmax()), width * height * SIDE

@@ -4,7 +4,7 @@ from pavior import MachineView, Experiment, Job, Queue, Running, Scheduler
 
 
 class Patient(Scheduler):
-    """Starts the oldest job or, until that has waited ten units of time, any job that fits."""
+    """Starts the oldest job or, until it has waited ten units of time, any job that fits."""
 
     name = "patient"
 

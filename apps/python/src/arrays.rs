@@ -1,4 +1,4 @@
-//! Boxes, arrays and words as Python objects.
+//! Conversion of boxes, arrays and words to Python objects.
 
 use pavior::{Cuboid, Grid, Occupancy, Refusal};
 use pyo3::prelude::*;
@@ -6,7 +6,7 @@ use pyo3::types::{PyBytes, PyString, PyTuple};
 
 use crate::geometry::Box;
 
-/// Returns the words for all refusals, in order. Two refusals may have the same word.
+/// Returns the words for all refusals, in order. Several refusals may have the same word.
 pub(crate) fn reasons() -> Vec<&'static str> {
     let mut words: Vec<&str> = Refusal::ALL.map(Refusal::word).to_vec();
     words.dedup();

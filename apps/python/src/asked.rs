@@ -1,5 +1,4 @@
-//! The request made by a call, which consists of one combination of parameters and the source of
-//! its jobs.
+//! The request made by a call: one combination of parameters, and the source of its jobs.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -165,7 +164,7 @@ impl<'py> Call<'py> {
     }
 }
 
-/// Removes an argument from keyword arguments. None counts as missing.
+/// Removes an argument from keyword arguments. None is treated as missing.
 pub(crate) fn taken<'py>(
     from: &Bound<'py, PyDict>,
     key: &str,
@@ -177,13 +176,13 @@ pub(crate) fn taken<'py>(
     Ok(given.filter(|given| !given.is_none()))
 }
 
-/// Creates the error for a keyword argument that a function does not have.
+/// Creates the error for an unknown keyword argument of a function.
 pub(crate) fn unexpected(function: &str, key: &str) -> PyErr {
     let key = pavior::text::shown(key);
     PyTypeError::new_err(format!("{function}() got an unexpected keyword argument '{key}'"))
 }
 
-/// Returns true if a key applies to an experiment's runs as a whole.
+/// Returns true if a key applies to all runs of an experiment together.
 fn is_of_several(key: &str) -> bool {
     let name = key.replace('_', "-");
     let of_one = ["metrics", "timing"];
@@ -232,7 +231,7 @@ fn path(given: &Bound<'_, PyAny>) -> PyResult<String> {
     })
 }
 
-/// Returns the name used in an experiment for a name, a class or a function.
+/// Returns the name by which an experiment refers to a name, a class or a function.
 fn named(
     given: Option<&Bound<'_, PyAny>>,
     usual: &str,
@@ -240,7 +239,7 @@ fn named(
     own: &mut Own,
 ) -> PyResult<String> {
     let Some(given) = given else { return Ok(usual.to_string()) };
-    // A list with one member is read as that member.
+    // A list with one member is equivalent to that member.
     let member = members(given)?.and_then(|members| members.into_iter().next());
     let given = member.as_ref().unwrap_or(given);
     match given.cast::<PyString>() {

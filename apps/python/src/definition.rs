@@ -20,7 +20,7 @@ pub(crate) struct Definition {
     scenarios: Mutex<HashMap<usize, Arc<Scenario>>>,
 }
 
-/// The reasons why running a span gave no lines.
+/// The reasons why running a span produced no lines.
 pub(crate) enum SpanError {
     Words(String),
     Input(InputError),

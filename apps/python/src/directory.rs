@@ -12,8 +12,8 @@ use crate::experiment::Specification;
 use crate::journal::{Journal, entries};
 use crate::results::Results;
 
-/// The directory of an experiment. Only this process can change it while the object exists. The
-/// command line can resume an experiment begun here, and vice versa.
+/// The directory of an experiment. While the object exists, no other process can change the
+/// directory. The command line can resume an experiment begun here, and vice versa.
 #[pyclass(frozen, module = "pavior._native")]
 pub(crate) struct Directory {
     open: Mutex<OpenRun>,
@@ -49,7 +49,7 @@ impl Directory {
         Ok(Directory { open: Mutex::new(open), known })
     }
 
-    /// The replications that the directory contained when it was opened.
+    /// The replications found in the directory when it was opened.
     #[getter]
     fn journal(&self, py: Python<'_>) -> Py<Journal> {
         self.known.clone_ref(py)
@@ -64,7 +64,7 @@ impl Directory {
         Ok(())
     }
 
-    /// Writes the result files atomically, and deletes the journal when they are safe.
+    /// Writes the result files atomically, and deletes the journal once they are safely stored.
     fn finish(&self, py: Python<'_>, results: &Results) -> PyResult<()> {
         let files = results.publications()?;
         self.open()?.finish(&files).map_err(|error| directory_error(py, &error))

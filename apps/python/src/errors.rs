@@ -48,11 +48,11 @@ pub(crate) fn failed(py: Python<'_>, error: &CallerError) -> PyErr {
     }
 }
 
-/// Converts the error that stopped a run. `of` names the run if there are several.
+/// Converts the error that stopped a run. If there are several runs, `of` names the run.
 pub(crate) fn stopped(py: Python<'_>, error: &RunError, of: &str) -> PyErr {
     match error {
         RunError::Failed(error) => failed(py, error),
-        // Only the caller's own scheduler can start a job that cannot start.
+        // Only the caller's own scheduler can choose a job that cannot start.
         RunError::Start(error) => broken(format!("{of}{error}")),
         error => other(format!("{of}{error}")),
     }

@@ -127,7 +127,7 @@ impl Specification {
         self.shared.experiment.left_out.iter().map(of).collect()
     }
 
-    /// Returns the spans that remain to be run, without those in progress. The list is empty when
+    /// Returns the spans that remain to be run, except those in progress. The list is empty when
     /// all are done. The result depends only on the known replications.
     #[pyo3(signature = (journal, *, without = Vec::new()))]
     #[pyo3(text_signature = "($self, journal, *, without=())")]

@@ -1,4 +1,4 @@
-//! Each strategy's placement of a request, and the jobs in the request's way.
+//! Each strategy's placement of a request, and the jobs in the way of the request.
 
 use pavior::answers::{Demand, Question, SearchLimits, Shape, Snapshot, Why, Words, nearest, why};
 use pavior::strategies::Selection;
@@ -16,7 +16,7 @@ use crate::shared::{Inner, Shared};
 /// The maximum number of jobs that a plan moves.
 const MOVED: usize = 2;
 
-/// Each strategy's placement of a request, and the jobs in the request's way.
+/// Each strategy's placement of a request, and the jobs in the way of the request.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Explanation {
     grid: Grid,
@@ -102,7 +102,7 @@ impl Explanation {
         Ok(PyMappingProxy::new(py, answers.as_mapping()))
     }
 
-    /// A place where the box is free, turned or not.
+    /// A place where the box, turned or not, is free.
     #[getter]
     fn fits(&self) -> Option<Box> {
         let why = self.why.as_ref();
@@ -121,8 +121,7 @@ impl Explanation {
         self.boxed(self.state.free().largest_free())
     }
 
-    /// The answer in sentences. It contains the reason, the jobs in the way, and moves that would
-    /// make room.
+    /// The answer in sentences: the reason, the jobs in the way, and moves that would make room.
     #[getter]
     fn why<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.lines())

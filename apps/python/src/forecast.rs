@@ -1,4 +1,4 @@
-//! Forecasts for the jobs in a log: from a call's arguments to a table.
+//! The function that forecasts the starts of the jobs in a log, and its results.
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ pub(crate) fn forecast<'py>(
     Ok(Forecasts { score: Score::of(&judged), judged, rejected, point, jobs: PyOnceLock::new() })
 }
 
-/// Computes all forecasts and reports the progress.
+/// Computes all forecasts, and reports progress.
 fn run(
     py: Python<'_>,
     asked: Asked,
@@ -122,13 +122,13 @@ impl Forecasts {
         self.score.waited
     }
 
-    /// The number of jobs that were left out because they can never fit.
+    /// The number of jobs that were omitted because they can never fit.
     #[getter]
     fn rejected(&self) -> u64 {
         self.rejected
     }
 
-    /// The fraction of jobs that started in the interval, among those that had to wait.
+    /// Among the jobs that had to wait, the fraction that started within their interval.
     #[getter]
     fn held(&self) -> f64 {
         self.score.held

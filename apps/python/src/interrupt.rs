@@ -1,4 +1,4 @@
-//! Long-running work without the interpreter lock, which Ctrl-C stops within half a second.
+//! Long-running work without the interpreter lock. Ctrl-C stops it within half a second.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,11 +13,11 @@ use crate::errors::other;
 /// The interval between signal checks.
 const POLL: Duration = Duration::from_millis(50);
 
-/// The time to wait for interrupted work. Work that takes longer to stop, such as the reading of a
-/// long log, ends by itself later, and its result is dropped.
+/// The time to wait for interrupted work. Work that takes longer to stop, such as reading a long
+/// log, ends later by itself, and its result is dropped.
 const GRACE: Duration = Duration::from_millis(300);
 
-/// Waits as [`watched`] does, for work that calls the caller's code. The thread of the work stays
+/// Waits as [`watched`] does, for work that calls the caller's code. The worker thread stays
 /// registered with the interpreter, so that calls are cheap. A signal, or another thread that makes
 /// `is_stopped` true, also raises an exception in the caller's code, which may be in an endless
 /// loop.
@@ -38,7 +38,7 @@ pub(crate) fn interruptible_own<T: Send + 'static>(
             py.detach(work)
         })
     };
-    // If this fails, the caller's code ends by itself or not at all.
+    // If this fails, nothing else can end the caller's code.
     let raise = || drop(Python::attach(|py| raise_in(py, thread.load(Ordering::Relaxed))));
     let mut polls_since = 0;
     let looked = || {
@@ -65,8 +65,8 @@ fn raise_in(py: Python<'_>, thread: u64) -> PyResult<()> {
     raise.call1((thread, raised)).map(drop)
 }
 
-/// Runs a function on another thread, without the interpreter lock, and checks for signals while it
-/// runs. If a signal raises an exception, calls `stop`, which must make the work end, and raises
+/// Runs a function on another thread, without the interpreter lock, and checks for signals in the
+/// meantime. If a signal raises an exception, calls `stop`, which must end the work, and raises
 /// that exception.
 pub(crate) fn interruptible<T: Send + 'static>(
     py: Python<'_>,
@@ -86,7 +86,7 @@ pub(crate) fn watched<T: Send + 'static>(
 ) -> PyResult<T> {
     let (done, answer) = mpsc::channel();
     let run = move || {
-        // If the receiver is gone, the work has been interrupted.
+        // If there is no receiver, the work has been interrupted.
         let _ = done.send(work());
     };
     std::thread::Builder::new()

@@ -1,4 +1,4 @@
-//! The callers' names for jobs and the corresponding numbers in the machine.
+//! The caller's names for jobs, and the corresponding job numbers in the machine.
 
 use pavior::{JobId, Machine};
 use pyo3::IntoPyObjectExt;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::arguments::shown;
 use crate::errors::value;
 
-/// The name of a job. 7 and "7" are different names.
+/// The name of a job. The names 7 and "7" are different.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum JobName {
@@ -57,9 +57,9 @@ impl std::fmt::Display for JobName {
 /// The first number for jobs whose names are not non-negative numbers.
 const TABLED: u64 = 1 << 63;
 
-/// The names of the jobs that hold nodes. If a name is a non-negative number, it is used as the
-/// job's number. The machine knows which jobs hold nodes and in which order they were granted, so
-/// usually nothing is stored here.
+/// The names of the jobs that hold nodes. A name that is a non-negative number is also the job's
+/// number. The machine stores the jobs that hold nodes and their order, so usually nothing is
+/// stored here.
 #[derive(Clone, Default)]
 pub(crate) struct Jobs {
     tabled: FxHashMap<JobName, JobId>,
@@ -69,7 +69,7 @@ pub(crate) struct Jobs {
 }
 
 impl Jobs {
-    /// Returns the next name for a job without one. A job to which the caller gave this name may
+    /// Returns the next name for a job without a name. A job that the caller named this way may
     /// already hold nodes.
     pub(crate) fn next_name(&mut self) -> JobName {
         self.next_name += 1;
@@ -77,7 +77,7 @@ impl Jobs {
     }
 
     /// Returns the number of the job with this name, if the job holds nodes. If the name is a
-    /// non-negative number, the job may hold none.
+    /// non-negative number, the result does not imply that the job holds nodes.
     pub(crate) fn number(&self, name: &JobName) -> Option<JobId> {
         match name {
             JobName::Number(number) if *number >= 0 => Some(JobId(*number as u64)),

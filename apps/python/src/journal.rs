@@ -95,7 +95,7 @@ impl Journal {
     }
 }
 
-/// The key of lines that are exchanged between workers and not yet in a directory.
+/// The key of lines that are exchanged between workers before they are stored in a directory.
 pub(crate) const BETWEEN_WORKERS: &str = "";
 
 /// Parses lines from `replicate`.

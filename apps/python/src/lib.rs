@@ -1,7 +1,7 @@
 //! The native part of the Python package `pavior`.
 //!
 //! The module converts arguments to the types of this workspace, errors to exceptions, and results
-//! to Python objects and Arrow tables. All decisions are made in the crates below.
+//! to Python objects and Arrow tables. Everything else is done by the crates that it uses.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 // PyO3 passes arguments as owned values, even to functions that only read them.
 #![allow(clippy::needless_pass_by_value)]

@@ -66,7 +66,7 @@ impl Own {
         self.strategies || self.schedulers
     }
 
-    /// Passes the time unit to the schedulers. The unit is known when the experiment has been read.
+    /// Passes the time unit to the schedulers. The unit is known once the experiment has been read.
     pub(crate) fn settle(&self, experiment: &Specification) -> PyResult<()> {
         let Some(first) = experiment.points.first() else { return Ok(()) };
         if self.schedulers && experiment.points.iter().any(|point| point.unit() != first.unit()) {

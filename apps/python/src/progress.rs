@@ -77,7 +77,7 @@ impl experiments::Progress for Counts {
 /// The interval between reports, in seconds.
 const EVERY: f64 = 0.5;
 
-/// Returns the caller's clock, in seconds. No result depends on it.
+/// Returns the time of Python's clock, in seconds. Results do not depend on it.
 fn now() -> PyResult<f64> {
     Python::attach(|py| py.import("time")?.call_method0("monotonic")?.extract())
 }
@@ -106,8 +106,8 @@ impl Reporter {
     }
 
     /// Does work without the interpreter lock, and reports its counts. A signal sets `stop`, which
-    /// must make the work end. If `own`, the work calls the caller's code. `raised` converts an
-    /// error of the work.
+    /// must make the work end. If `own` is true, the work calls the caller's code. `raised`
+    /// converts an error of the work.
     pub(crate) fn watch<T: Send + 'static, E: Send + 'static>(
         &mut self,
         py: Python<'_>,
@@ -128,7 +128,7 @@ impl Reporter {
         Ok(done)
     }
 
-    /// Reports the progress, unless it was reported very recently.
+    /// Reports the progress, unless the last report was very recent.
     pub(crate) fn tell(&mut self, done: u64, planned: u64) -> PyResult<()> {
         let now = now()?;
         if now - self.told < EVERY {
@@ -146,7 +146,7 @@ impl Reporter {
     /// Ends the progress line of a failed call.
     pub(crate) fn end(&self, py: Python<'_>) {
         let Some(report) = &self.report else { return };
-        // The caller receives the error itself. The caller's own functions have no such method.
+        // The caller receives the original error. The caller's functions have no such method.
         if let Ok(end) = report.getattr(py, "end") {
             let _ = end.call0(py);
         }

@@ -17,7 +17,7 @@ use crate::arrays::reasons as all_reasons;
 use crate::errors::value;
 use crate::table::{Table, column};
 
-/// The words for fates, by key in the column.
+/// The words for fates, indexed by the keys in the column.
 const FATES: [&str; 4] = ["departed", "running", "waiting", "rejected"];
 
 /// Returns a job's start and departure, or `None` if the job never started.
@@ -96,7 +96,7 @@ pub(crate) fn placements(records: &[JobRecord], unit: TimeUnit) -> PyResult<Tabl
     Table::new(columns, unit.name)
 }
 
-/// Creates a column with few different words, each stored as an index into `words`.
+/// Creates a column of words, each stored as an index into the short list `words`.
 fn word_column(keys: impl Iterator<Item = Option<u8>>, words: &[&str]) -> PyResult<ArrayRef> {
     let values = Arc::new(StringArray::from(words.to_vec()));
     let keys: UInt8Array = keys.collect();

@@ -64,15 +64,15 @@ impl Results {
         Table::new(columns, self.unit)
     }
 
-    /// A short form of `means`, without constant columns. It contains the parameters that vary, and
-    /// the metrics that apply, one after another.
+    /// A short form of `means` without constant columns. It contains the varying parameters,
+    /// followed by the applicable metrics.
     #[getter]
     fn brief(&self) -> PyResult<Table> {
         let Means { columns: names, mut rows } = Means::of(self.specification(), &self.samples);
         rows.retain(|row| row.summary.mean.is_some());
         let order =
             |metric: &str| self.specification().metrics.iter().position(|spec| spec.name == metric);
-        // The measured time is not among the experiment's metrics, so it comes last.
+        // The measured time is not one of the experiment's metrics, so it comes last.
         rows.sort_by_key(|row| order(&row.metric).unwrap_or(usize::MAX));
         let values: Vec<&[String]> = rows.iter().map(|row| &row.values[..]).collect();
         let varies = |at: usize| values.iter().any(|row| row[at] != values[0][at]);

@@ -13,7 +13,7 @@ use pyo3::sync::MutexExt;
 use crate::errors::{broken, failed, other};
 use crate::jobs::Jobs;
 
-/// The state that all handles of a machine share.
+/// The state shared by all handles of a machine.
 pub(crate) struct Shared {
     pub(crate) grid: Grid,
     pub(crate) selection: Selection,
@@ -29,7 +29,7 @@ pub(crate) struct Shared {
 pub(crate) struct Inner {
     pub(crate) machine: pavior::Machine,
     pub(crate) jobs: Jobs,
-    /// The boxes for requests that only specify a number of nodes.
+    /// Chooses the boxes for requests that only specify a number of nodes.
     pub(crate) shaper: Shaper,
 }
 
@@ -75,8 +75,7 @@ fn this_thread() -> usize {
     OWN.with(|own| std::ptr::from_ref(own).addr())
 }
 
-/// The number of nodes of the largest machine on which searching is faster than releasing the
-/// interpreter lock.
+/// The maximum number of nodes for which a search is faster than releasing the interpreter lock.
 const QUICK: u32 = 4096;
 
 impl Shared {
@@ -97,8 +96,8 @@ impl Shared {
         self.grid.nodes() <= QUICK
     }
 
-    /// Locks the state for one caller at a time. While another thread has the state, waits without
-    /// the interpreter lock, which that thread may need.
+    /// Locks the state for one caller at a time. While another thread has access, waits without the
+    /// interpreter lock, which that thread may need.
     pub(crate) fn lock(&self, py: Python<'_>) -> PyResult<Held<'_>> {
         let this_thread = this_thread();
         let inner = match self.inner.try_lock() {

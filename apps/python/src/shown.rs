@@ -32,7 +32,7 @@ pub(crate) fn number(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
-/// Formats a value of a column. Null becomes an empty text.
+/// Formats a value of a column. Null becomes an empty string.
 fn value(column: &ArrayRef, row: usize) -> String {
     if column.is_null(row) {
         return String::new();
@@ -61,7 +61,7 @@ fn value(column: &ArrayRef, row: usize) -> String {
     }
 }
 
-/// Formats a text as a cell, on one line, with a bounded length, and escaped.
+/// Formats a text as a cell: escaped, on one line, and with a bounded length.
 pub(crate) fn cell(text: &str) -> String {
     let text = pavior::text::cell(text);
     if text.chars().count() <= MAX_CELL {
@@ -109,13 +109,13 @@ impl Excerpt {
         Excerpt { heads, numeric: numeric.to_vec(), rows, head, total }
     }
 
-    /// Returns the number of rows omitted before a row; `None` if none are.
+    /// Returns the number of rows omitted before a row, or `None` if there are none.
     fn omitted_before(&self, row: usize) -> Option<usize> {
         let omitted = self.total - self.rows.len();
         (row == self.head && omitted > 0).then_some(omitted)
     }
 
-    /// Formats the rows for a terminal. Columns that do not fit are counted.
+    /// Formats the rows for a terminal, and states the number of columns that do not fit.
     pub(crate) fn text(&self) -> String {
         let width = |at: usize| {
             let cells = self.rows.iter().map(|row| row[at].chars().count());

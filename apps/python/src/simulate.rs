@@ -1,4 +1,4 @@
-//! One run, from a call's arguments to the results.
+//! The function that runs a simulation once, and returns its results.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -69,7 +69,7 @@ enum Fault {
 /// An observer that counts ended jobs.
 struct Counter {
     ended: Arc<Counts>,
-    /// True if the jobs are from a log. Rejected jobs then count as ended.
+    /// True if the jobs are from a log. In that case, rejected jobs count as ended.
     of_log: bool,
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn table(steps: &[Step], unit: TimeUnit) -> PyResult<Table> {
     Table::new(columns, unit.name)
 }
 
-/// Returns the number of nodes that jobs hold.
+/// Returns the number of nodes that jobs hold, over time.
 pub(crate) fn busy(jobs: &[JobRecord]) -> Vec<Step> {
     let nodes =
         |job: &JobRecord| -> i64 { parts(job).iter().map(|part| i64::from(part.volume())).sum() };
@@ -35,7 +35,7 @@ pub(crate) fn busy(jobs: &[JobRecord]) -> Vec<Step> {
     summed(changes)
 }
 
-/// Returns the number of waiting jobs.
+/// Returns the number of waiting jobs over time.
 pub(crate) fn queue(jobs: &[JobRecord]) -> Vec<Step> {
     let mut changes = Vec::new();
     for job in jobs {
@@ -48,7 +48,7 @@ pub(crate) fn queue(jobs: &[JobRecord]) -> Vec<Step> {
     summed(changes)
 }
 
-/// Sums up changes, merging simultaneous ones.
+/// Returns the running sum of changes. Simultaneous changes are merged.
 fn summed(mut changes: Vec<(Time, i64)>) -> Vec<Step> {
     changes.sort_unstable();
     let mut value = 0;
@@ -62,9 +62,9 @@ fn summed(mut changes: Vec<(Time, i64)>) -> Vec<Step> {
     steps
 }
 
-/// Returns the number of nodes in the largest free box.
+/// Returns the number of nodes in the largest free box, over time.
 pub(crate) fn largest_free(jobs: &[JobRecord], grid: Grid) -> Vec<Step> {
-    // At equal times, departures come before starts.
+    // Departures precede starts at the same time.
     let mut changes: Vec<(Time, bool, &Cuboid)> = Vec::new();
     for Stay { start, end, placement } in jobs.iter().flat_map(JobRecord::stays) {
         // A job that departs or moves immediately never holds its nodes.

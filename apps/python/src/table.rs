@@ -1,7 +1,7 @@
-//! Tables in Arrow memory, passed without a copy.
+//! Tables in Arrow memory, which are passed without copying.
 //!
-//! The Arrow PyCapsule interface does not require an Arrow library in Python. Capsules with C
-//! streams are passed in both directions.
+//! The Arrow PyCapsule interface does not require an Arrow library in Python. Tables are passed as
+//! capsules with C streams in both directions.
 
 use std::collections::HashMap;
 use std::ffi::CStr;
@@ -37,7 +37,7 @@ impl Table {
     /// # Errors
     /// Returns an error if the columns differ in length.
     pub(crate) fn new(columns: Vec<(&str, ArrayRef)>, unit: &str) -> PyResult<Table> {
-        // The schema must not depend on missing values, because tables are concatenated.
+        // The schema must not depend on missing values, so that tables can be concatenated.
         let columns = columns.into_iter().map(|(name, column)| (name, column, true));
         let batch = RecordBatch::try_from_iter_with_nullable(columns).map_err(value)?;
         let metadata = HashMap::from([("unit".to_string(), unit.to_string())]);
@@ -118,7 +118,7 @@ impl Table {
         Table::to_pyarrow(slf)?.call_method0("to_pandas")
     }
 
-    /// Shows the first and last rows.
+    /// Returns the first and last rows as HTML.
     fn _repr_html_(&self) -> String {
         Excerpt::of(&self.batch, 20).html(&self.summary())
     }
@@ -129,7 +129,7 @@ impl Table {
 }
 
 impl Table {
-    /// Returns some rows as text.
+    /// Returns at most `most` rows as text.
     pub(crate) fn excerpt(&self, most: usize) -> Excerpt {
         Excerpt::of(&self.batch, most)
     }
@@ -211,7 +211,7 @@ fn objects<'py>(py: Python<'py>, column: &ArrayRef) -> PyResult<Vec<Bound<'py, P
     }
 }
 
-/// Returns the batches in any object with `__arrow_c_stream__`, such as a polars, pyarrow or pandas
+/// Returns the batches of any object with `__arrow_c_stream__`, such as a polars, pyarrow or pandas
 /// table, or a [`Table`].
 pub(crate) fn batches(table: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
     let Ok(method) = table.getattr("__arrow_c_stream__") else {

@@ -21,7 +21,7 @@ use crate::interrupt::interruptible;
 use crate::shown::number;
 use crate::table::{Table, batches, column, numbers, texts, words};
 
-/// The maximum time in a table, in seconds. It is about 30,000 years.
+/// The maximum time in a table, in seconds: about 30,000 years.
 const LONGEST: f64 = 1e12;
 
 /// A log of jobs, from a file or a table.
@@ -205,7 +205,7 @@ impl Columns {
             None => Err(value(format!("there is no column {name:?}"))),
             column => Ok(column),
         };
-        // Names are replaced with numbers.
+        // Names are replaced by numbers.
         let mut class = |field: Field| match texts(batch, field.key()) {
             Ok(Some(words)) => {
                 let mut number = |word: &str| names.number(field, word.as_bytes()) as f64;

@@ -65,7 +65,7 @@ def hours(results: Path, metric: str = "waiting") -> dict[tuple[str, str], float
 
 def test_runs_of_one_share_each_are_read_as_one_run_of_all(tmp_path: Path) -> None:
     together = shown([results_of(tmp_path / "all", EXPERIMENT.format(shares="0, 0.4"))])
-    # The rows: waterfall, wait, turnaround at both shares, and the shares between two freedoms.
+    # The rows are waterfall, wait, turnaround at both shares, and the shares between two freedoms.
     assert [row[0] for row in together] == ["log"] * 5
     assert [row[2] for row in together[2:4]] == ["0", "0.4"]
     parts = [results_of(tmp_path / f"part{share}", EXPERIMENT.format(shares=share)) for share in ["0", "0.4"]]

@@ -124,7 +124,7 @@ def test_nodes_questions_and_plans(server: Server) -> None:
     assert service.what_if((4, 4), end=[held.id])["strategies"][0]["granted"]
     plan = service.unblock((4, 4), max_jobs=1)
     assert plan["jobs"] == [held.id] and plan["moves"]
-    # On each side, 24 nodes are free.
+    # There are 24 free nodes on each side.
     assert not service.explain((6, 6), freedom="connected")["strategies"][0]["granted"]
     assert service.explain((6, 6), freedom="any")["strategies"][0]["granted"]
     with service.lease((6, 6), freedom="any") as lease:
@@ -181,7 +181,7 @@ def test_watchers_miss_nothing_over_a_kill(server: Server) -> None:
     watcher.start()
     kept.append(service.lease((1, 1)))
     server.end()
-    # The service restarts while requests are sent: they are answered later, and carried out once.
+    # The service restarts while requests are sent. They are answered later and carried out once.
     starter = threading.Timer(0.3, server.start)
     starter.start()
     kept.append(service.lease((1, 1)))
@@ -196,7 +196,7 @@ def test_watchers_miss_nothing_over_a_kill(server: Server) -> None:
 
 
 class Doubtful(http.server.BaseHTTPRequestHandler):
-    """A service whose writes fail for a while, with its next answers and the keys of requests so far."""
+    """A service whose writes fail for a while, with its next answers and the keys of past requests."""
 
     answers: ClassVar[list[tuple[int, str]]] = []
     keys: ClassVar[list[str | None]] = []
@@ -224,7 +224,7 @@ def test_an_unknown_outcome_is_asked_for_until_it_is_known() -> None:
         Doubtful.answers[:] = [(503, "outcome-unknown"), (503, "read-only"), (503, "standby"), (201, "")]
         assert Service(address, patience=0).lease((1, 1)).epoch == 7
         assert len(Doubtful.keys) == 4 and len(set(Doubtful.keys)) == 1 and Doubtful.keys[0]
-        # A request that was certainly not carried out is abandoned when the patience runs out.
+        # A request that has certainly not been carried out is abandoned after `patience` seconds.
         Doubtful.answers[:] = [(503, "read-only")]
         with pytest.raises(Problem) as given_up:
             Service(address, patience=0).lease((1, 1))

@@ -196,7 +196,7 @@ STILL_ARGUMENTS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_every_example_gives_the_same_bytes_by_both_doors(example: Path, tmp_path: Path) -> None:
-    # Measured times differ from run to run. A tenth of the jobs gives the same files faster.
+    # Measured times differ from run to run. The test uses a tenth of the jobs, which is faster.
     text = "timing = false\n" + re.sub(r"(?m)^(jobs = \d+)0$", r"\1", example.read_text())
     copy = tmp_path / example.name
     copy.write_text(text)
@@ -221,7 +221,7 @@ SEVERAL: list[dict[str, Any]] = [
 
 
 def compact(text: str) -> str:
-    """Removes spaces, and members found only in the results of an experiment, from JSON."""
+    """Removes from JSON the spaces, and the members that only an experiment's results contain."""
     alone = '"(?:experiment|command|target_missed)": .*\n *'
     return re.sub(alone + '|\n *|(?<=":) ', "", text)
 

@@ -111,7 +111,7 @@ def test_a_directory_goes_on_where_it_was_interrupted(
     assert not (out / "journal").exists()
     for name, content in files.items():
         assert (out / name).read_bytes() == content, name
-    # A finished experiment reruns nothing.
+    # Nothing is run again in a finished experiment.
     again: list[int] = []
     Experiment(TEXT).run(out=out, progress=lambda progress: again.append(progress.done))
     assert not again

@@ -100,7 +100,7 @@ class AgainstArrays(RuleBasedStateMachine):
             return
         assert answer == probed and isinstance(answer, str)
         sides = self.model.sides
-        # A shape that fits the empty machine when turned does not count as larger than the machine.
+        # A shape that fits the empty machine when turned is not larger than the machine.
         pairs = zip(sorted(shape), sorted(sides), strict=True)
         larger = any(length > side for length, side in pairs)
         assert (answer == "larger-than-machine") == larger

@@ -45,7 +45,7 @@ def given(notebook: Any) -> list[tuple[int, str, str]]:
     for number, cell in enumerate(notebook.cells):
         for output in cell.get("outputs", []):
             if output.output_type == "stream":
-                # A kernel sends a cell's printed text in one or more pieces, depending on a timer.
+                # Depending on a timer, a kernel sends printed text in one or more pieces.
                 follows = bool(told) and told[-1][:2] == (number, output.name)
                 before = told.pop()[2] if follows else ""
                 told.append((number, output.name, before + output.text))

@@ -45,7 +45,7 @@ def test_what_both_share_cancels(tmp_path: Path) -> None:
 
 
 def test_the_interval_is_that_of_the_noise(tmp_path: Path) -> None:
-    """Checks that the interval for independent waits is 1.96 standard errors, as for normal data."""
+    """Checks that the interval for independent waits is 1.96 standard errors wide on each side."""
     dice = random.Random(5)
     pairs = [(10 + dice.random(), 10.0) for _ in range(10_000)]
     done = compare(tmp_path, *(run(list(column)) for column in zip(*pairs, strict=True)))
@@ -79,7 +79,7 @@ def test_nothing_is_said_of_too_few_jobs_and_of_faulty_files(tmp_path: Path) -> 
 
 
 def test_a_cell_of_the_choice_is_of_the_jobs_of_both(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Checks that jobs are in order of submission in any files; jobs of only one run are left out."""
+    """Checks that jobs are sorted by submission, and that jobs of only one run are left out."""
     monkeypatch.syspath_prepend(str(ROOT / "examples"))
     from choice_pairs import cell
 

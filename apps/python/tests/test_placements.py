@@ -23,7 +23,7 @@ def line(job: int, start: Any = 0, end: float | None = 10, /, **more: Any) -> Li
 
 
 def box(nodes: int, *parts: tuple[list[int], list[int]]) -> Line:
-    """Returns a job's keys for this number of nodes, in parts given by base and sides."""
+    """Returns the keys of a job with this number of nodes, in parts given by base and sides."""
     return {"nodes": nodes, "parts": [{"base": base, "sides": sides} for base, sides in parts]}
 
 

@@ -30,7 +30,7 @@ def same(ours: pavior.Result, theirs: pavior.Result) -> bool:
 
 
 class Greedy(Scheduler):
-    """Starts the oldest job that fits, like `scan-all`, which asks about equal requests once per state."""
+    """Starts the oldest job that fits, like `scan-all`. Asks about equal requests once per state."""
 
     name = "greedy"
 
@@ -74,7 +74,7 @@ def test_a_strategy_and_a_scheduler_of_ones_own() -> None:
 
 
 class Looks(Scheduler):
-    """FCFS that also reads everything it is given."""
+    """An FCFS scheduler that also reads all of its arguments."""
 
     name = "looks"
     seen: list[Any] = []
@@ -141,7 +141,7 @@ def test_what_a_scheduler_sees() -> None:
 
 
 class LastCorner(Scheduler):
-    """Places the oldest job in the last corner, if free."""
+    """Places the oldest job in the last corner, if that is free."""
 
     name = "last-corner"
 
@@ -313,14 +313,14 @@ import os
 import signal
 import pavior
 
-# A background job of a shell starts with the signal ignored.
+# In a shell's background job, the signal is initially ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 class Endless(pavior.Scheduler):
     name = "endless"
 
     def next(self, now, queue, running, view):
-        # Written in one piece, because the other thread also writes.
+        # The text is written in one piece, because the other thread also writes.
         os.write(1, b"asked\\n")
         while True:
             pass

@@ -377,7 +377,7 @@ def interrupted(call: Callable[[], object], after: float = 0.3) -> float:
         os.kill(os.getpid(), signal.SIGINT)
 
     timer = threading.Timer(after, press)
-    # A shell's background job starts with the signal ignored.
+    # In a shell's background job, the signal is initially ignored.
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer.start()
     try:

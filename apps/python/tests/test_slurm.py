@@ -1,4 +1,4 @@
-"""Tests `examples/sweep-slurm.sh`, called as by a user, on a real Slurm cluster with a killed worker."""
+"""Tests `examples/sweep-slurm.sh` as users call it, on a real Slurm cluster with a killed worker."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def cluster(tmp_path: Path) -> Iterator[dict[str, str]]:
 
 
 def workers(parts: Path) -> dict[int, str]:
-    """Returns the processes that run a part, each with its part."""
+    """Returns the processes that run parts, each with its part."""
     found = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -101,7 +101,7 @@ def test_a_sweep_as_job_arrays(tmp_path: Path, cluster: dict[str, str]) -> None:
         said = sweep.stdout.read()
     assert sweep.returncode == 0, said
     assert killed and said.count("turn ") > 1
-    # The worker has left neither a child nor a lock: the stored replications count, and the part can be continued.
+    # The killed worker has left neither a child nor a lock, so its part can be continued.
     assert not workers(out / "parts")
     kept = Path(killed, "journal").read_bytes().count(b"\n")
     assert 1 <= kept < 4

@@ -70,7 +70,7 @@ def test_mutants_are_refused_with_a_drawn_state(mutant: type[Strategy]) -> None:
     assert "\n" in judgement.counterexample
     drawn = judgement._repr_html_()
     assert "<svg" in drawn and "</svg>" in drawn and "is wrong on mesh:3x3" in drawn
-    # The question with the wrong answer can be repeated.
+    # The question that was answered wrongly can be repeated.
     assert judgement.asked is not None
     free, shape, nodes = judgement.asked
     answer = mutant("mesh:3x3", 1).find(free, shape, nodes)

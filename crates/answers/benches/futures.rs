@@ -2,7 +2,7 @@
 //! `easy` and `tff`. Each future runs until the last job has started, either without later arrivals
 //! or with a week of them.
 //!
-//! Run with `cargo bench -p pavior-answers`; it uses one thread.
+//! Run with `cargo bench -p pavior-answers`. The benchmark uses one thread.
 
 use divan::Bencher;
 use pavior_allocation::Machine;
@@ -50,8 +50,7 @@ impl Site {
         site
     }
 
-    /// Trains the forecaster with the jobs of one week, all of which have ended. They nearly fill
-    /// the machine.
+    /// Trains the forecaster with one week of jobs that nearly fill the machine. All have ended.
     fn learn(&mut self, arrivals: bool) {
         const JOBS: u64 = 1500;
         for number in 0..JOBS {

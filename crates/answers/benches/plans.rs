@@ -51,7 +51,7 @@ fn nearest_of_200_jobs(bencher: Bencher<'_, '_>, shape: [u16; 3]) {
     bencher.bench(|| nearest(&snapshot, Shape::new(black_box(shape)), 3));
 }
 
-/// Plans at most two moves. Prints once what was found, and whether it is proven.
+/// Plans at most two moves. Prints the plan once, and states whether it is proven to be the best.
 #[divan::bench(
     args = [([8, 8, 4], 1), ([6, 5, 4], 1), ([6, 5, 4], 2), ([5, 5, 4], 3)],
     sample_count = 3
@@ -70,7 +70,7 @@ fn unblock_two(bencher: Bencher<'_, '_>, (shape, seed): ([u16; 3], u64)) {
     bencher.bench(ask);
 }
 
-/// Creates machines that are about 70 % full, on which `tff` has placed jobs that come and go.
+/// Creates machines that are about 70 % full, with jobs that `tff` has placed while others ended.
 fn busy_machines(count: usize) -> Vec<Machine> {
     let grid = Grid::torus(&[16, 16, 16]).expect("a torus of 4096 nodes");
     let strategy: Selection = "tff".parse().expect("a strategy");
@@ -99,8 +99,8 @@ fn busy_machines(count: usize) -> Vec<Machine> {
     machines
 }
 
-/// Counts the boxes that fit at the same time. Prints once for how many of 100 states the count is
-/// proven.
+/// Counts the boxes that fit at the same time. Prints once the number of states, out of 100, in
+/// which the count is proven.
 #[divan::bench(sample_count = 100, args = [[4, 4, 4], [4, 4, 2], [3, 3, 3], [2, 2, 2]])]
 fn slots_of_a_busy_torus(bencher: Bencher<'_, '_>, sides: [u16; 3]) {
     let machines = busy_machines(100);

@@ -20,8 +20,7 @@ use pavior_trials::instructions::{FixedSet, collected};
 
 const SIDE: u16 = 1024;
 
-/// The values that the checks compare with: numbers of leases, and the instruction count of a
-/// diagnosis.
+/// The expected values for the checks: numbers of leases, and the instruction count of a diagnosis.
 const FIXED: FixedSet = FixedSet {
     what: "a refusal with so many leases",
     file: concat!(env!("CARGO_MANIFEST_DIR"), "/benches/refusal.tsv"),

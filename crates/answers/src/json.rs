@@ -1,5 +1,5 @@
-//! Answers in JSON, in one format for all interfaces. Each interface names the jobs and formats the
-//! times.
+//! Answers as JSON, in one format for all interfaces. Each interface provides its own job names and
+//! time format.
 //!
 //! A point has as many coordinates as the machine has axes.
 
@@ -101,7 +101,7 @@ impl SlotsJson {
     }
 }
 
-/// The next time when more boxes fit, with their number.
+/// The next time at which more boxes fit, and their number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct NextSlotJson<At> {
@@ -159,7 +159,7 @@ impl SlotsAnswer {
     }
 }
 
-/// The place where a request will start, and the jobs and nodes in the way.
+/// The place at which a request will start, and the jobs and nodes in the way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct BlockedJson<Name, Holder, At> {

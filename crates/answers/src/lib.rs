@@ -15,16 +15,16 @@
 //!   [`RoomQuestion`] adds the jobs that the plan delays;
 //! - [`slots`] counts the boxes of a shape that fit at the same time, [`next_slot`] finds the time
 //!   when more of them fit, and [`SlotsAnswer`] combines both with the count after moves;
-//! - [`why`] combines several of these: it explains why a request is waiting, which jobs are in its
-//!   way, and which moves would help;
-//! - [`waits`] gives the reason for each job in a queue, and [`waiting`] everything known about one
-//!   job.
+//! - [`why`] combines several of these functions: it explains why a request is waiting, which jobs
+//!   are in the way, and which moves would help;
+//! - [`waits`] returns the reason for each job in a queue, and [`waiting`] returns everything known
+//!   about one job.
 //!
-//! [`json`] contains the answers in the format that all interfaces print.
+//! [`json`] contains the answers in the format printed by all interfaces.
 //!
 //! Every answer is exact. A search that could take too long has a budget, and reports whether its
-//! answer is proven. The budget counts words of memory that are read rather than time, so the same
-//! question always gets the same answer.
+//! answer is proven. The budget limits the words of memory read, not the time, so the same question
+//! always gets the same answer.
 //!
 //! ```
 //! # mod pavior { pub use pavior_answers as answers; pub use pavior_allocation as strategies;

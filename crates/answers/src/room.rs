@@ -1,5 +1,5 @@
-//! Plans for a dispatcher to make room by a given time ([`room_by`]), and the jobs that such a plan
-//! delays.
+//! Plans that make room on a dispatcher by a given time ([`room_by`]), and the jobs that these
+//! plans delay.
 //!
 //! To find the delays, the dispatcher is run forward twice, with and without the plan, assuming
 //! that every job runs exactly as long as estimated. With the plan, requeued jobs wait at the end
@@ -27,8 +27,8 @@ pub struct RoomQuestion<'a> {
     pub by: Time,
     /// The duration for which the nodes are needed.
     pub length: Time,
-    /// The unit of time in which losses are measured: a requeued job loses its nodes times the
-    /// units since its start. It is `None` if jobs may not be requeued.
+    /// The unit of time in which losses are measured: the loss of a requeued job is its number of
+    /// nodes times the units since its start. `None` if jobs must not be requeued.
     pub requeue: Option<Time>,
     /// The limits of the search.
     pub limits: SearchLimits,
@@ -65,7 +65,7 @@ pub enum RoomError {
 
 impl RoomQuestion<'_> {
     /// Finds the best plan, assuming that running jobs end at their estimated ends. No job moves to
-    /// nodes with an advance reservation. The cost is that of [`room_by`].
+    /// nodes with an advance reservation. Cost: see [`room_by`].
     ///
     /// # Panics
     /// This never happens, because a dispatcher rejects reservations made for another machine.
@@ -92,8 +92,8 @@ impl RoomQuestion<'_> {
     /// the dispatcher's. Cost: two runs forward.
     ///
     /// # Errors
-    /// Returns an error if the strategy or the scheduler fails, or if an advance reservation has
-    /// one of the highest numbers.
+    /// Returns an error if the strategy or the scheduler fails, or if an existing advance
+    /// reservation has one of the highest numbers.
     pub fn delayed(
         &self,
         plan: &RoomPlan,
@@ -132,7 +132,7 @@ impl RoomQuestion<'_> {
             }
         }
         let grid = *dispatcher.machine().grid();
-        // These are unused numbers for reservations, counted down from the highest.
+        // The reservations get unused numbers, counted down from the highest.
         let mut number = u64::MAX;
         let mut keep = |boxes: Vec<Cuboid>, from: Time, to: Time| {
             number -= 1;

@@ -11,8 +11,8 @@ use pavior_workload::Job;
 
 use crate::{Cause, PlannedStart, Queued, Why};
 
-/// The maximum number of requests per queue about which the strategy is asked. Each request counts
-/// once.
+/// The maximum number of different requests per queue for which the strategy is asked for a
+/// placement.
 const MOST_QUESTIONS: usize = 512;
 /// The maximum number of reservations examined per queue.
 const MOST_EXAMINED: usize = 1 << 20;
@@ -20,11 +20,11 @@ const MOST_EXAMINED: usize = 1 << 20;
 /// Returns the reason why each of a dispatcher's waiting jobs is waiting, in queue order.
 ///
 /// `standing` is the scheduler's plan in this state, if available ([`Dispatcher::standing`]).
-/// `endless` is the duration that stands for an unknown one: times further away than this are not
-/// reported.
+/// `endless` is the duration assumed for jobs without a known end; times further away than this are
+/// not reported.
 ///
 /// The strategy is asked about at most 512 different requests, and at most 2^20 reservations are
-/// examined. Above these limits, jobs that could be placed are reported as kept waiting by the
+/// examined. Beyond these limits, jobs that could be placed are reported as kept waiting by the
 /// scheduler ([`Queued::Kept`]). Cost: these questions and reservations, a copy of the machine, and
 /// O(q log q) for q waiting jobs.
 pub fn waits(
@@ -145,7 +145,7 @@ struct Plan<'a> {
     reserved: Vec<&'a Reserved>,
     places: HashMap<JobId, usize>,
     /// The times at which nodes become free or are taken, each with the change in the number of
-    /// free nodes and the reservation.
+    /// free nodes and with the reservation, if any.
     changes: Vec<(Time, i128, Option<&'a Reserved>)>,
 }
 
@@ -204,7 +204,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// Finds the first reservation that would be left without enough nodes.
+    /// Finds the first reservation that would no longer have enough nodes.
     fn lacking(&self, asked: &Candidate<'_>, free: u32, left: &mut usize) -> Option<&'a Reserved> {
         let mut free = i128::from(free);
         let own = |whose: Option<&Reserved>| whose.is_some_and(|one| one.job == asked.id);

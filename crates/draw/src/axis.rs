@@ -15,8 +15,8 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Returns the unit with this name in the results. `s` and `ns` are known, and any other unit
-    /// is plain.
+    /// Returns the unit with this name in the results. The known units are `s` and `ns`; any other
+    /// unit is plain.
     pub fn named(name: &str) -> Unit {
         match name {
             "s" => Unit::Seconds,
@@ -92,8 +92,8 @@ impl Scale {
         self.from + share * (self.to - self.from)
     }
 
-    /// Returns the position of a value. A value outside the scale, even an infinite one, gets the
-    /// position of the nearer end. NaN gets the position of the lower end.
+    /// Returns the position of a value. Values outside the scale, even infinite ones, get the
+    /// position of the nearer end, and NaN gets that of the lower end.
     pub(crate) fn clamped(&self, value: f64) -> f64 {
         // If one number is NaN, `max` returns the other one.
         self.at(value.max(self.low).min(self.high))
@@ -120,14 +120,15 @@ pub(crate) fn can_show(value: f64, logarithmic: bool) -> bool {
     value.abs() <= GREATEST && (!logarithmic || value >= LEAST)
 }
 
-/// Returns multiples of 1, 2, 2.5 or 5 times a power of ten, or of a round time, around the data.
+/// Returns ticks around the data, which are multiples of 1, 2, 2.5 or 5 times a power of ten, or of
+/// a round time.
 fn linear(low: f64, high: f64, count: usize, unit: Unit) -> Vec<f64> {
     // If the ends are almost equal, or both almost 0, no distinct steps fit between them.
     let is_wide = high - low > (1e-12 * low.abs().max(high.abs())).max(LEAST);
     let (low, high) = if is_wide { (low, high) } else { around(low) };
     let rough = (high - low) / count.max(2) as f64;
     let step = if unit == Unit::Seconds { time::step(rough) } else { round(rough) };
-    // The tolerance ensures that an end that is a multiple of the step remains an end.
+    // The tolerance keeps the data's end as the axis's end if it is a multiple of the step.
     let hair = 1e-9;
     let (first, last) =
         (libm::floor(low / step + hair) as i64, libm::ceil(high / step - hair) as i64);
@@ -153,7 +154,7 @@ fn around(value: f64) -> (f64, f64) {
     }
 }
 
-/// Returns those of 1, 2 and 5 times powers of ten that span the data.
+/// Returns the values that span the data among 1, 2 and 5 times powers of ten.
 fn decades(low: f64, high: f64) -> Vec<f64> {
     let first = libm::floor(libm::log10(low) + 1e-9) as i32;
     let last = libm::ceil(libm::log10(high) - 1e-9) as i32;
@@ -170,9 +171,9 @@ fn spanning(low: f64, high: f64, all: &[f64]) -> Vec<f64> {
     all[above.saturating_sub(1)..=below.max(above)].to_vec()
 }
 
-/// Thins out ticks if there are too many. Only powers of ten, every other tick, or every nth power
-/// remain. For times, the powers of ten are 1 s, 10 s, 1 min, 10 min, 1 h and powers of ten of
-/// days.
+/// Thins out ticks if there are too many. The remaining ticks are the powers of ten, every other
+/// tick, or every nth power. For times, the powers of ten are 1 s, 10 s, 1 min, 10 min, 1 h and
+/// powers of ten of days.
 fn thinned(ticks: Vec<f64>, count: usize, unit: Unit) -> Vec<f64> {
     if ticks.len() <= count + 2 {
         return ticks;

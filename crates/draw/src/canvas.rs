@@ -38,12 +38,12 @@ impl Canvas {
         element.text(text, &mut self.body);
     }
 
-    /// Returns the buffer, for elements that contain other elements.
+    /// Returns the buffer, to which elements that contain other elements are written.
     pub(crate) fn body(&mut self) -> &mut String {
         &mut self.body
     }
 
-    /// Returns the whole file, with its title and description.
+    /// Returns the complete file, with a title and a description.
     pub(crate) fn finish(self, title: &str, description: &str) -> String {
         let mut inner = String::new();
         Element::new("title").text(title, &mut inner);
@@ -95,8 +95,8 @@ pub(crate) fn path(points: &[(f64, f64)], ink: Ink) -> Element {
 }
 
 /// Creates a series' mark at a point. Shapes differ and every other mark is hollow, so that series
-/// can be distinguished without color. Marks of coinciding series are nested, and only the
-/// innermost is filled.
+/// can be distinguished without color. The marks of coinciding series are nested, and only the
+/// innermost one is filled.
 pub(crate) fn mark((x, y): (f64, f64), series: usize, turn: Turn) -> Element {
     let (class, colour) = Ink::Series(series).class();
     let r = 4.4 * turn.scale();
@@ -123,8 +123,8 @@ pub(crate) fn mark((x, y): (f64, f64), series: usize, turn: Turn) -> Element {
 }
 
 /// Returns the definitions of hatch patterns, so that fills can be distinguished without color. The
-/// strokes have the background color, and the first of the four fills has no hatch. Pattern ids end
-/// with `key`, which must be unique among the drawings on a page.
+/// strokes have the background color, and the first of the four fills is not hatched. Pattern ids
+/// end with `key`, which must be unique among the drawings on a page.
 pub(crate) fn hatches(key: &str) -> String {
     let (class, colour) = Ink::Paper.class();
     let strokes = ["M-2 2L2 -2M0 8L8 0M6 10L10 6", "M0 2H8M0 6H8", "M2 0V8M0 2H8"];
@@ -152,7 +152,7 @@ pub(crate) fn hatch(at: (f64, f64), size: (f64, f64), series: usize, key: &str) 
     (number > 0).then(|| rect.with("fill", format_args!("url(#h{number}-{key})")))
 }
 
-/// Returns a short word derived from a text, for ids that must be unique on a page.
+/// Returns a short word computed from a text, for use in ids that must be unique on a page.
 pub(crate) fn key_of(text: &str) -> String {
     // The hash function is FNV-1a.
     let hash = text

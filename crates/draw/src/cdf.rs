@@ -1,4 +1,4 @@
-//! Cumulative distributions, which show the fraction of jobs whose value is at most a given value.
+//! Cumulative distributions, which show the fraction of jobs whose value does not exceed x.
 
 use crate::chart::{Chart, ChartAxis, Mark, Marks, Series};
 

@@ -27,7 +27,7 @@ pub struct Chart {
 /// An axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChartAxis {
-    /// The label along the axis, with the unit unless the numbers themselves have one.
+    /// The label along the axis. It includes the unit, unless the numbers themselves do.
     pub label: String,
     /// True if the axis is logarithmic.
     pub logarithmic: bool,
@@ -70,9 +70,9 @@ impl ChartAxis {
 pub enum Marks {
     /// Points with intervals, which are joined by lines.
     Lines,
-    /// Bars next to each other, with intervals. If the y axis is logarithmic, they are points.
+    /// Adjacent bars with intervals. If the y axis is logarithmic, points are drawn instead.
     Bars,
-    /// Steps. Each value holds until the next.
+    /// Steps, in which each value remains until the next point.
     Steps,
 }
 
@@ -85,7 +85,7 @@ pub struct Series {
     pub points: Vec<Mark>,
 }
 
-/// A point in a series. It is left out if it is not finite, or not above 0 on a logarithmic axis.
+/// A point in a series. It is omitted if it is not finite, or not positive on a logarithmic axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mark {
     /// The value along x, or the index of a category if x has names.
@@ -101,7 +101,7 @@ impl Chart {
     /// The name of the crosses in the legend.
     pub(crate) const STATED: &str = "stated in the paper";
 
-    /// The number of series that a drawing distinguishes by colors, marks and dashes.
+    /// The number of series that can be distinguished in a drawing by colors, marks and dashes.
     pub const TOLD_APART: usize = COLOURS;
 
     /// Returns the smallest and largest values that can be drawn, or `None` if no value can.

@@ -1,11 +1,10 @@
-//! Series that coincide and could therefore be mistaken for one.
+//! Detection of series that coincide and could therefore be mistaken for one.
 
 use crate::chart::{Chart, Series};
 
-/// The maximum distance, in canvas points, between lines that look like one. It is a third of a
-/// mark.
+/// The maximum distance, in canvas units, between lines that look like one: a third of a mark.
 const NEAR: f64 = 3.0;
-/// The dash length of coinciding lines, whose dashes alternate.
+/// The length of the alternating dashes of coinciding lines.
 const DASH: f64 = 8.0;
 
 /// The position of a series among those that coincide with it.
@@ -20,7 +19,7 @@ pub(crate) struct Turn {
 impl Turn {
     pub(crate) const ALONE: Turn = Turn { rank: 0, of: 1 };
 
-    /// Returns the dash pattern, and its offset, for a line that alternates with others.
+    /// Returns the dash pattern and offset for a line whose dashes alternate with others.
     pub(crate) fn dashes(self) -> Option<(String, f64)> {
         let gap = DASH * (self.of - 1) as f64;
         (self.of > 1).then(|| (format!("{DASH} {gap}"), 0.0 - DASH * self.rank as f64))

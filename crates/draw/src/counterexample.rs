@@ -68,8 +68,7 @@ fn busy_rows(free: &Occupancy) -> Vec<Cuboid> {
     rows
 }
 
-/// Returns the part of a box that is on the machine, if any. The box may be any answer of a
-/// strategy.
+/// Returns the part of a box that is on the machine, if any. A faulty strategy may return any box.
 fn within(part: &Cuboid, grid: &Grid) -> Option<Cuboid> {
     if part.lies_on(grid) {
         return Some(*part);

@@ -1,6 +1,6 @@
 //! A list of differences from a reference, each with its interval.
 //!
-//! The axis is linear around zero and logarithmic beyond (the inverse hyperbolic sine), so that
+//! The axis is linear near zero and logarithmic farther away (an inverse hyperbolic sine), so that
 //! both a minute and a week are legible. A row whose interval contains zero is faint and hollow.
 
 use crate::canvas::{Anchor, Canvas, line, n, text};

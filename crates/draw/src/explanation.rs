@@ -1,13 +1,13 @@
 //! SVG drawings of the answers that strategies would give.
 //!
 //! Each strategy has a panel with the machine. The origin is at the lower left, and planes of
-//! constant z are next to each other. Each job has a color, and a failed node is crossed out. For
-//! contiguous strategies, each free node is marked by the result for a box based there. The base is
-//! *covered* (hatched) if the box would contain a busy or failed node. It is *rejected* (dotted) if
-//! the box would extend beyond the machine, or contain the same nodes as at another base. Otherwise
-//! it is a *candidate*, with its optimality index if there is space for it. The choice is drawn on
-//! top, with its parts numbered in the order granted. If a strategy refuses, the place that is
-//! cheapest to empty is framed instead, if the caller provides one.
+//! constant z are next to each other. Each job has a color, and failed nodes are crossed out. For
+//! contiguous strategies, each free node has a mark that shows whether a box could be based there.
+//! The base is *covered* (hatched) if the box would contain a busy or failed node. It is *rejected*
+//! (dotted) if the box would extend beyond the machine, or contain the same nodes as at another
+//! base. Otherwise it is a *candidate*, with its optimality index if there is space for it. The
+//! choice is drawn on top, with its parts numbered in the order granted. If a strategy refuses, a
+//! frame marks the place that is cheapest to empty, if the caller provides it.
 
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, JobId, Request, Scan, Sides};
 
@@ -19,9 +19,9 @@ use crate::palette;
 use crate::text::{size_within, width_of};
 use crate::xml::Element;
 
-/// The maximum width, in pixels, of a drawing of adjacent planes, unless a single plane is wider.
+/// The maximum width, in pixels, of adjacent planes, unless a single plane is wider.
 pub(crate) const WIDE: f64 = 720.0;
-/// The maximum width of a drawing of adjacent panels, so that text is legible on a phone.
+/// The maximum width of panels drawn next to each other, which keeps text legible on a phone.
 const ACROSS: f64 = 560.0;
 /// The distance between panels, and the margin around all of them.
 pub(crate) const GAP: f64 = 24.0;
@@ -31,7 +31,7 @@ const PLANE_GAP: f64 = 16.0;
 pub(crate) const AXIS: f64 = 18.0;
 
 /// Draws a state and the answer of each strategy to a request in this state. `freed` is the place
-/// that would be emptied for the request, if there is one. `name` returns the names of jobs.
+/// that would be emptied for the request, if any. `name` returns the names of jobs.
 ///
 /// Each panel takes O(N) time for N nodes. Machines with a few thousand nodes are still legible.
 pub fn explanation(
@@ -81,8 +81,8 @@ pub fn explanation(
     drawing([width, height], [&title, &seen], &defs, &body)
 }
 
-/// Returns a drawing of machines as a file. It consists of its title, a description in words
-/// (omitted if empty), definitions that are used repeatedly, and its body on a page.
+/// Returns a drawing of machines as a file, which consists of a title, a description in words
+/// (omitted if empty), definitions that are used repeatedly, and a body on a page.
 pub(crate) fn drawing(
     [width, height]: [f64; 2],
     [title, seen]: [&str; 2],
@@ -114,7 +114,7 @@ pub(crate) fn off_the_edge(panel: &str) -> String {
     body
 }
 
-/// Describes in words the nodes in use and the answer of each strategy.
+/// Describes the nodes in use and the answer of each strategy in words.
 fn described(state: &State, answers: &[Answer]) -> String {
     let grid = state.grid();
     let failed: Vec<String> = state
@@ -249,7 +249,7 @@ pub(crate) fn text(class: &str, [x, y]: [f64; 2], size: f64) -> Element {
     text.with("font-size", size)
 }
 
-/// Writes text in a rectangle, as large as fits, or not at all if it would be too small to read.
+/// Writes text as large as possible in a rectangle, or omits it if it would be illegible.
 pub(crate) fn label(class: &str, shown: &str, (at, size): ([f64; 2], [f64; 2]), out: &mut String) {
     if let Some(height) = size_within(shown, size) {
         let middle = [at[0] + size[0] / 2.0, at[1] + size[1] / 2.0 + (height * 0.36).round()];
@@ -302,8 +302,8 @@ fn summary(grid: &Grid, answer: &Answer) -> String {
     }
 }
 
-/// Returns the shape whose bases are marked. It is the chosen shape or, after a refusal, the
-/// requested one. Returns `None` for a choice with several parts.
+/// Returns the shape whose bases are marked. This is the chosen shape or, after a refusal, the
+/// requested shape. Returns `None` for a choice with several parts.
 fn searched(request: &Request, answer: &Answer) -> Option<Sides> {
     match &answer.outcome {
         Ok(choice) => match choice.placement.parts() {
@@ -328,7 +328,8 @@ pub(crate) fn plane(view: &View, z: u16, out: &mut String) {
         lines += &format!("M{} {}h{}", at[0], at[1] + f64::from(y) * view.cell, size[0]);
     }
     Element::new("path").with("class", "line").with("d", lines).end(out);
-    // Every coordinate is written if there is space, otherwise every second, fifth, tenth, ...
+    // If there is space, every coordinate is written; otherwise, every second, fifth or tenth one,
+    // and so on.
     let steps = [1, 2, 5, 10, 20, 50, 100, 1000, 10_000];
     let step = steps.into_iter().find(|&step| f64::from(step) * view.cell >= 18.0).unwrap_or(1);
     let below = at[1] + size[1] + 12.0;

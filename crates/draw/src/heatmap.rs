@@ -6,9 +6,9 @@
 //!     ||        ||          side of the direction of travel), virtual channels further out
 //! ```
 //!
-//! Wrap links leave at one border and enter at the opposite one. The layers of a machine with three
-//! axes are next to each other. Links along z are short diagonals, which go up and to the right for
-//! +z.
+//! Wrap-around links are drawn as leaving at one border and entering at the opposite one. The
+//! layers of a machine with three axes are next to each other. Links along z are short diagonals,
+//! which go up and to the right for +z.
 
 use pavior_mesh::{Coordinates, Grid};
 use pavior_network::{Channel, ChannelKind, ChannelLoad};
@@ -18,7 +18,7 @@ use crate::palette::{HEATS, chart_style, heat, heat_step, heat_style};
 use crate::text::cut;
 use crate::xml::Element;
 
-/// The distances in the drawing.
+/// The distance between the centers of adjacent nodes.
 const CELL: f64 = 40.0;
 const NODE: f64 = 14.0;
 const MARGIN: f64 = 52.0;
@@ -26,7 +26,7 @@ const HEADER: f64 = 48.0;
 const FOOTER: f64 = 44.0;
 
 /// Draws the load on every channel over a run of `cycles` cycles. Colors range from no load to the
-/// busiest channel's load. The y axis points up, as in figures in the literature.
+/// load of the busiest channel. The y axis points up, as in figures in the literature.
 ///
 /// ```
 /// # mod pavior { pub use pavior_draw as draw; pub use pavior_network as network;

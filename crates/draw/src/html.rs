@@ -1,4 +1,4 @@
-//! A report as one self-contained HTML file, which is readable on a phone, in light and dark mode.
+//! A report as a self-contained HTML file, readable on a phone, and in light and dark mode.
 
 use crate::palette::page_variables;
 use crate::xml::escape;
@@ -12,7 +12,7 @@ pub struct Page {
     pub lead: Vec<String>,
     /// The sections.
     pub sections: Vec<Section>,
-    /// Lines that give the origin of the numbers.
+    /// Lines that state the origin of the numbers.
     pub footer: Vec<String>,
 }
 
@@ -124,7 +124,7 @@ fn table(table: &SectionTable) -> String {
             let verdict = match cell.as_str() {
                 "holds" => " class=\"holds\"",
                 "differs" => " class=\"differs\"",
-                // An example is "6 of 36 hold", which would otherwise take three lines on a phone.
+                // Otherwise, a count such as "6 of 36 hold" would take three lines on a phone.
                 count if count.ends_with(" hold") => " class=\"tally\"",
                 _ => class(column),
             };
@@ -135,8 +135,8 @@ fn table(table: &SectionTable) -> String {
     text + "</tbody>\n</table></div>\n"
 }
 
-/// Returns true if a cell is empty or a number, with or without an interval. "18 hold" counts as
-/// words. A difference that is not significant begins with `~`.
+/// Returns true if a cell is empty or a number, with or without an interval. "18 hold" is
+/// considered words. A difference that is not significant begins with `~`.
 fn is_number(cell: &str) -> bool {
     let cell = cell.strip_prefix('~').unwrap_or(cell);
     let mut words = cell.strip_prefix('-').unwrap_or(cell).split(' ');

@@ -79,8 +79,8 @@ pub(crate) fn heading(canvas: &mut Canvas, title: &[String], left: f64) {
     }
 }
 
-/// Returns true if points replace bars. A logarithmic axis has no 0 at which bars could begin, so a
-/// bar's length would be meaningless.
+/// Returns true if points replace bars. A logarithmic axis has no 0 at which bars could begin, so
+/// their lengths would be meaningless.
 fn are_points(chart: &Chart) -> bool {
     chart.marks == Marks::Bars && chart.y.logarithmic
 }
@@ -99,7 +99,7 @@ fn coinciding(chart: &Chart, x: &Scale, y: &Scale) -> Vec<Vec<usize>> {
     coinciding::groups(&lines)
 }
 
-/// Returns the height of the names or numbers along x.
+/// Returns the height needed for the names or numbers along x.
 fn room_for_names(chart: &Chart, x: &Scale, tilted: bool) -> f64 {
     if !tilted {
         return 18.0;
@@ -117,7 +117,7 @@ pub(crate) fn value_scale(chart: &Chart, place: (f64, f64)) -> Scale {
     });
     let range = Chart::range(ends, chart.y.logarithmic).unwrap_or((0.0, 1.0));
     // A linear axis starts at 0, so that heights can be compared. If no point is below 0, intervals
-    // are cut there, so that a very long interval does not flatten the rest.
+    // are cut off at 0, so that a very long one does not flatten the rest.
     let points = Chart::range(chart.points().map(|mark| mark.y), false).unwrap_or((0.0, 1.0));
     let range = if chart.y.logarithmic {
         range
@@ -134,7 +134,7 @@ pub(crate) fn value_scale(chart: &Chart, place: (f64, f64)) -> Scale {
 
 fn x_scale(chart: &Chart, left: f64) -> Scale {
     if !chart.categories.is_empty() {
-        // There is half a position before the first name and after the last.
+        // Half a position is left free before the first name and after the last one.
         let count = chart.categories.len() as f64;
         return Scale::plain((-0.5, count - 0.5), (left, WIDTH - RIGHT));
     }
@@ -150,12 +150,12 @@ fn tilted(chart: &Chart, left: f64) -> bool {
     chart.categories.iter().any(|name| width_of(name, SMALL) > room * 0.95)
 }
 
-/// Returns the part of a name that fits if the name ends below its position, rising at 30 degrees.
+/// Returns the part of a name that fits if it rises at 30 degrees and ends below its position.
 fn tilted_name(x: &Scale, index: usize, name: &str) -> String {
     cut(name, SMALL, (x.at(index as f64) - 4.0) / 0.866)
 }
 
-/// Returns the legend entry with an index. It is a series or, after the series, the values from a
+/// Returns the legend entry with an index. The entries are the series, then the values from a
 /// paper.
 fn entry(chart: &Chart, index: usize) -> &str {
     chart.series.get(index).map_or(Chart::STATED, |series| &series.name)
@@ -311,7 +311,7 @@ fn lines(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, turns: &[Turn
 }
 
 fn bars(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, key: &str) {
-    // Numbers along x have no fixed width that bars could fill.
+    // If x has numbers, there is no natural width for bars.
     let place = if chart.categories.is_empty() { 20.0 } else { x.at(1.0) - x.at(0.0) };
     let group = place * 0.8;
     let width = group / chart.series.len().max(1) as f64;
@@ -338,8 +338,8 @@ fn bars(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, key: &str) {
     }
 }
 
-/// Draws a point's confidence interval. An end that is cut off by the axis has no cap. If it is the
-/// upper end, it has an arrow and its value.
+/// Draws a point's confidence interval. An end that is cut off by the axis has no cap; an upper end
+/// has an arrow and its value instead.
 fn interval(canvas: &mut Canvas, y: &Scale, at: f64, mark: &Mark, ink: Ink) {
     let Some(ends) = mark.interval.filter(|[low, high]| low < high) else { return };
     let [low, high] = ends.map(|end| y.clamped(end));
@@ -385,7 +385,7 @@ mod tests {
                 tags.filter(|tag| tag.contains(r#"stroke-width="1.2""#)).count()
             };
             let value = format!(">{}</text>", 10.0 + half);
-            // The numbers of caps (without the line of the interval) and of arrows.
+            // These are the numbers of caps (without the line of the interval) and of arrows.
             (thin("line ") - 1, thin("path "), svg.contains(&value))
         };
         // The axis starts at 0 and ends at 15 or above.

@@ -1,5 +1,5 @@
-//! The machine from above, with the nodes of each job and the free nodes. A 3D machine is drawn
-//! layer by layer, starting with z = 0.
+//! The machine seen from above, with the nodes of each job and the free nodes. A 3D machine is
+//! drawn layer by layer, starting with z = 0.
 
 use pavior_mesh::Grid;
 
@@ -16,7 +16,7 @@ const GAP: f64 = 18.0;
 const TOP: f64 = 54.0;
 /// The maximum number of jobs in an animation. Viewers cannot play more.
 const MOST_JOBS: usize = 20_000;
-/// The minimum time for which an animation shows a job, in seconds. It is shorter than a frame.
+/// The minimum time, in seconds, for which an animation shows a job. This is shorter than a frame.
 const SHORTEST: f64 = 1e-6;
 
 /// The positions of nodes in the drawing.
@@ -32,7 +32,7 @@ impl Plan {
     fn of(grid: &Grid) -> Plan {
         let [width, depth, layers] = grid.sides().map(f64::from);
         let layers_count = usize::from(grid.side(2));
-        // The number of columns is the one with the largest nodes in a drawing that is not much
+        // The number of columns is chosen for the largest nodes in a drawing that is not much
         // taller than wide.
         let cell_with = |columns: usize| {
             let across =
@@ -128,7 +128,7 @@ pub fn animation(
     let clock = |time: f64| (time - first) / (last - first) * seconds;
     for (index, one) in placed.iter().enumerate() {
         let (begin, end) = (clock(one.start), clock(one.end.unwrap_or(last)));
-        // A viewer ignores a length of 0 and would show the job until the end.
+        // Viewers ignore a length of 0 and would show the job until the end.
         if end - begin < SHORTEST {
             continue;
         }

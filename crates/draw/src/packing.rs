@@ -1,4 +1,4 @@
-//! Packing of jobs, as boxes of time and height, so that no box covers another.
+//! Packing of jobs, drawn as boxes of time and height, without overlap.
 
 /// A job to draw, with its start, its end and its number of nodes.
 #[derive(Clone, Copy, Debug)]
@@ -8,7 +8,7 @@ pub(crate) struct Held {
     pub(crate) nodes: u64,
 }
 
-/// The free rows as ranges `low..high`, in ascending order, of which no two are adjacent.
+/// The free rows as ranges `low..high`, in ascending order. No two ranges are adjacent.
 struct Rows(Vec<(u64, u64)>);
 
 impl Rows {
@@ -61,8 +61,9 @@ impl Rows {
     }
 }
 
-/// Assigns each job its rows, out of `rows`, and returns them job by job. Rows are not nodes. A job
-/// has as many rows as nodes if that many are free, and they are adjacent if possible.
+/// Assigns each job some of `rows` rows, and returns them job by job. Rows do not represent
+/// particular nodes. A job gets as many rows as it has nodes if that many are free, and adjacent
+/// rows if possible.
 pub(crate) fn packed(jobs: &[Held], rows: u64) -> Vec<Vec<(u64, u64)>> {
     let mut events: Vec<(f64, bool, usize)> = Vec::with_capacity(2 * jobs.len());
     for (index, job) in jobs.iter().enumerate().filter(|(_, job)| job.end > job.start) {
@@ -90,7 +91,7 @@ mod tests {
     #[test]
     fn no_job_covers_another() {
         let mut dice = Stream::new(1, 0, "packing");
-        // With 200 rows, all jobs always have space; with 30, they do not.
+        // With 200 rows, there is always space for all jobs; with 30 rows, there is not.
         for (_, rows) in (0..50).flat_map(|round| [200, 30].map(|rows| (round, rows))) {
             let jobs: Vec<Held> = (0..40)
                 .map(|_| {

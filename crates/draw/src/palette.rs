@@ -15,7 +15,7 @@ const SERIES: [(&str, &str); 8] = [
     ("#a3282e", "#ff8d8d"),
 ];
 
-/// The number of series colors, after which they repeat.
+/// The number of series colors. Further series reuse them.
 pub(crate) const COLOURS: usize = SERIES.len();
 
 /// A chart's general colors. Each has a class name, a light variant and a dark variant.
@@ -105,10 +105,10 @@ pub(crate) const JOBS: [&str; 8] =
 pub(crate) const FONTS: &str = "system-ui, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif";
 
 /// Style rules for drawings of machines, in light and dark variants: selectors and declarations.
-/// Patterns distinguish the same things as colors, even in print: covered bases are hatched,
+/// Patterns make the same distinctions as colors, even in print: covered bases are hatched,
 /// rejected ones are dotted, and failed nodes are crossed out. No rule applies to all elements with
-/// a tag name, because a page may have other drawings. Selectors are single classes, which also
-/// apply within `use`.
+/// a certain tag name, because a page may contain other drawings. Selectors are single classes,
+/// which also apply within `use`.
 const LIGHT: &[(&str, &str)] = &[
     (".page", "fill:#ffffff"),
     (".node", "fill:#fbfcfd"),
@@ -165,9 +165,9 @@ pub(crate) fn machines_style() -> String {
 
 type Heat = [[f64; 3]; 6];
 
-/// The colors from no load to the largest (based on viridis). Idle channels almost have the
-/// background color: the scale goes from pale to dark in light mode, and from dark to pale in dark
-/// mode.
+/// The colors from no load to the largest load (based on viridis). The color of idle channels is
+/// close to the background color: the scale goes from pale to dark in light mode, and from dark to
+/// pale in dark mode.
 const HEAT: Heat = [
     [235.0, 238.0, 240.0],
     [253.0, 220.0, 110.0],

@@ -51,7 +51,7 @@ pub enum DrawError {
         /// The maximum number of jobs.
         most: usize,
     },
-    /// The interval ends before or when it starts.
+    /// The end of the interval is not after its start.
     #[error("an interval from {from} to {to} is empty")]
     EmptyInterval {
         /// The start of the interval.
@@ -74,7 +74,8 @@ pub(crate) fn finite(what: &'static str, value: f64) -> Result<f64, DrawError> {
     if axis::can_show(value, false) { Ok(value) } else { Err(DrawError::NoNumber { what, value }) }
 }
 
-/// Returns the first and last instants. For jobs that are still running, only the start counts.
+/// Returns the first and last instants. For jobs that are still running, only the start is
+/// considered.
 pub(crate) fn span(placed: &[Placed]) -> Result<(f64, f64), DrawError> {
     let mut span: Option<(f64, f64)> = None;
     for one in placed {

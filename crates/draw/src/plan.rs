@@ -3,7 +3,7 @@
 //! There are two panels. The first shows the jobs before the moves. An arrow leads from the center
 //! of each box that moves to the center of its new place. Arrows are numbered in the order of the
 //! moves. The second panel shows the jobs afterwards, and the boxes that are then free. The panels
-//! are next to each other if the drawing stays narrow enough, and otherwise stacked.
+//! are placed next to each other if the drawing is narrow enough, and stacked otherwise.
 
 use pavior_allocation::explain::{State, words};
 use pavior_mesh::{Cuboid, JobId};
@@ -20,8 +20,8 @@ pub struct PlannedMove<'a> {
     pub to: &'a [Cuboid],
 }
 
-/// Draws a plan. It consists of the states before and after, with their jobs in the same order; the
-/// moves in order; and the boxes that the moves free. `name` returns the names of jobs.
+/// Draws a plan, given the states before and after the moves (with the jobs in the same order), the
+/// moves in order, and the boxes that the moves free. `name` returns the names of jobs.
 pub fn plan(
     before: &State,
     after: &State,

@@ -1,4 +1,4 @@
-//! Points in rows, with one row per name, for names that do not fit next to each other along x.
+//! Charts of points with one row per name, for names that do not fit next to each other along x.
 
 use crate::axis::Scale;
 use crate::canvas::{self, Anchor, Canvas};
@@ -9,7 +9,7 @@ use crate::lines::{self, RIGHT, SMALL, TITLE, WIDTH};
 use crate::palette::Ink;
 use crate::text::{cut, width_of, wrapped};
 
-/// The height of a series within a row.
+/// The height available to each series within a row.
 const LANE: f64 = 7.0;
 /// The space between two rows.
 const GAP: f64 = 6.0;

@@ -1,9 +1,9 @@
 //! A schedule over time, with the utilization of the machine above the jobs.
 //!
 //! A job is a box whose width is its run time and whose height is its number of nodes. On a machine
-//! with one axis, the box is drawn at the position of the job's nodes. With more axes, the nodes
-//! would be stripes all over the drawing. The position then has no meaning, and boxes are stacked
-//! without overlap. If there are too many jobs to tell apart, their number is drawn instead.
+//! with one axis, the box is drawn at the position of the job's nodes. With more axes, the nodes of
+//! a job would be scattered over the drawing. Therefore, the position has no meaning, and boxes are
+//! stacked without overlap. If there are too many jobs, their number is drawn instead.
 
 use std::fmt::Write;
 
@@ -21,7 +21,7 @@ use crate::xml::Element;
 const WIDTH: f64 = 560.0;
 const LEFT: f64 = 66.0;
 const RIGHT: f64 = 18.0;
-/// The top coordinates of the two panels, which are followed by their headings.
+/// The y coordinates of the tops of the two panels.
 const TOPS: [f64; 2] = [66.0, 184.0];
 const USED: f64 = 96.0;
 const JOBS: f64 = 264.0;
@@ -34,8 +34,8 @@ const MOST_BOXES: usize = 4000;
 const MOST_STEPS: usize = 1200;
 const COLUMNS: usize = 470;
 
-/// The series whose colors are used for jobs in turn. They are few and muted, since they only
-/// distinguish neighbors.
+/// The series whose colors are used for jobs in rotation. A few muted colors suffice to distinguish
+/// neighbors.
 const INKS: [usize; 4] = [0, 5, 2, 4];
 
 /// A schedule to draw.
@@ -149,8 +149,8 @@ impl Schedule<'_> {
         (boxes <= MOST_BOXES).then_some(rows)
     }
 
-    /// Sums a quantity over the jobs, and returns the times at which the sum changes, each with the
-    /// sum from that time on. The first time is the start of the interval, and later times are
+    /// Returns the sum of a quantity over the jobs, as the times at which the sum changes and its
+    /// value from each time on. The first time is the start of the interval, and later times are
     /// within it.
     fn curve(&self, of: impl Fn(&Held) -> f64) -> Vec<(f64, f64)> {
         let mut changes: Vec<(f64, f64)> = Vec::new();
@@ -221,7 +221,7 @@ impl Schedule<'_> {
             let mut inner = String::new();
             for &(low, high) in pieces {
                 let (bottom, top) = (rows.at(low as f64), rows.at(high as f64));
-                // There is a gap between boxes if there is space for one.
+                // Boxes are separated by a gap if there is space for it.
                 let gap = |room: f64| if room > 3.0 { 0.7 } else { 0.0 };
                 let size = (right - left - gap(right - left), bottom - top - gap(bottom - top));
                 let size = (size.0.max(0.3), size.1.max(0.3));

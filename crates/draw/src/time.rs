@@ -15,7 +15,7 @@ const STEPS: [f64; 17] = [
     10_800.0, 21_600.0, 43_200.0,
 ];
 
-/// Ticks of a logarithmic axis, from a second to half a day.
+/// The ticks of a logarithmic axis, from a second to half a day.
 const LADDER: [f64; 17] = [
     1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0, 7200.0,
     10_800.0, 21_600.0, 43_200.0,
@@ -47,7 +47,7 @@ pub(crate) fn ladder(low: f64, high: f64) -> Vec<f64> {
     below.into_iter().chain(LADDER).chain(days).collect()
 }
 
-/// Returns true if a ladder's tick is kept when there is not enough space for all of them.
+/// Returns true if a tick of [`LADDER`] is kept when there is not enough space for all of them.
 pub(crate) fn is_main(tick: f64) -> bool {
     let is_power = |value: f64| {
         let exponent = libm::log10(value);
@@ -70,7 +70,7 @@ pub(crate) fn whole(seconds: f64) -> String {
     format!("{} {name}", label(seconds / unit))
 }
 
-/// Formats a time on an axis. All ticks on the axis, which are one step apart, get the same unit.
+/// Formats a time on an axis whose ticks are `step` apart. All ticks on the axis get the same unit.
 pub(crate) fn stepped(seconds: f64, step: f64) -> String {
     if seconds == 0.0 {
         return "0".to_string();
@@ -95,7 +95,7 @@ pub(crate) fn words(seconds: f64) -> String {
     let each = long / short;
     let (first, rest) = (libm::floor(parts / each), parts % each);
     let sign = if seconds < 0.0 { "-" } else { "" };
-    // A time of 59 min 59.7 s is an hour.
+    // For example, 59 min 59.7 s is rounded to an hour.
     if place > 0 && first >= UNITS[place - 1].0 / long {
         return format!("{sign}1 {}", UNITS[place - 1].1);
     }

@@ -6,9 +6,9 @@ use std::fmt::{Display, Write};
 /// Escapes text for XML and HTML content or a quoted attribute.
 ///
 /// `&`, `<`, `>` and `"` become entities. Three kinds of characters become U+FFFD, the replacement
-/// character. They are the characters that XML 1.0 does not allow (section 2.2: most control
-/// characters, U+FFFE and U+FFFF), control characters that it discourages (U+007F to U+009F), and
-/// noncharacters. Tabs, line feeds and carriage returns are kept.
+/// character: characters that XML 1.0 does not allow (section 2.2: most control characters, U+FFFE
+/// and U+FFFF), control characters that it discourages (U+007F to U+009F), and noncharacters. Tabs,
+/// line feeds and carriage returns are kept.
 ///
 /// ```
 /// # mod pavior { pub use pavior_draw as draw; }

@@ -1,10 +1,9 @@
-//! The sources on which results depend: this crate, the workspace crates that it uses, and the
-//! versions of their libraries. The manifests determine all of them, so none can be omitted by
-//! mistake.
+//! The sources that affect results: this crate, the workspace crates that it uses, and the versions
+//! of their libraries. They are found through the manifests, so none can be omitted by mistake.
 //!
-//! The manifests are read line by line, in the form used in this workspace, and the lock file in
-//! the only form that it has. A TOML parser and a digest library would have to be compiled a second
-//! time, for the build machine. A test compares the result with `cargo tree`.
+//! The manifests and the lock file are read line by line, and only the notation used in this
+//! workspace is understood. A TOML parser and a digest library would have to be compiled a second
+//! time, for the build script. A test compares the result with `cargo tree`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hasher};
@@ -15,7 +14,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Sources {
     /// The workspace crates, by name, with their folders.
     pub(crate) crates: BTreeMap<String, PathBuf>,
-    /// The external libraries, by name and version. There are none if there is no lock file.
+    /// The external libraries, by name and version. Empty if there is no lock file.
     pub(crate) libraries: BTreeSet<String>,
 }
 
@@ -24,7 +23,7 @@ impl Sources {
     /// workspace.
     ///
     /// Outside a workspace, as in a published package, only this crate is found. Its manifest pins
-    /// the versions of the others.
+    /// the versions of the other crates.
     pub(crate) fn of(manifest: &Path) -> io::Result<Sources> {
         let root = manifest.join("../..");
         let read = |file: &str| std::fs::read_to_string(root.join(file)).unwrap_or_default();
@@ -55,8 +54,8 @@ impl Sources {
 
     /// Returns the digest of all sources as hexadecimal digits.
     pub(crate) fn digest(&self) -> io::Result<String> {
-        // A different compiler may have a different hasher, but its results belong to a different
-        // build anyway.
+        // A different compiler may have a different hasher, but its output is a different build
+        // anyway.
         let mut digest = DefaultHasher::new();
         for (name, folder) in &self.crates {
             let mut files = vec![folder.join("Cargo.toml")];
@@ -94,7 +93,7 @@ fn locked(lock: &str, names: BTreeSet<String>) -> BTreeSet<String> {
             {
                 continue;
             }
-            // These are the lines of the form ` "name",` after `dependencies = [`.
+            // The dependencies are the lines of the form ` "name",` after `dependencies = [`.
             let used = package.split_once("dependencies = [").map_or("", |(_, used)| used);
             let quoted = used.lines().filter_map(|line| line.trim().strip_prefix('"'));
             open.extend(quoted.map(|line| line.trim_end_matches("\",").to_string()));
@@ -103,7 +102,7 @@ fn locked(lock: &str, names: BTreeSet<String>) -> BTreeSet<String> {
     found
 }
 
-/// Returns true if a header begins a list of dependencies, for all platforms or for one.
+/// Returns true if a header begins a list of dependencies, whether for all platforms or for one.
 fn is_dependencies(header: &str) -> bool {
     let of_one = header.starts_with("[target.") && header.ends_with(".dependencies]");
     of_one || header == "[dependencies]"

@@ -1,8 +1,8 @@
-//! The difference between two configurations, with a confidence interval. It is computed from one
-//! run of the same jobs under each configuration.
+//! The difference between two configurations, with a confidence interval, computed from one run of
+//! the same jobs under each configuration.
 //!
-//! The waits of successive jobs are correlated, and a log has no second replication. The method of
-//! batch means (Schmeiser, Batch size effects in the analysis of simulation output, Operations
+//! The waits of successive jobs are correlated, and a log provides only one replication. The method
+//! of batch means (Schmeiser, Batch size effects in the analysis of simulation output, Operations
 //! Research 30(3), 1982) divides a run into a few long pieces, whose means are nearly independent.
 //! Here, both runs are divided at the same jobs. Their pieces are paired, so that effects common to
 //! both runs cancel.
@@ -13,17 +13,17 @@
 
 use crate::confidence::half_width;
 
-/// The number of pieces in a run. More than 30 pieces would gain little (Schmeiser), and would be
-/// shorter.
+/// The number of pieces in a run. More than 30 pieces would gain little (Schmeiser), and shorter
+/// pieces are more correlated.
 pub const BATCHES: usize = 30;
 
-/// The minimum number of jobs. With fewer jobs, their correlation cannot be estimated.
+/// The minimum number of jobs. With fewer jobs, the correlation between them cannot be estimated.
 pub(crate) const FEWEST_JOBS: usize = 10 * BATCHES;
 
 /// A piece of a run: a sum and its divisor.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Batch {
-    /// The sum of waits, or of a quantity multiplied by the time for which it lasts.
+    /// The sum of waits, or of values multiplied by their durations.
     pub sum: f64,
     /// The divisor, which is a number of jobs or a time.
     pub of: f64,
@@ -34,7 +34,7 @@ pub struct Batch {
 pub struct Change {
     /// The excess over the current value.
     pub difference: f64,
-    /// The half-width of the interval, or `None` if it is unknown.
+    /// The half-width of the interval, or `None` if there is no interval.
     pub half_width: Option<f64>,
 }
 
@@ -51,8 +51,7 @@ pub enum Shown {
 
 impl Change {
     /// Computes how much the mean of `other` exceeds that of `present`. The pieces of both must be
-    /// in the same order. Returns `None` if the divisors of either add up to zero. Takes O(pieces)
-    /// time.
+    /// in the same order. Returns `None` if either sum of divisors is zero. Takes O(pieces) time.
     ///
     /// ```
     /// # mod pavior { pub use pavior_experiments as experiments; }
@@ -124,9 +123,10 @@ mod tests {
     use super::*;
     use pavior_kernel::Stream;
 
-    /// Compares 200 pairs of runs of 6,000 values. Each value contains 0.98 of the previous value,
-    /// and both runs share most of it. The true difference is 1. The interval contains it in about
-    /// 93 of 100 pairs; plain standard errors would do so in fewer than 40.
+    /// Compares 200 pairs of runs of 6,000 values. Each value is 0.98 times the previous one plus
+    /// noise, most of which both runs share. The true difference is 1. The interval contains it in
+    /// about 93 of 100 pairs; an interval from plain standard errors would contain it in fewer than
+    /// 40.
     #[test]
     fn intervals_hold_what_they_promise_though_values_depend_on_each_other() {
         let (mut held, mut plain_held) = (0, 0);

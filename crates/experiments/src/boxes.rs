@@ -6,7 +6,7 @@ use std::str::FromStr;
 use pavior_kernel::BadName;
 use pavior_mesh::{Cubes, Cuboid, Grid, Request, Sides, read_sides};
 
-/// Parses boxes such as `1,2:4x3 5,5:2x2`. Each consists of a base and sides.
+/// Parses boxes such as `1,2:4x3 5,5:2x2`. Each box consists of a base and its sides.
 pub(crate) fn boxes(text: &str) -> Result<Vec<Cuboid>, BadName> {
     let one = |word: &str| {
         let parsed = word

@@ -14,8 +14,7 @@ pub fn chart(figure: &Figure, table: &Table) -> Chart {
     let value = |row: &Line, index: usize| -> Option<String> {
         table.value(row, &column(index)).map(str::to_string)
     };
-    // A parameter without a column has the same value everywhere, which was checked when the figure
-    // was read.
+    // A parameter without a column is constant, which was checked when the figure was read.
     let drawn = |row: &&Line| {
         row.metric == figure.y
             && figure.fixed.iter().all(|(index, wanted)| {
@@ -36,7 +35,7 @@ pub fn chart(figure: &Figure, table: &Table) -> Chart {
             let name = figure.label(&at).to_string();
             position(&mut categories, |one| *one == name, || name.clone()) as f64
         };
-        // A name along x keeps its position even if there is nothing to draw there.
+        // A name on the x axis keeps its position even if there is nothing to draw there.
         let name = name(figure, |index| value(row, index));
         let Some((y, interval)) = drawn_as(row) else {
             without.push((x as usize, name));
@@ -67,8 +66,7 @@ pub fn chart(figure: &Figure, table: &Table) -> Chart {
     }
 }
 
-/// Returns the value to draw for a line, which is its median or else its mean, and the ends of its
-/// interval.
+/// Returns the value to draw for a line (the median, or else the mean) and the interval's ends.
 fn drawn_as(row: &Line) -> Option<(f64, Option<[f64; 2]>)> {
     if let Some(median) = row.median {
         return Some((median.value, median.interval));
@@ -91,7 +89,7 @@ fn stated(figure: &Figure, categories: &[String], series: &[Series]) -> Vec<Mark
         let drawn = |series: &Series| {
             series.points.iter().find(|mark| mark.x.total_cmp(&x).is_eq()).copied()
         };
-        // A quick run does not have all positions.
+        // A quick run does not include all positions.
         series.iter().find_map(drawn)?;
         let times = match &one.of {
             None => 1.0,
@@ -110,9 +108,9 @@ fn position<T>(all: &mut Vec<T>, fits: impl Fn(&T) -> bool, make: impl FnOnce() 
     })
 }
 
-/// Returns the name of a series, which consists of its values. The name of the parameter precedes
-/// numbers. A label in brackets directly follows the value before it: `GABL(FCFS)`. Empty labels
-/// are omitted.
+/// Returns the name of a series, which lists its parameter values. A number is preceded by the name
+/// of its parameter. A label in brackets directly follows the previous value: `GABL(FCFS)`. Empty
+/// labels are omitted.
 fn name(figure: &Figure, value: impl Fn(usize) -> Option<String>) -> String {
     let part = |&index: &usize| {
         let value = value(index)?;
@@ -226,7 +224,7 @@ fn note_of_medians(rows: &[&Line], least: u64, most: u64) -> String {
     format!("medians of {of} replications per point, {rest}")
 }
 
-/// Returns true if every replication gave the same number, or if no replication gave one. Means of
+/// Returns true if all replications gave the same number, or if none gave a number. The mean of
 /// equal numbers may differ from them by a rounding error.
 fn is_certain(row: &Line) -> bool {
     let Some(mean) = row.summary.mean else { return true };

@@ -9,9 +9,9 @@ use crate::student_t;
 pub enum Policy {
     /// A fixed number.
     Fixed(u64),
-    /// At least `least` replications, and then more in batches of [`Policy::BATCH`]. The rule stops
-    /// when the relative half-width of the confidence intervals of all target metrics is at most
-    /// `relative`, or when there are `most` replications.
+    /// At least `least` replications, and then more in batches of [`Policy::BATCH`], until the
+    /// relative half-width of the confidence interval of every target metric is at most `relative`,
+    /// or until there are `most` replications.
     Precision {
         /// The relative half-width, for example 0.05.
         relative: f64,
@@ -25,14 +25,14 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// The number of replications added at a time, and the default of `least`.
+    /// The number of replications added at a time, and the default value of `least`.
     pub const BATCH: u64 = 5;
 
-    /// The maximum number of replications per point; more are considered a mistake.
+    /// The maximum number of replications per point. A larger number is considered a mistake.
     pub const MOST: u64 = 1_000_000;
 
-    /// Returns the number of replications to add to the `done` ones, given the samples of the
-    /// metrics that must be precise. Returns 0 if no more are needed.
+    /// Returns the number of replications to add after `done` replications, given the samples of
+    /// the metrics that must be precise. Returns 0 if no more are needed.
     pub fn more(&self, done: u64, samples: &[&[f64]]) -> u64 {
         match *self {
             Policy::Fixed(count) => count.saturating_sub(done),
@@ -88,9 +88,8 @@ pub fn half_width(sample: &[f64], confidence: f64) -> Option<f64> {
 pub struct Median {
     /// The median.
     pub value: f64,
-    /// The ends of the interval, which are samples. They are `None` for fewer than six samples,
-    /// because even the smallest and the largest of these do not enclose the median with
-    /// probability 95 %.
+    /// The ends of the interval, which are samples. `None` for fewer than six samples, because even
+    /// the smallest and the largest sample then do not enclose the median with probability 95 %.
     pub interval: Option<[f64; 2]>,
 }
 
@@ -129,9 +128,8 @@ impl Median {
     }
 }
 
-/// Returns the median and the larger distance to the ends of its 95 % confidence interval by order
-/// statistics. For two to five samples, which have no such interval, the width is that of Student's
-/// t.
+/// Returns the median and the larger of the distances to the ends of its 95 % confidence interval
+/// by order statistics. For two to five samples, uses Student's t instead.
 ///
 /// This is useful for measured times: a single interruption by another process can change a mean by
 /// any amount, but hardly changes a median.

@@ -1,7 +1,7 @@
 //! A digest of everything that determines the results.
 //!
-//! Replications may be mixed if and only if their fingerprints are equal. Then the program, the
-//! points, the metrics and the policy are the same, and so are all logs and lists, field by field.
+//! Replications may be mixed only if their fingerprints are equal. In that case, the program, the
+//! points, the metrics and the policy are the same, and so is every field of every log and list.
 //!
 //! The digest detects mistakes, but not forgery: anyone who can write results can write false ones.
 
@@ -14,10 +14,10 @@ use siphasher::sip128::{Hasher128, SipHasher24};
 
 use crate::{InputError, InputFiles, InputRequest, Point, Specification};
 
-/// The parts of the program on which results depend: the version, and a digest of the sources.
+/// The version of the program and a digest of its sources, on which results depend.
 pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("PAVIOR_SOURCES"));
 
-/// A digest under construction. Items are unambiguous, because the length of each text precedes it.
+/// A digest under construction. Each text is preceded by its length, so that items are unambiguous.
 struct Items(SipHasher24);
 
 impl Items {
@@ -103,8 +103,8 @@ impl Specification {
 fn add_trace(items: &mut Items, trace: &Trace) {
     items.number(trace.records.len() as u64);
     for record in &trace.records {
-        // All fields are listed by name, so that a new field cannot be forgotten here. Links come
-        // last.
+        // All fields are listed by name, so that a new field cannot be forgotten here. The links
+        // between jobs are added last.
         let Record {
             number,
             line: _,

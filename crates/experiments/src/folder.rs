@@ -27,8 +27,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Creates a source of files in a folder. The empty path stands for the program's current
-    /// directory.
+    /// Creates a source of files in a folder. The empty path means the current directory.
     pub fn new(path: impl Into<PathBuf>, limits: Limits) -> Folder {
         Folder {
             path: path.into(),
@@ -98,7 +97,7 @@ impl InputFiles for Folder {
     }
 }
 
-/// Returns the value for a key. Reads it if it is not yet known.
+/// Returns the value for a key. Reads the value if it has not been read yet.
 fn once<T>(
     known: &Mutex<HashMap<String, Arc<T>>>,
     key: &str,
@@ -142,11 +141,11 @@ impl LogError {
     }
 }
 
-/// The path that stands for standard input.
+/// The path that means standard input.
 const STDIN: &str = "-";
 
-/// The bytes that identify archives, with their offsets and the command that reads each archive.
-/// Gzip is listed only for gzip within gzip.
+/// The bytes that identify each type of archive, with their offset and the command that unpacks it.
+/// Gzip is listed only to detect gzip within gzip.
 const PACKED: [(usize, &[u8], &str); 6] = [
     (0, b"\x28\xb5\x2f\xfd", "zstd -dc"),
     (0, b"\xfd7zXZ\0", "xz -dc"),
@@ -156,11 +155,11 @@ const PACKED: [(usize, &[u8], &str); 6] = [
     (257, b"ustar", "tar -xOf"),
 ];
 
-/// The maximum length of the beginning that is examined to detect the format, in bytes.
+/// The maximum number of bytes at the beginning of a log that are examined to detect its format.
 const BEGIN: u64 = 1 << 16;
 
-/// Reads a log; the path `-` stands for standard input. For line-based formats, both the length of
-/// each line and the total length are limited; for JSON documents, only the total length.
+/// Reads a log. The path `-` means standard input. The total length is limited, and so is the
+/// length of each line in line-based formats.
 ///
 /// # Errors
 /// Returns an error if neither the text nor the name determines the format. Also returns an error
@@ -214,7 +213,7 @@ fn read(
     format.read(&mut text, options).map_err(|error| LogError::of(path, error))
 }
 
-/// Returns a log's format and its text.
+/// Detects the format of a log. Returns the format and the text.
 fn detected(
     path: &Path,
     mut reader: Bounded,

@@ -37,9 +37,8 @@ pub enum LogForecastError {
     Stopped,
 }
 
-/// Replays a log, and forecasts the start of each job. When a job starts, `each` and the
-/// environment's progress are notified. Returns the number of jobs that never fit. Cost: one
-/// [`replay`].
+/// Replays a log, and forecasts the start of each job. Each start is reported to `each` and to the
+/// environment's progress. Returns the number of jobs that can never fit. Cost: one [`replay`].
 ///
 /// # Errors
 /// Returns an error if the settings do not describe a log, the log cannot be read, the strategy or
@@ -69,17 +68,17 @@ pub fn forecast_log(
 }
 
 /// The number of jobs at the end of a past log for which forecasts are made, in order to learn how
-/// good the forecasts are. This is twice the number that is stored per size class, because some
+/// good the forecasts are. This is twice the number of outcomes stored per size class, because some
 /// jobs start immediately.
 const TOLD: usize = 1_600;
 
-/// The origin of times in a past log. It is about 300 years, so that jobs that started before the
-/// log began have a valid start time.
+/// The instant at which a past log begins, about 300 years after time 0, so that jobs that started
+/// before the log began have a valid start time.
 pub const FIRST_INSTANT: Time = Time(10_000_000_000 * TimeUnit::SECOND.ticks);
 
 /// Returns a forecaster trained with a past log, and the instant of the last arrival in the log,
-/// counted from [`FIRST_INSTANT`]. The forecaster can answer questions as of that instant. The
-/// environment's progress is notified of each arrival.
+/// counted from [`FIRST_INSTANT`]. The forecaster can answer questions as of that instant. Each
+/// arrival is reported to the environment's progress.
 ///
 /// Cost: a replay of the log, with forecasts for its last 1,600 jobs.
 ///
@@ -146,8 +145,8 @@ impl<'s> OpenLog<'s> {
         Ok((Dispatcher::new(machine, scheduler), forecaster))
     }
 
-    /// Returns the jobs, each with the properties known before it runs. The iterator ends early if
-    /// `stop` is set.
+    /// Returns the jobs, each with the properties that are known before it runs. The iterator ends
+    /// early if `stop` is set.
     fn jobs(&self, stop: Option<&Stop>) -> impl Iterator<Item = (Job, Kind)> {
         self.scenario.jobs(0).take_while(move |_| !is_set(stop)).map(|job| {
             let kind = kind_of(&self.trace.records[job.index as usize]);
@@ -171,8 +170,8 @@ pub struct LogScore {
 /// run in parallel on the threads of the pool. The futures of one point use a single thread.
 ///
 /// # Errors
-/// Returns the errors of [`forecast_log`] for the first point that fails. All points have run by
-/// then.
+/// Returns the errors of [`forecast_log`] for the first point that fails. All points are run even
+/// if one of them fails.
 pub fn forecast_points(
     specification: &Specification,
     files: &dyn InputFiles,
@@ -208,7 +207,7 @@ fn score_log(
     Ok(LogScore { score: Score::of(&judged), rejected, estimates })
 }
 
-/// Returns what a log says about a job before it runs.
+/// Returns the properties of a job that its log provides before the job runs.
 fn kind_of(record: &Record) -> Kind {
     let user = u64::try_from(record.tags.user).ok();
     Kind { user, nodes: record.nodes, estimate: record.estimate }

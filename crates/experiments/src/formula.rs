@@ -1,7 +1,7 @@
 //! Formulas in text form: numbers, names, `+ - * / ^`, brackets, `sqrt` and `log2`.
 //!
-//! `^` binds most tightly and is right-associative, followed by `* /` and `+ -`. Evaluation uses
-//! `libm`, so the value of a formula has the same bits on every processor.
+//! `^` binds most tightly and is right-associative, followed by `* /` and `+ -`. Formulas are
+//! evaluated with `libm`, so their values have the same bits on every processor.
 
 use std::str::FromStr;
 

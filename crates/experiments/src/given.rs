@@ -1,7 +1,8 @@
-//! The given values of parameters, each with its own type.
+//! The given values of parameters, as typed fields.
 //!
 //! The list of parameters ([`parameters::ALL`](crate::parameters::ALL)) parses text into this type.
-//! [`RunSettings`](crate::RunSettings) is made from it, and checks combinations of values.
+//! [`RunSettings`](crate::RunSettings) is created from this type, and checks combinations of
+//! values.
 
 use pavior_mesh::{Cuboid, Grid, Sides};
 use pavior_network::{

@@ -14,8 +14,8 @@ pub struct LogRequest {
     pub path: String,
     /// The options, which select the part of the log to read.
     pub options: ReadOptions,
-    /// The number of nodes of the machine, which [`Trace::for_machine`] may use to divide sizes. It
-    /// is not part of the key, because the same text is read for every machine.
+    /// The number of nodes of the machine, which [`Trace::for_machine`] may use to divide sizes.
+    /// The key does not include this number, because the same text is read for every machine.
     pub nodes: u64,
     /// A key. Equal requests have equal keys.
     pub key: String,
@@ -145,7 +145,7 @@ impl InputRequest {
         }
     }
 
-    /// Reads the input in order to check that this is possible.
+    /// Reads the input to check that it is readable.
     ///
     /// # Errors
     /// Returns an error if the input cannot be read. For a log, also returns an error if it has no

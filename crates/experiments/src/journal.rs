@@ -2,7 +2,7 @@
 //!
 //! A line consists of the index of the point, the number of the replication and its results,
 //! separated by spaces, and a checksum. If the checksum is wrong, the line was cut off or changed,
-//! and is not an entry. Numbers have the shortest form that parses to the same number.
+//! and is ignored. Numbers are written in the shortest form that is read back as the same number.
 
 use std::io;
 
@@ -23,7 +23,7 @@ pub struct JournalEntry {
 
 /// A store for finished replications.
 pub trait Store: Send {
-    /// Stores an entry. After that, the entry survives the end of the process.
+    /// Stores an entry. Once this function returns, the entry survives the end of the process.
     ///
     /// # Errors
     /// Returns an error if the entry cannot be stored. In that case, the sweep stops.

@@ -1,5 +1,5 @@
-//! Results as JSON. They are generated point by point while they are written, because they are far
-//! larger than the samples.
+//! Results as JSON, generated point by point while they are written, because they are far larger
+//! than the samples.
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -9,7 +9,7 @@ use crate::{
     LeftOut, Line, Provenance, Sample, Samples, Specification, Summary, Table, parameters,
 };
 
-/// `results.json`.
+/// The contents of `results.json`.
 #[derive(Serialize)]
 pub(crate) struct Document<'a> {
     schema: u32,
@@ -18,7 +18,7 @@ pub(crate) struct Document<'a> {
     command: &'a str,
     /// The seed, if all points have the same one.
     seed: Option<u64>,
-    /// The combinations that do not apply, or `None` if such combinations are errors.
+    /// The omitted combinations that do not apply, or `None` if such combinations are errors.
     #[serde(skip_serializing_if = "Option::is_none")]
     skipped: Option<&'a [LeftOut]>,
     results: Results<'a>,

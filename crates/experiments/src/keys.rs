@@ -1,6 +1,6 @@
 //! The notation of an experiment's keys in messages.
 
-/// The notation of keys in messages, which is that of the user's input.
+/// The notation of keys in messages, which is the same as in the user's input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keys {
     /// The notation of files: `arrival-scale`.

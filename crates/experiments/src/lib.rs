@@ -1,11 +1,11 @@
-//! Experiments, which consist of so many runs that their means can be trusted.
+//! Experiments, which consist of enough runs that their means can be trusted.
 //!
-//! Every run belongs to a [`Point`], which has a value for every parameter in a single list
-//! ([`parameters::ALL`]); [`RunSettings`] defines the combined meaning of these values. A
+//! Every run belongs to a [`Point`], which has a value for each applicable parameter in the list
+//! [`parameters::ALL`]; [`RunSettings`] defines the combined meaning of these values. A
 //! [`Specification`] has many points, which come from an experiment file or from individual
-//! settings. It runs them with the same jobs (common random numbers), in parallel. Independent
-//! replications are added until the mean of each metric can be trusted. Results depend only on the
-//! points, never on the number of threads.
+//! settings. It runs all points in parallel, with the same jobs (common random numbers).
+//! Independent replications are added until the mean of each metric can be trusted. Results depend
+//! only on the points, never on the number of threads.
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 pub mod advice;

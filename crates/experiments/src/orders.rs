@@ -1,4 +1,4 @@
-//! Asymptotic costs that an experiment states: one formula per strategy, which is evaluated in
+//! Asymptotic costs stated in an experiment: one formula per strategy, which is evaluated in
 //! snapshots.
 //!
 //! The `orders` key of an experiment file contains these formulas, and the `printed_order` metric
@@ -17,7 +17,7 @@ pub struct Orders(pub(crate) Vec<(String, Formula)>);
 
 impl Orders {
     /// Returns the value of the formula for the point's strategy. Returns `None` if there is no
-    /// formula or no state.
+    /// formula or the point is not a snapshot.
     pub(crate) fn value(&self, point: &Point) -> Option<f64> {
         let settings = point.settings();
         let strategy = &settings.strategy.to_string();

@@ -9,15 +9,14 @@ use crate::RunSettings;
 use crate::parameters::{self, Parameter};
 use crate::settings::Asked;
 
-/// The name that stands for the strategy and the scheduler in a point that uses the places in the
-/// log.
+/// The strategy's and the scheduler's name in a point that uses the places in the log.
 const PLACED: &str = "placed";
 
 /// A combination of values, one for every parameter that applies, in the order of
 /// [`parameters::ALL`].
 ///
 /// Runs use a point's [`RunSettings`]; tables, figures and keys use the canonical texts. Points are
-/// cheap to clone, and the points of one experiment share the texts of their values.
+/// cheap to clone, because the points of an experiment share these texts.
 #[derive(Clone, Debug)]
 pub struct Point {
     texts: Arc<[Option<Arc<str>>]>,
@@ -46,7 +45,7 @@ impl Point {
     }
 
     /// Splits off the point that uses the places in the log, if requested. Returns the point in
-    /// which the scheduler decides, and the one that was split off.
+    /// which the scheduler decides, and the point that was split off.
     pub(crate) fn split_placed(self) -> (Point, Option<Point>) {
         let Asked::Jobs(jobs) = &self.settings.asked else { return (self, None) };
         if jobs.log().is_none_or(|log| log.placed.is_none()) {

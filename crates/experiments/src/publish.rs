@@ -1,5 +1,4 @@
-//! The files of an experiment, which are generated from its samples. The same samples give the same
-//! bytes.
+//! The files of an experiment, generated from its samples. Equal samples produce equal bytes.
 
 use std::io;
 
@@ -22,7 +21,7 @@ pub struct Publication {
     pub bytes: Vec<u8>,
 }
 
-/// The origin of the numbers, for use in footers.
+/// The origin of the numbers, shown in footers.
 #[derive(Clone, Debug)]
 pub struct Provenance {
     /// The version of the program.
@@ -32,8 +31,8 @@ pub struct Provenance {
 }
 
 impl Specification {
-    /// Generates every file of an experiment except those that describe when and where it was run.
-    /// The paragraphs in `lead` and the sections in `first` precede those of the report.
+    /// Generates all files of an experiment except those that describe when and where it was run.
+    /// The paragraphs in `lead` and the sections in `first` are at the beginning of the report.
     ///
     /// # Errors
     /// Returns an error only if a write to memory fails.
@@ -137,7 +136,7 @@ impl Specification {
         seeds
     }
 
-    /// Describes where the numbers come from.
+    /// Describes the origin of the numbers.
     fn footer(&self, samples: &Samples, from: &Provenance) -> Vec<String> {
         let run: Vec<_> = samples.iter().filter(|samples| !samples.is_empty()).collect();
         let total: usize = run.iter().map(|samples| samples.len()).sum();

@@ -1,7 +1,7 @@
 //! All replications, as two tables: one of reproducible results, and one of measured times.
 //!
-//! These tables are sufficient to merge and extend finished experiments, because each number is
-//! read back as the same value. Every line ends with a checksum of its other cells.
+//! These tables are sufficient to merge and extend finished experiments, because numbers are read
+//! back exactly as written. Every line ends with a checksum of its other cells.
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
@@ -11,7 +11,7 @@ use pavior_kernel::Checksum;
 use crate::results::{number, shown, values};
 use crate::{JournalEntry, Sample, Samples, Specification, parameters};
 
-/// The name of the checksum column, which differs from the names of all parameters and metrics.
+/// The name of the checksum column. No parameter or metric has this name.
 const CHECKSUM: &str = "checksum";
 
 /// Returns the checksum of a line's other cells.
@@ -29,7 +29,7 @@ fn checksum<'c>(cells: impl IntoIterator<Item = &'c str>) -> String {
 pub struct Replications {
     /// The replications in intact lines.
     pub entries: Vec<JournalEntry>,
-    /// The numbers, from 1, of the lines that were changed after they had been written.
+    /// The line numbers, from 1, of the lines that were changed after they had been written.
     pub damaged: Vec<u64>,
 }
 
@@ -120,8 +120,8 @@ impl Specification {
         let at_point = find("point")?;
         let facts = FACTS.map(find);
         let facts: Vec<usize> = facts.into_iter().collect::<Result<_, _>>()?;
-        // A parameter may have the same name as a metric (`service`), but metrics come after all
-        // parameters.
+        // A parameter may have the same name as a metric (`service`), but all parameters precede
+        // the metrics.
         let last = |name: &str| {
             let position = (0..header.len()).rev().find(|&column| &header[column] == name);
             position.ok_or_else(|| format!("there is no column `{name}`"))

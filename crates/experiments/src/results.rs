@@ -25,8 +25,8 @@ pub struct Table {
 /// A metric at a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// The values of the parameters that have a column. A value is empty where a parameter does not
-    /// apply. The lines of a point share them.
+    /// The values of the parameters that have a column. If a parameter does not apply, its value is
+    /// empty. The lines of a point share these values.
     pub values: Arc<[String]>,
     /// The number of replications.
     pub replications: u64,
@@ -78,7 +78,7 @@ impl fmt::Display for Summary {
 /// the mean over its timed attempts or, in a snapshot, their median.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeasuredTime {
-    /// The median, which is hardly affected by interrupted runs.
+    /// The median, on which interrupted runs have little effect.
     pub median: Median,
     /// The mean, which a single interrupted run can change by any amount.
     pub summary: Summary,
@@ -107,13 +107,14 @@ pub struct PointResult<'a> {
     pub overloaded: bool,
     /// All metrics with their units.
     pub metrics: Vec<(&'static str, &'static str, Summary)>,
-    /// The measured time of an attempt, or `None` if it was not measured. It does not count as a
-    /// result.
+    /// The measured time of an attempt, or `None` if it was not measured. It is not part of the
+    /// results.
     pub allocation_ns: Option<MeasuredTime>,
 }
 
 impl PointResult<'_> {
-    /// Returns all metrics with their names and units. If requested, the measured time comes last.
+    /// Returns all metrics with their names and units. If requested, the measured time is included
+    /// at the end.
     pub fn all_metrics(
         &self,
         timing: bool,
@@ -176,7 +177,7 @@ impl Specification {
     }
 
     /// Describes the points at which more than a tenth of the arrivals were still waiting at the
-    /// end. Names at most five of them.
+    /// end, and names at most five of these points.
     pub fn overloaded_in_words(&self, samples: &Samples) -> Option<String> {
         let varying = crate::point::varying(&self.points);
         let name = |one: &PointResult<'_>| {
@@ -232,7 +233,7 @@ impl Table {
         })
     }
 
-    /// Builds the table of measured times, which do not count as results.
+    /// Builds the table of measured times, which are not part of the results.
     pub fn measured(specification: &Specification, samples: &Samples) -> Table {
         Table::build(specification, samples, |result| {
             let times = result.allocation_ns.iter();
@@ -334,8 +335,8 @@ impl Table {
         Ok(Table { columns, rows })
     }
 
-    /// Reads the measured times of replications, and returns the table of their medians. For an
-    /// empty text, the table is empty.
+    /// Reads the measured times of replications, and returns a table of their medians. The table is
+    /// empty if the input is empty.
     ///
     /// # Errors
     /// Returns an error message if the text does not contain such times.
@@ -388,8 +389,8 @@ pub fn target_missed(specification: &Specification, samples: &[Sample]) -> bool 
     specification.policy.missed(&targets)
 }
 
-/// Returns the parameters that tables show. These are machine, strategy, scheduler and load, then
-/// those that vary, and those that a figure names.
+/// Returns the parameters shown in tables: the machine, strategy, scheduler and load, then the
+/// parameters that vary, and those used in a figure.
 pub(crate) fn shown(specification: &Specification) -> Vec<usize> {
     let mut shown: Vec<usize> =
         [parameters::MACHINE, parameters::STRATEGY, parameters::SCHEDULER, parameters::LOAD]
@@ -412,7 +413,7 @@ pub(crate) fn values(point: &Point, shown: &[usize]) -> Vec<String> {
     shown.iter().map(|&index| point.at(index).unwrap_or_default().to_string()).collect()
 }
 
-/// Formats a number in full, so that it is read back as the same value. Returns an empty string if
+/// Formats a number with all digits needed to read back the same value. Returns an empty string if
 /// there is no number.
 pub(crate) fn number(value: Option<f64>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()

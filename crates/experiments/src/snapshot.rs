@@ -3,9 +3,9 @@
 //!
 //! In a snapshot, no time passes. The state either consists of given boxes (`busy`), or is drawn
 //! again for every replication (`submeshes`). In the latter case, boxes of 4x3, 2x2, 2x2 and 3x1
-//! nodes in turn are put at random free places. These are the boxes in the examples of the MFA
-//! paper, with 5.75 nodes on average. A fresh machine in that state receives the request. To
-//! measure time, the request is granted and released repeatedly.
+//! nodes are placed in rotation at random free positions. These are the boxes in the examples of
+//! the MFA paper, with 5.75 nodes on average. A fresh machine in that state receives the request.
+//! To measure time, the request is granted and released repeatedly.
 
 use pavior_allocation::explain::{State, index};
 use pavior_allocation::{Machine, Selection};
@@ -59,7 +59,7 @@ pub(crate) const PRINTED_ORDER: MetricSpec = MetricSpec {
 struct Absent;
 
 impl Observer for Absent {
-    /// Subscribes to some facts because every observer must, but ignores them.
+    /// Subscribes to some facts, as every observer must, and ignores them.
     fn interest(&self) -> Interest {
         Interest::ARRIVALS
     }
@@ -157,7 +157,7 @@ impl Snapshot {
             times.extend(watch.mean_ns().filter(|_| attempt >= WARM_UP));
             match granted {
                 Ok(()) => drop(machine.release(job)),
-                // Otherwise, the machine would answer the same question from its cache.
+                // The same machine would answer a repeated request from its cache.
                 Err(_) => machine = self.machine(state),
             }
         }

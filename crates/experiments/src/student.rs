@@ -27,7 +27,7 @@ const GAMMA_DK: [f64; 11] = [
 const LN_2_SQRT_E_OVER_PI: f64 = 0.620_782_237_635_245_2;
 /// Half the distance from 1 to the next number.
 const PRECISION: f64 = f64::EPSILON / 2.0;
-/// The minimum change, squared, after which Newton's method continues.
+/// The square of the minimum change for which Newton's method continues.
 const LEAST_SQUARE: f64 = 1e-30;
 
 /// Returns the two-sided quantile of Student's t, that is, the t for which the interval from -t to
@@ -149,7 +149,7 @@ fn inverse_beta(mut a: f64, mut b: f64, mut level: f64) -> f64 {
             }
             share /= 3.0;
             if share == 0.0 {
-                // Either no step, however short, leads to a better value, or the step is NaN.
+                // No step leads to a better value, however short it is, or the step is NaN.
                 break p;
             }
         };
@@ -207,7 +207,7 @@ mod tests {
         assert!(student_t(0.999_999_999_999_999_9, 4).is_infinite());
     }
 
-    /// Checks every bit, because results.csv depends on it.
+    /// Checks every bit of the quantiles, because results.csv depends on them.
     #[test]
     fn quantiles_have_these_bits() {
         let bits: [(usize, u64); 9] = [

@@ -1,8 +1,7 @@
-//! A strategy and a scheduler written outside the library, in an experiment with built-in ones.
+//! An experiment that compares your own strategy and scheduler with built-in ones.
 //!
-//! Worst Corner puts a box where it touches as little as possible of the busy nodes and the border.
-//! The corners may then stay free for large boxes. Largest First starts the largest waiting job
-//! that fits.
+//! Worst Corner puts a box where it has the least contact with busy nodes and the border, so that
+//! corners may stay free for large boxes. Largest First starts the largest waiting job that fits.
 
 use pavior::experiments::{Catalogue, Environment, NoStore, Shard, Specification};
 use pavior::scheduling::{self, MachineView, Queue, Running, Scheduler, Start};

@@ -1,4 +1,4 @@
-//! Your own scheduler on a job log, compared with built-in ones.
+//! A scheduler of your own on a job log, compared with built-in ones.
 //!
 //! `cargo run -p pavior --features simulation --example own_log -- LOG.swf` reads a log in the
 //! Standard Workload Format. Without a file, the Lublin-Feitelson model generates one.
@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut registry = Registry::new();
     let build = BuildScheduler::Function(|_| Box::new(SmallestFit));
     registry.add(Entry::new("smallest-fit", SchedulerKind { build }))?;
-    // A log counts processors. This rule turns a count into a box.
+    // A log contains numbers of processors. This rule turns such a number into a box.
     let rule: Selection<ShapeRule> = "compact".parse()?;
     for name in ["fcfs", "easy", "smallest-fit"] {
         let jobs = TraceJobs::new(&records, Shaper::new(&rule, &grid, 1, 0), Replay::default());

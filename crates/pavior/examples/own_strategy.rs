@@ -1,9 +1,9 @@
-//! Strategies written outside the library: their rules, their claims, tests of the claims by the
-//! conformance suite, and machines that use the strategies.
+//! Strategies written outside the library, with their rules and claims, tests of these claims by
+//! the conformance suite, and machines that use the strategies.
 //!
-//! Good Company puts a box where it touches the most busy nodes. The border does not count, and
-//! ties go to the first place. The strategy places boxes, so it is a `BoxRule`. Last Nodes grants
-//! any set of nodes, so it is a `Strategy`.
+//! Good Company puts a box where it touches the most busy nodes, ignoring the border. Ties go to
+//! the first place. The strategy places boxes, so it is a `BoxRule`. Last Nodes grants any set of
+//! nodes, so it is a `Strategy`.
 
 use std::collections::BTreeSet;
 
@@ -30,8 +30,8 @@ fn company(free: &Occupancy, at: &Cuboid) -> i64 {
     busy.len() as i64
 }
 
-/// Creates the entry. `entry` claims that no free box is missed. This claim adds that the choice
-/// has the best score.
+/// Creates the entry. `entry` claims that no free box is missed. The additional claim is that the
+/// choice has the best score.
 fn good_company() -> Entry {
     let entry = contiguous::entry("good-company", GoodCompany);
     let does = entry.does.with_claim(|options| Claim {
@@ -94,7 +94,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for strategy in [unturned, registry.select("good-company")?, last_nodes.into()] {
         println!("{strategy}: {} answers judged", conformance::suite(&strategy)?);
     }
-    // Any machine will do.
+    // Any machine can be used here.
     conformance::history(&registry.select("good-company")?, &"torus:5x4x3".parse()?, 1, 500)?;
     Ok(())
 }

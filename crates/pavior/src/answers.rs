@@ -2,9 +2,9 @@
 //! fit? Which jobs would have to move? Which would make room by a given time? When will a job
 //! start?
 //!
-//! All questions except [`forecasts`] are asked about a [`Snapshot`]: the jobs on a machine and
-//! their nodes. [`why`] combines them into one answer, which [`Words`] turns into sentences.
-//! [`waiting`] answers the same question for a job in the queue of a
+//! All questions except [`forecasts`] are about a [`Snapshot`]: the jobs on a machine and their
+//! nodes. [`why`] combines them into one answer, which [`Words`] turns into sentences. [`waiting`]
+//! answers the same question for a job in the queue of a
 //! [`Dispatcher`](crate::scheduling::Dispatcher), and [`waits`] returns the reason for every job in
 //! the queue.
 //!
@@ -32,12 +32,11 @@ pub use pavior_answers::{
 };
 
 pub mod forecasts {
-    //! Forecasts of when waiting jobs will start. They are intervals that should be right 90 % of
-    //! the time.
+    //! Forecasts of when jobs will start, as intervals that should be correct 90 % of the time.
     //!
-    //! A [`Forecaster`] is notified of events on a machine. It runs a
-    //! [`Dispatcher`](crate::scheduling::Dispatcher) forward several times with run times drawn
-    //! from the past. The default effort uses one thread.
+    //! A [`Forecaster`] is notified of events on a machine. It simulates the future of a
+    //! [`Dispatcher`](crate::scheduling::Dispatcher) several times, with run times drawn from the
+    //! past. The default effort uses one thread.
     //!
     //! ```
     //! use pavior::answers::forecasts::{Effort, HORIZON};

@@ -1,4 +1,4 @@
-//! Boxes, with their notation, orientations and volumes, and text drawings of occupancies.
+//! Boxes (notation, orientations and volumes), and text drawings of occupancies.
 //!
 //! The box type is [`Cuboid`](crate::Cuboid), which has a base and [`Sides`](crate::Sides).
 //!

@@ -1,7 +1,7 @@
 //! Drawings of machines, schedules and measurements, as SVG, Vega-Lite and HTML.
 //!
-//! Every function turns plain data into text, and the same data gives the same bytes. No function
-//! reads or writes files. Names supplied by users reach the text only through [`escape`].
+//! Every function turns plain data into text, and equal data produces equal bytes. No function
+//! reads or writes files. Names supplied by users are always escaped by [`escape`].
 //!
 //! ```
 //! use pavior::draw::state;

@@ -1,10 +1,9 @@
 //! Experiments, which repeat simulations until their means can be trusted.
 //!
 //! A [`Specification`] has many [`Point`]s, from an experiment file or from individual settings. It
-//! runs them over the same jobs and in parallel, and adds replications until the interval of each
-//! mean is narrow enough. [`directory`] stores a run so that it can be interrupted; [`advice`]
-//! compares alternatives on a log's jobs. A [`Catalogue`] adds your own strategies, schedulers and
-//! patterns.
+//! runs them in parallel, with the same jobs, and adds replications until the interval of each mean
+//! is narrow enough. [`directory`] stores a run so that it can be interrupted; [`advice`] compares
+//! alternatives on a log's jobs. A [`Catalogue`] adds your own strategies, schedulers and patterns.
 //!
 //! ```
 //! use pavior::experiments::{Catalogue, Environment, NoStore, Shard, Specification};

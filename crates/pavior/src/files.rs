@@ -2,7 +2,7 @@
 //!
 //! - Reading has [`Limits`] on the length of a line and on the length of the input after
 //!   decompression.
-//! - Writing is atomic. A file has either its old or its new contents, never part of them.
+//! - Writing is atomic: a file contains either all of its old or all of its new contents.
 //! - An output that is also an input is rejected before anything is read ([`FileUses`]).
 //! - A folder that is changed step by step is locked by one process ([`Lock`]).
 //!

@@ -1,7 +1,7 @@
 //! Unambiguous reading of JSON from other programs, and log lines for daemons.
 //!
-//! A member that occurs twice in an object is an error, because programs differ in which of the two
-//! values they use.
+//! A member that occurs twice in an object is an error, because programs do not agree on which of
+//! the two values to use.
 //!
 //! ```
 //! use pavior::json;

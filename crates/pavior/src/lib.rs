@@ -1,4 +1,4 @@
-//! Allocation of nodes to jobs on meshes and tori, and everything needed to study it: about forty
+//! Allocation of nodes to jobs on meshes and tori, and tools for studying it: about forty
 //! strategies from the literature, schedulers, simulations, a network and experiments.
 //!
 //! The nodes of such a machine form a grid of one to three dimensions, and each node is linked to
@@ -43,8 +43,8 @@
 //!   `workload::TimeUnit`).
 //! - Random draws come from a [`Stream`] with a seed. The same inputs give the same results on
 //!   every platform and with any number of threads.
-//! - A function that returns an error has changed nothing, unless its documentation says otherwise.
-//!   A function that panics on bad arguments has a *Panics* section.
+//! - A function that returns an error does not change anything, unless its documentation says
+//!   otherwise. A function that panics on bad arguments has a *Panics* section.
 //! - In cost statements, N is the number of nodes.
 //!
 //! # Allocation
@@ -71,11 +71,11 @@
 //!
 //! # A strategy of your own
 //!
-//! Most strategies are a rule that chooses a place for a box of given sides. Such a rule is a
-//! [`BoxRule`](strategies::contiguous::BoxRule). [`entry`](strategies::contiguous::entry) turns the
-//! rule into a strategy, which tries all orientations of a request and claims to refuse only if no
-//! box is free. The conformance suite tests this claim. For a strategy that grants other sets of
-//! nodes, implement [`Strategy`](strategies::Strategy).
+//! Most strategies consist of a rule that chooses a place for a box with given sides. Such a rule
+//! is a [`BoxRule`](strategies::contiguous::BoxRule). [`entry`](strategies::contiguous::entry)
+//! turns the rule into a strategy, which tries all orientations of a request and claims to refuse
+//! only if no box is free. The conformance suite tests this claim. For a strategy that grants other
+//! sets of nodes, implement [`Strategy`](strategies::Strategy).
 //!
 //! ```
 //! use pavior::strategies::contiguous::{BoxRule, Scored, View, entry};
@@ -157,9 +157,9 @@
 //!
 //! # Questions
 //!
-//! `answers` explains refusals. `why` finds the box that becomes free first, the jobs that hold it
-//! now, and, within limits, job moves that would free a box immediately. Questions never change the
-//! machine.
+//! `answers` explains refusals. `why` finds the box that becomes free first, the jobs that
+//! currently hold it, and, within limits, job moves that would free a box immediately. Questions
+//! never change the machine.
 //!
 //! ```
 //! use pavior::answers::{Demand, Question, SearchLimits, Snapshot, why};
@@ -187,7 +187,7 @@
 //!
 //! # Simulations
 //!
-//! A simulation runs jobs, either synthetic or from a log, through a scheduler and a strategy, and
+//! A simulation runs jobs, either synthetic or from a log, with a scheduler and a strategy, and
 //! measures metrics. With a network, jobs exchange messages over the links of the machine, and each
 //! job ends when its messages have arrived. In that case, a tick is a network cycle.
 //!

@@ -1,8 +1,8 @@
 //! The parts shared by the registries of strategies, schedulers, shape rules and patterns: names,
-//! their options, and error messages for invalid ones.
+//! options, and the errors for invalid names.
 //!
 //! An entry declares its options as [`OptionSpec`]s, and is built from the given [`Options`]. The
-//! `own_scheduler` example has an option. The error for an invalid name is
+//! `own_scheduler` example declares an option. The error for an invalid name is
 //! [`BadName`](crate::BadName).
 //!
 //! ```

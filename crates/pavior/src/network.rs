@@ -1,8 +1,8 @@
 //! The cycle-accurate wormhole network and the messages of jobs.
 //!
-//! [`Worm`] is the engine that simulations use; [`Flit`] moves every flit and is its specification.
-//! [`patterns`] define senders and receivers. [`Footprint`] is the set of links that a job's
-//! messages can use.
+//! [`Worm`] is the engine used in simulations; [`Flit`], which moves every flit, defines the
+//! correct results. [`patterns`] define senders and receivers. [`Footprint`] is the set of links
+//! that a job's messages can use.
 //!
 //! ```
 //! use pavior::network::{Message, Settings, Worm, run_list};

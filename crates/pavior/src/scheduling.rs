@@ -1,9 +1,10 @@
-//! Schedulers, and tables for building your own service or simulator.
+//! Schedulers, and building blocks for your own service or simulator.
 //!
 //! - [`Dispatcher`] keeps a machine, its queue and its running jobs consistent. Its caller provides
 //!   the time and the events.
-//! - [`Scheduler`] is the interface of a scheduler. It is given the [`Queue`], the [`Running`] jobs
-//!   and a [`MachineView`]; [`entry`] gives it a name. The `own_scheduler` example implements one.
+//! - [`Scheduler`] is the interface of a scheduler. It receives the [`Queue`], the [`Running`] jobs
+//!   and a [`MachineView`]. [`entry`] registers it under a name. The `own_scheduler` example
+//!   implements one.
 //! - [`Calendar`] contains the advance reservations of nodes.
 //!
 //! ```

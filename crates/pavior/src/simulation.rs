@@ -1,5 +1,5 @@
-//! Simulations, in which jobs arrive, wait, hold nodes and depart. Observers turn this into
-//! metrics.
+//! Simulations, in which jobs arrive, wait, hold nodes and depart. Observers compute metrics from
+//! these events.
 //!
 //! A [`Setup`] has a machine, a strategy and a scheduler. With jobs, it becomes a
 //! [`SimulationBuilder`]. An [`Observer`] receives every [`Fact`] about a run and cannot change the

@@ -20,7 +20,8 @@ pub use pavior_allocation::{
 pub use pavior_mesh::{BaseSet, Scan, ScanError};
 
 pub mod claim {
-    //! Claims about strategies as data, which state what a strategy grants, and when it refuses.
+    //! Claims about strategies as data. They state the placements that a strategy grants, and the
+    //! cases in which it refuses.
 
     pub use pavior_allocation::claim::{
         BoxGroup, Claim, Grants, Over, Question, Recognition, Scene, by_count,

@@ -1,4 +1,5 @@
-//! Dates, and values over time in bounded memory. Simulated time is [`Time`](crate::Time).
+//! Dates, and series of values over time that use bounded memory. Simulated time is
+//! [`Time`](crate::Time).
 //!
 //! Nothing in this module reads a clock.
 //!

@@ -1,6 +1,6 @@
 //! Jobs: requests from callers, synthetic streams, logs, and failures of components.
 //!
-//! - [`Ask`] reads a caller's request, and [`Shaper`] gives a shape to a request without one.
+//! - [`Ask`] reads a caller's request, and [`Shaper`] chooses a shape for a request without one.
 //! - [`SyntheticJobs`] draws an endless stream of jobs. [`traces`] reads and writes logs,
 //!   [`Generator`]s generate them, and [`inspect`] summarizes them.
 //! - [`Failures`] draws failures and repairs of components.

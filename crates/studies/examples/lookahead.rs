@@ -8,16 +8,16 @@
 //! ```
 //!
 //! Before each decision, it considers several alternatives: starting the job that EASY would
-//! choose, starting each of the oldest jobs that fit, and, while any job is running, starting none.
+//! choose, starting one of the oldest jobs that fit, and, if any job is running, starting none.
 //! Each alternative is tried in a few futures, in which EASY continues on a copy of the machine. In
 //! a future, run times are drawn as shares of the estimates, based on the shares of jobs that have
-//! ended. Arriving jobs are drawn from those that arrived earlier. All alternatives get the same
-//! futures. The scheduler chooses the alternative after which jobs start earliest on average, and
-//! prefers EASY's choice among equal ones. Nothing but its weight in this average keeps a large job
-//! from starving.
+//! ended. Arriving jobs are drawn from those that arrived earlier. All alternatives are tried in
+//! the same futures. The scheduler chooses the alternative after which jobs start earliest on
+//! average; ties go to EASY's choice. Large jobs are protected from starvation only by their weight
+//! in this average.
 //!
 //! Cost: for o oldest jobs and f futures, at most f (o + 2) simulated futures per decision. Each
-//! future has as many starts as jobs.
+//! job is started once per future.
 //!
 //! Source: rollout of a base policy (Bertsekas, Tsitsiklis & Wu, "Rollout algorithms for
 //! combinatorial optimization", Journal of Heuristics 3, 1997), with common random numbers.
@@ -42,7 +42,7 @@ struct Thinking {
     oldest: usize,
     /// The number of futures per alternative.
     futures: usize,
-    /// The number of the oldest jobs in the queue that take part in a future.
+    /// The number of jobs, from the front of the queue, that are included in a future.
     seen: usize,
     /// The number of jobs that arrive in a future.
     coming: usize,
@@ -96,8 +96,7 @@ impl Scheduler for LookAhead {
         if first.as_ref().map_or(oldest.is_empty(), |start| start.index >= self.thinking.seen) {
             return first;
         }
-        // If no job is running, there may be no later event after which the scheduler is asked
-        // again.
+        // If no job is running, there may be no further event to trigger another decision.
         let wait = (!running.is_empty()).then_some(None);
         let others = oldest.into_iter().map(|index| Some(Start::at(index))).chain(wait);
         let mut tries = vec![first];
@@ -168,7 +167,7 @@ impl LookAhead {
         self.past.drain(..old);
     }
 
-    /// Draws arrivals. Each is a past job, which arrives after an interval between past arrivals.
+    /// Draws arrivals: past jobs, which arrive after past intervals between arrivals.
     fn arrivals(&mut self, now: Time) -> Vec<Job> {
         let (past, mut at) = (self.past.len() as u64, now);
         let mut come = Vec::with_capacity(self.thinking.coming);
@@ -210,8 +209,8 @@ impl LookAhead {
         said
     }
 
-    /// Adds up the start times, after a decision, of the oldest waiting jobs and of the arriving
-    /// jobs.
+    /// Returns the sum, after a decision, of the start times of the oldest waiting jobs and of the
+    /// arriving jobs.
     fn cost(
         &self,
         now: Time,

@@ -12,10 +12,9 @@ pub struct StatementCount {
     pub id: String,
     /// The claim that the statement makes.
     pub claim: String,
-    /// The number of rows that the paper states, for each verdict: hold, hold within tolerance,
-    /// differ.
+    /// The number of rows stated by the paper, for each verdict in the order of [`Verdict`].
     pub stated: [usize; 3],
-    /// The number of rows that we add, for each verdict.
+    /// The number of rows added by us for each verdict.
     pub ours: [usize; 3],
 }
 
@@ -25,9 +24,9 @@ impl StatementCount {
         self.stated.iter().sum()
     }
 
-    /// Returns the verdict on the statement. It differs if any row that the paper states differs.
-    /// Otherwise, it holds within tolerance if any of these rows holds only within tolerance. Rows
-    /// that we add do not count.
+    /// Returns the verdict on the statement. The verdict is `Differs` if any row that the paper
+    /// states differs. Otherwise, it is `Tolerance` if any of these rows holds only within
+    /// tolerance. Rows that we add are ignored.
     pub fn verdict(&self) -> Verdict {
         match self.stated {
             [_, _, differ] if differ > 0 => Verdict::Differs,

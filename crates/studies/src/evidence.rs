@@ -15,8 +15,7 @@ use pavior::simulation::metrics::ALLOCATION_NS;
 pub struct Estimate {
     /// The estimated number.
     pub value: f64,
-    /// The half-width, or half the length of the interval of a median, or `None` if there are too
-    /// few runs.
+    /// The half-width (for a median, half of its interval), or `None` if there are too few runs.
     pub ci95: Option<f64>,
     /// The distances from a median to the lower and the upper end of its interval.
     pub sides: Option<[f64; 2]>,
@@ -27,7 +26,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Returns the ends of the interval. If there is no interval, both are the number itself.
+    /// Returns the ends of the interval. If there is no interval, both ends equal the number.
     pub fn ends(self) -> [f64; 2] {
         let [below, above] = self.sides.unwrap_or([self.ci95.unwrap_or(0.0); 2]);
         [self.value - below, self.value + above]
@@ -49,8 +48,7 @@ pub(super) struct Evidence<'e> {
 }
 
 /// A metric of an experiment: either an observed metric, or the measured time of allocation. A
-/// measured time is represented by the median over the runs, which is hardly affected by
-/// interrupted runs.
+/// measured time is represented by the median over the runs, which is robust against interruptions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Observed {
     /// The index of a metric.
@@ -78,8 +76,8 @@ impl<'e> Evidence<'e> {
         Evidence { specification, samples }
     }
 
-    /// Returns the values of a parameter at the points that match `picks`, each as text and, if
-    /// possible, as a number. Numbers are in ascending order, and words in the order of points.
+    /// Returns the values of a parameter at the points that match `picks`, as text and, if
+    /// possible, as numbers. Numbers are in ascending order, and words in the order of points.
     pub(super) fn values(
         &self,
         parameter: &str,
@@ -123,7 +121,7 @@ impl<'e> Evidence<'e> {
         self.point(picks).map(|index| &self.specification.points[index])
     }
 
-    /// Finds a metric by name. `allocation_ns * NAME` stands for a product.
+    /// Finds a metric by name. `allocation_ns * NAME` denotes a product.
     pub(super) fn metric(&self, name: &str) -> Result<Observed, String> {
         let specification = self.specification;
         let index = |name: &str| {
@@ -178,7 +176,7 @@ impl<'e> Evidence<'e> {
         self.middle(metric, &sample, &[point])
     }
 
-    /// Returns the mean of numbers, one per run, or, for a measured time, the median.
+    /// Returns the mean (for a measured time, the median) of a sample with one number per run.
     fn middle(&self, metric: Observed, sample: &[f64], points: &[usize]) -> Option<Estimate> {
         if !metric.is_measured() {
             let middle = (mean(sample)?, half_width(sample, 0.95));
@@ -220,8 +218,8 @@ impl<'e> Evidence<'e> {
         Some(self.estimate(of_all(Paired::of(&xs, &ys)?)?, xs.len(), &pair))
     }
 
-    /// Returns how much the ratio or difference `of` two values at `high` exceeds that at `low`,
-    /// run by run.
+    /// Returns, for each run, the amount by which the ratio or difference `of` two values at `high`
+    /// exceeds that at `low`.
     pub(super) fn growth(
         &self,
         metric: Observed,

@@ -41,8 +41,8 @@ pub(super) const QUICK: &str = "quick.toml";
 pub(super) const STATEMENTS: &str = "statements.toml";
 pub(super) const READINGS: &str = "readings.toml";
 
-/// A folder in `papers/` that is built into the program. If a part of a study lacks a file, the
-/// file of the whole study is used.
+/// A folder in `papers/` that is built into the program. If a file is missing from a part of a
+/// study, the file of the whole study is used.
 macro_rules! folder {
     ($name:literal, $study:literal, $readings:expr) => {
         Folder {

@@ -1,5 +1,5 @@
 //! The forecast study. It predicts when the jobs in logs start, and compares each interval with the
-//! actual start. It is an experiment with one log per point, and has goals for each log.
+//! actual start. The study is an experiment with one log per point, and has goals for each log.
 
 use pavior::experiments::{LogScore, Specification};
 
@@ -11,14 +11,14 @@ pub const NAME: &str = "forecasts";
 /// The number of futures per forecast.
 pub const FUTURES: usize = 8;
 
-/// The range in which the share of waiting jobs that start within their 90 % interval must be.
+/// The required range of the share of waiting jobs that start within their 90 % interval.
 const HELD: [f64; 2] = [0.87, 0.93];
-/// The range in which this share must be for each third of the jobs by nodes.
+/// The required range of this share in each third of the jobs by number of nodes.
 const THIRD_HELD: [f64; 2] = [0.82, 0.97];
 /// The minimum number of jobs in a third. Smaller thirds are not judged.
 const FEWEST: u64 = 500;
 
-/// Returns the experiment as a file. In the quick version, there are few jobs from each log.
+/// Returns the experiment as a file. The quick version uses few jobs from each log.
 ///
 /// # Errors
 /// Returns an error if a file is not TOML.

@@ -1,4 +1,4 @@
-//! The judge of statements, which does not depend on particular papers.
+//! The judge of statements, which is independent of any particular paper.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -47,7 +47,7 @@ struct Judge<'e, 's> {
 }
 
 impl Judge<'_, '_> {
-    /// Judges a row. Adds one statement per name, which may stand for several combinations.
+    /// Judges a row. Adds one statement per name, which may cover several combinations.
     fn rows(&self, claim: &str, row: &Row, all: &mut Vec<Statement>) -> Result<(), String> {
         let mut named: Vec<(String, Vec<Combination>)> = Vec::new();
         for one in combinations(row, self.evidence)? {
@@ -73,13 +73,13 @@ impl Judge<'_, '_> {
         Ok(())
     }
 
-    /// Returns the word that stands for a value.
+    /// Returns the word that represents a value.
     fn named<'n>(&'n self, value: &'n str) -> &'n str {
         self.names.get(value).map_or(value, String::as_str)
     }
 
-    /// Judges all combinations that have the same name. The verdict is the worst one, and one
-    /// combination is shown.
+    /// Judges all combinations that have the same name. The result is the worst verdict, with one
+    /// combination to show.
     fn row(&self, row: &Row, members: &[Combination]) -> Result<Statement, String> {
         let judged = members.iter().map(|one| self.one(row, one)).collect::<Result<Vec<_>, _>>();
         let mut judged = judged?;
@@ -208,9 +208,9 @@ impl Judge<'_, '_> {
     }
 }
 
-/// Returns the combination to show. For an order, this is the one with the strongest evidence
-/// against it; for closeness, the one that is farthest apart; for stated numbers, the first. Ties
-/// go to the last.
+/// Returns the combination to show: for an order, the one with the strongest evidence against the
+/// order; for closeness, the one whose values are farthest apart; for stated numbers, the first
+/// one. Ties go to the last combination.
 fn shown(rule: Rule, judged: Vec<Statement>) -> Option<Statement> {
     let key = |one: &Statement| match rule {
         // A statement without a ratio ranks below one whose ratio is exactly 1.

@@ -1,4 +1,4 @@
-//! Papers, whose experiments and statements are data, and one judge for all of them.
+//! Papers as data (experiments and statements), and a judge for all of them.
 //!
 //! A paper is a folder of TOML files, which is either built in from `papers/` or supplied by a
 //! user:
@@ -9,9 +9,9 @@
 //! - `statements.toml`: the paper's statements, row by row. A rule judges each row.
 //! - `readings.toml` (optional): alternative readings of points that the paper leaves open.
 //!
-//! The judge implements rules, and does not depend on particular papers. The only strategy that it
-//! knows is MFA, whose paper contains worked examples. The study of [`forecasts`] also has an
-//! experiment, but has goals instead of statements.
+//! The judge implements rules, and is independent of any particular paper. The only strategy that
+//! it refers to is MFA, whose paper contains worked examples. The study of [`forecasts`] also has
+//! an experiment, but has goals instead of statements.
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod count;
@@ -97,7 +97,7 @@ impl Paper {
         &BUILT_IN
     }
 
-    /// Returns the published ones among the built-in papers. These are the four papers in
+    /// Returns the built-in papers that have been published. These are the four papers in
     /// `reproduce all`.
     pub fn published() -> Vec<&'static Paper> {
         BUILT_IN.iter().filter(|paper| !paper.about.study).collect()
@@ -127,8 +127,8 @@ impl Paper {
         Ok(Paper { name: name.to_string(), about, folder, statements, readings })
     }
 
-    /// Checks, without running anything, that the experiment, the statements and the readings fit
-    /// together.
+    /// Checks, without running anything, that the experiment, the statements and the readings are
+    /// consistent.
     fn check(&self, quick: bool) -> Result<(), PaperError> {
         let specification = self.specification(quick)?;
         let nothing = vec![Vec::new(); specification.points.len()];
@@ -154,7 +154,7 @@ impl Paper {
         self.readings.as_ref()
     }
 
-    /// Returns the experiment as a file. In the quick version, there are fewer loads and runs.
+    /// Returns the experiment as a file. The quick version has fewer loads and runs.
     ///
     /// # Errors
     /// Returns an error if a file is not TOML.
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn every_paper_can_be_read_and_its_statements_fit_its_experiment() {
         for paper in Paper::built_in() {
-            // The full form of each paper is larger, but has the same statements.
+            // The full version of each paper is larger, but has the same statements.
             for quick in [true, false].into_iter().take(size(1, 2, 2)) {
                 let specification = paper.specification(quick).unwrap();
                 assert!(!specification.points.is_empty() && !specification.figures.is_empty());

@@ -34,8 +34,8 @@ impl Verdicts {
     }
 }
 
-/// Creates sections of a report: the counts of rows for each statement, and all rows, which are
-/// collapsed if there are more than 24.
+/// Creates two sections of a report: the counts of rows for each statement, and all rows. The
+/// second section is collapsed if there are more than 24 rows.
 pub fn sections(verdicts: &Verdicts) -> Vec<Section> {
     let all = &verdicts.statements;
     let summary = Section {
@@ -207,7 +207,7 @@ mod tests {
             let rows = |count: &StatementCount| count.rows() + count.ours.iter().sum::<usize>();
             let counted: usize = paper.counts(&statements).iter().map(rows).sum();
             assert_eq!(counted, statements.len(), "every row belongs to a statement");
-            // Counted rows need no run. Every paper also has rows of other kinds.
+            // Counted rows need no runs, but every paper also has rows that do.
             let run = |one: &&Statement| one.note.contains("no runs");
             assert!(statements.iter().any(|one| run(&one)), "{}", paper.name);
             for one in statements.iter().filter(run) {

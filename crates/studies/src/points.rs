@@ -1,5 +1,5 @@
-//! The points that a row compares, which are given by every combination of the values that it
-//! picks.
+//! The points that a row compares. Each combination of the values that the row picks gives one
+//! comparison.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,8 @@ use toml::Value;
 use super::Evidence;
 use super::statements::{Found, Part, Pick, Picks, Row, Take};
 
-/// The scope of a value: both points, one of them, or the point from which growth is measured.
+/// The point or points to which a value applies: both points, one of them, or the point from which
+/// growth is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     At,
@@ -78,8 +79,7 @@ pub(super) fn combinations(row: &Row, evidence: &Evidence<'_>) -> Result<Vec<Com
         picks.iter().map(|(name, pick)| (side, name.clone(), pick.clone())).collect()
     };
     let mut slots: Vec<(Side, String, Pick)> = sides.into_iter().flat_map(slots).collect();
-    // Fixed values come first, because they determine the points in which the others are searched
-    // for.
+    // Fixed values come first, because they select the points whose other values are listed.
     slots.sort_by_key(|(side, name, pick)| {
         let is_named = |part: &Part| {
             matches!(part, Part::Parameter(word) if sided(word) == (*side, name.as_str()))
@@ -135,8 +135,8 @@ fn values(
 }
 
 impl Found {
-    /// Returns true if a value is within the limits, if there are any. Only a number can be within
-    /// limits.
+    /// Returns true if a value is within the limits, or if there are no limits. Only a number can
+    /// be within limits.
     fn holds(&self, value: Option<f64>) -> bool {
         let within = |limit: Option<f64>, fits: fn(f64, f64) -> bool| {
             limit.is_none_or(|limit| value.is_some_and(|value| fits(value, limit)))

@@ -7,7 +7,7 @@ use pavior::experiments::{Median, Summary};
 
 /// The precision that the papers claim for their own means.
 const PAPERS_OWN: f64 = 0.05;
-/// The maximum relative distance between values that count as close.
+/// The maximum relative distance between values that are considered close.
 const CLOSE: f64 = 0.10;
 
 /// The rules in words, for reports.
@@ -26,7 +26,7 @@ pub(super) const RULES: &str = "A stated value or bound holds if it is in our 95
 pub enum Verdict {
     /// The claim is within our interval.
     Holds,
-    /// The claim is only within the widened interval.
+    /// The claim is outside our interval, but within the widened interval.
     Tolerance,
     /// The claim is within neither interval.
     Differs,
@@ -67,13 +67,11 @@ pub struct Statement {
     pub paper: String,
     /// Our number, or `None` if the experiment does not provide one.
     pub ours: Option<f64>,
-    /// The half-width of the 95 % confidence interval, or half the length of the interval of a
-    /// median.
+    /// The half-width of the 95 % confidence interval; for a median, half of its interval.
     pub ci95: Option<f64>,
     /// The ends of the interval if our number is a median.
     pub interval: Option<[f64; 2]>,
-    /// Our number divided by the paper's number. For a claim about two values, the ratio of the
-    /// two.
+    /// Our number divided by the paper's number. For a claim about two values, their ratio.
     pub ratio: Option<f64>,
     /// The verdict.
     pub verdict: Verdict,
@@ -169,8 +167,8 @@ pub(super) enum Claim {
 }
 
 impl Claim {
-    /// Judges our number. `None` means that there is no evidence, so the claim counts as differing.
-    /// For an order, the difference does not determine the ratio, so the caller has to set it.
+    /// Judges our number. `None` means that there is no evidence, so the verdict is `Differs`. For
+    /// an order, the caller has to set the ratio, because the difference does not determine it.
     pub(super) fn judge(&self, id: impl Into<String>, ours: Option<Estimate>) -> Statement {
         let note = ours.map_or("no runs, or a ratio to 0".into(), |ours| {
             let missed = if ours.missed { ", precision target missed" } else { "" };
@@ -200,7 +198,7 @@ impl Claim {
         }
     }
 
-    /// Returns the number by which our number is divided for the ratio to the paper's number.
+    /// Returns the divisor used to compute the ratio of our number to the paper's number.
     fn whole(&self) -> Option<f64> {
         match self {
             Claim::Value(paper)
@@ -238,7 +236,7 @@ impl Claim {
                 let apart = (ours.value - 1.0).abs();
                 Verdict::graded(ours.outside(1.0) <= 0.0, apart <= CLOSE)
             }
-            // If there are too few runs for an interval, no order can be shown.
+            // With too few runs for an interval, an order cannot be shown.
             Claim::Below(_) => holds(ours.ci95.is_some() && high < 0.0),
             Claim::Above(_) => holds(ours.ci95.is_some() && low > 0.0),
         }

@@ -3,7 +3,7 @@
 //! A statement has rows. A row has a rule, and values of parameters that pick its points. If a
 //! parameter has several values and its name is part of the row's `id`, there is a separate row for
 //! each value. Otherwise, the single row must hold for all of them. A word in the `id` that is not
-//! a parameter is marked (`{ word = "fast" }`), so that misspelled parameters are detected.
+//! a parameter must be marked (`{ word = "fast" }`), so that misspelled parameters are detected.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,7 +18,7 @@ use super::worked::Worked;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Statements {
-    /// Words that stand for values in the names of rows and in their claims.
+    /// Words that replace values in the names of rows and in their claims.
     #[serde(default)]
     pub(super) names: BTreeMap<String, String>,
     /// The statements, in order.
@@ -53,8 +53,7 @@ pub(super) struct Row {
     pub(super) id: Vec<Part>,
     /// The rule by which the row is judged.
     pub(super) rule: Rule,
-    /// The paper's claim. An order without a claim is described in terms of the values of `a` and
-    /// `b`.
+    /// The paper's claim. An order without a claim is described by the values of `a` and `b`.
     pub(super) paper: Option<Stated>,
     /// The tolerated excess over a bound, as a fraction of the bound.
     pub(super) tolerance: Option<f64>,
@@ -82,7 +81,7 @@ pub(super) struct Row {
     /// The point from which growth is measured. It contains only the values that differ from `at`.
     #[serde(default)]
     pub(super) from: Picks,
-    /// Two formulas of the values in `at`, which are compared in place of points.
+    /// Two formulas of the values in `at`, which are compared instead of points.
     pub(super) formulas: Option<[String; 2]>,
 }
 
@@ -110,16 +109,16 @@ pub(super) type Picks = BTreeMap<String, Pick>;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Pick {
-    /// The values that the points have. Numbers are in ascending order, and words in the order of
-    /// points.
+    /// The values found in the points. Numbers are in ascending order, and words are in the order
+    /// of points.
     Found(Found),
-    /// Each of these values in turn.
+    /// Each of these values, one after another.
     Each(Vec<Value>),
     /// This single value.
     One(Value),
 }
 
-/// A selection from the values that the points have.
+/// A selection from the values found in the points.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Found {
@@ -198,7 +197,7 @@ impl Fault {
 
 impl PaperStatement {
     /// Returns the rows, each with its position. Keys in `common` are added to the rows that lack
-    /// them. Papers have rows of type [`Row`], and the yardstick has its own type.
+    /// them. The rows of papers have the type [`Row`]; those of the yardstick have another type.
     pub(super) fn rows<R: DeserializeOwned>(&self) -> Result<Vec<(Range<usize>, R)>, Fault> {
         let row = |own: &Spanned<Table>| {
             let mut whole = self.common.clone();

@@ -1,4 +1,4 @@
-//! Worked examples: the results of a paper in one snapshot, which are compared with ours.
+//! Worked examples: a paper's results in one snapshot, which are compared with ours.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use super::{Evidence, Statement};
 pub(super) struct Worked {
     /// The part of the name that follows the statement's id.
     id: String,
-    /// The values of parameters that pick the point with the state.
+    /// The parameter values that select the point with the state.
     at: BTreeMap<String, String>,
     /// The paper's results.
     finds: Finds,
@@ -30,12 +30,12 @@ pub(super) struct Worked {
 enum Finds {
     /// The place that the point's strategy chooses for its request.
     Choice { place: String, index: i64 },
-    /// The places that MFA considers around the busy box with this number (counted from 1), in
-    /// order.
+    /// The places that MFA considers around the busy box with this number (from 1), in order.
     Candidates { around: usize, rows: Vec<Candidate> },
     /// The mean number of nodes in the busy boxes.
     MeanSize(f64),
-    /// The contact of the request at this base, as its index and the number of its busy neighbors.
+    /// The contact of the requested box at this base: its index, and the number of its busy
+    /// neighbors.
     Contact { base: [u16; 2], index: i64, busy: usize },
 }
 
@@ -167,7 +167,7 @@ impl Asking<'_> {
         (stated, stated_busy): (i64, usize),
     ) -> Result<Statement, String> {
         let placed = Cuboid::new([x, y, 0], self.request);
-        // The box must be on the machine, and free.
+        // The box must be on the machine, and must be free.
         let mut held = self.state.clone();
         held.hold(JobId(u64::MAX), &[placed]).map_err(|error| error.to_string())?;
         let touched = self.touches(&placed);

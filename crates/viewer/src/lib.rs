@@ -1,11 +1,11 @@
 //! A page that shows a machine in two and three dimensions, either live from a service or from a
 //! schedule embedded in the page.
 //!
-//! The page is one self-contained file. Its sources, in TypeScript, are in `page/src`. `npm ci &&
-//! npm run build` in `page` checks their types and builds `page/dist/viewer.js`. The bundle is also
-//! committed, so building this crate does not require Node. Its first line has the digests of its
-//! sources and of the rest of the bundle, and a test compares them with the files. It contains
-//! three.js (MIT, see `page/THREE-LICENSE`).
+//! The page is one self-contained file. Its sources, in TypeScript, are in `page/src`.
+//! `npm ci && npm run build` in `page` checks their types and builds `page/dist/viewer.js`. The
+//! bundle is also committed, so building this crate does not require Node. Its first line contains
+//! digests of the sources and of the rest of the bundle, and a test compares them with the files.
+//! It contains three.js (MIT, see `page/THREE-LICENSE`).
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 use serde_json::{Value, json};
@@ -25,14 +25,14 @@ pub struct ScheduledJob {
     pub start: f64,
     /// The time of the end.
     pub end: f64,
-    /// The number of its nodes.
+    /// The number of nodes.
     pub nodes: u32,
     /// The boxes: base and sides, with as many coordinates as the machine has axes.
     pub parts: Vec<(Vec<u16>, Vec<u16>)>,
 }
 
-/// A point on the curves: the state of the machine from a given time on. The page draws all points,
-/// as the minimum and maximum value in each column of pixels.
+/// A point on the curves: the state of the machine from a given time on. The page shows all points
+/// by drawing the minimum and maximum value in each column of pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurvePoint {
     /// The time in seconds.
@@ -43,7 +43,7 @@ pub struct CurvePoint {
     pub largest_free: Option<u32>,
 }
 
-/// Returns the page for a service, which serves it at `/`.
+/// Returns the page of a service, to be served at `/`.
 ///
 /// ```
 /// assert!(pavior_viewer::live().starts_with("<!doctype html>"));
@@ -52,7 +52,7 @@ pub fn live() -> String {
     page("")
 }
 
-/// Returns a page that plays a schedule on a machine such as `mesh:16x16`. O(jobs).
+/// Returns a page that plays a schedule on a machine such as `mesh:16x16`. Takes O(jobs) time.
 ///
 /// ```
 /// let job = pavior_viewer::ScheduledJob {
@@ -86,8 +86,8 @@ pub fn schedule(machine: &str, jobs: &[ScheduledJob], samples: &[CurvePoint]) ->
 }
 
 fn page(data: &str) -> String {
-    // Each mark occurs once, and the parts are inserted from the last to the first, so that no part
-    // is searched for marks.
+    // Each mark occurs once. The parts are inserted from last to first, so that no inserted part is
+    // searched for marks.
     let (before, after) =
         PAGE.split_once("/*SCRIPT*/").expect("the page has a marker for its script");
     let (before, between) =

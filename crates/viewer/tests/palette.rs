@@ -1,8 +1,8 @@
-//! The colors of jobs and tenants can be distinguished by colorblind people too, and contrast with
-//! their surroundings, in light and in dark mode.
+//! Tests that colorblind people can also distinguish the colors of jobs and tenants, and that the
+//! colors contrast with their surroundings, in light and in dark mode.
 
-/// The least distance of two colors in OKLab, in which lightness goes from 0 to 1. Two adjacent
-/// colors can be distinguished from about 0.02 on.
+/// The minimum distance between two colors in OKLab, where lightness ranges from 0 to 1. Adjacent
+/// colors can be distinguished at distances above about 0.02.
 const APART: f64 = 0.05;
 /// The contrast that WCAG 2 requires for graphics (criterion 1.4.11).
 const CONTRAST: f64 = 3.0;
@@ -10,8 +10,8 @@ const CONTRAST: f64 = 3.0;
 type Rgb = [f64; 3];
 type Rows = [Rgb; 3];
 
-/// The colors seen with all cones, and without those for long, middle and short waves: Machado,
-/// Oliveira and Fernandes 2009, on linear light.
+/// The colors seen with all cones, and without the cones for long, medium or short waves (Machado,
+/// Oliveira and Fernandes 2009, applied to linear light).
 const EYES: [(&str, Rows); 4] = [
     ("all cones", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
     (
@@ -40,7 +40,7 @@ const EYES: [(&str, Rows); 4] = [
     ),
 ];
 
-/// OKLab (Ottosson 2020): from linear light to cones, and from their roots to lightness and hues.
+/// OKLab (Ottosson 2020): conversion of linear light to cones, and of their cube roots to Lab.
 const CONES: Rows = [
     [0.412_221_470_8, 0.536_332_536_3, 0.051_445_992_9],
     [0.211_903_498_2, 0.680_699_545_1, 0.107_396_956_6],

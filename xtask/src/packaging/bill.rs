@@ -17,7 +17,7 @@ use crate::process::{self, array, text};
 pub(super) struct Part {
     /// The package in the format of the bill.
     component: Value,
-    /// The package URLs of the parts that it needs.
+    /// The package URLs of the parts that this part needs.
     needs: BTreeSet<String>,
     /// The folder that contains its licenses.
     folder: PathBuf,
@@ -41,12 +41,12 @@ fn component(package: &Value, url: &str, license: &str) -> Value {
     })
 }
 
-/// Lists the parts of the program in alphabetical order.
+/// Returns the parts of the program in alphabetical order.
 pub(super) fn parts(root: &Path) -> Result<Vec<Part>, String> {
     let words = "tree --locked --package pavior-cli --all-features --edges normal \
                  --target x86_64-unknown-linux-gnu --prefix none --no-dedupe --format {p}";
     let tree = process::output(&mut process::cargo(root, words))?;
-    // A line such as `serde v1.0.0 (/folder)`.
+    // The lines have the form `serde v1.0.0 (/folder)`.
     let used: BTreeSet<&str> = tree.lines().filter_map(|line| line.split(" (").next()).collect();
     let metadata = process::metadata(root, "--all-features")?;
     let sums = sums(root)?;
@@ -93,7 +93,7 @@ fn sums(root: &Path) -> Result<BTreeMap<String, String>, String> {
     Ok(array(&lock["package"]).iter().filter_map(sum).collect())
 }
 
-/// Lists the packages in the page's bundle, from npm's lock file.
+/// Returns the packages in the page's bundle, from npm's lock file.
 fn of_npm(root: &Path) -> Result<Vec<Part>, String> {
     let page = root.join("crates/viewer/page");
     let lock = fs::read(page.join("package-lock.json")).unwrap_or_default();
@@ -134,8 +134,8 @@ pub(super) fn text_of(parts: &[Part]) -> Result<String, String> {
     serde_json::to_string_pretty(&bill).map_err(|error| error.to_string())
 }
 
-/// Returns the licenses of all parts that do not belong to Pavior: the license of each part, and
-/// each text once.
+/// Returns the licenses of all third-party parts: the name of each part's license, and every
+/// license text once.
 pub(super) fn licenses(parts: &[Part]) -> Result<String, String> {
     let mut list = "pavior contains the following packages.\n\n".to_string();
     let mut texts: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();

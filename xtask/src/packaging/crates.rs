@@ -1,8 +1,8 @@
 //! Requirements for publishing the crates: metadata, a README, the licenses, and `cargo package`.
 //!
-//! `cargo package --workspace` packs all of them in dependency order. Its own verification builds
-//! each package separately, which takes minutes; here all packages are unpacked next to each other
-//! and compiled together, using only their contents.
+//! `cargo package --workspace` packs all of them in dependency order. Its built-in verification
+//! builds each package separately, which takes minutes. Instead, all packages are unpacked next to
+//! each other and compiled together, using only their contents.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::process::{self, array, text};
 const FIELDS: [&str; 6] =
     ["description", "license", "rust_version", "readme", "keywords", "categories"];
 
-/// Returns what is missing from packages, one problem per line.
+/// Returns the requirements that packages do not meet, one per line.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let toolchain = fs::read_to_string(root.join("rust-toolchain.toml")).unwrap_or_default();
     match published(root) {
@@ -42,7 +42,7 @@ fn of_package(package: &Value, toolchain: &str) -> Vec<String> {
     let no_file = files.iter().filter(|file| !folder.with_file_name(file).is_file());
     let missing = no_field.chain(no_file);
     let mut problems: Vec<String> = missing.map(|part| format!("{name}: no {part}")).collect();
-    // The minimum Rust version is tested only if all checks use it.
+    // The minimum Rust version is tested only if all checks use it as their toolchain.
     let rust = text(package, "rust_version");
     if !toolchain.contains(&format!("channel = \"{rust}")) {
         problems.push(format!("{name}: rust-version is {rust}; rust-toolchain.toml has another"));
@@ -50,11 +50,11 @@ fn of_package(package: &Value, toolchain: &str) -> Vec<String> {
     problems
 }
 
-/// Packs every package, in dependency order, and compiles the packages' contents.
+/// Packs all packages in dependency order, and compiles their contents.
 pub(crate) fn pack(root: &Path) -> Vec<String> {
     let words = "package --workspace --exclude=xtask --exclude=pavior-trials \
                  --exclude=pavior-browser --allow-dirty --no-verify --quiet";
-    // Usually the earlier steps have already downloaded everything.
+    // Usually, earlier steps have already downloaded everything.
     let packed = process::output(process::cargo(root, words).arg("--offline"))
         .or_else(|_| process::output(&mut process::cargo(root, words)));
     packed.and_then(|_| compile_packed(root)).err().into_iter().collect()
@@ -72,7 +72,8 @@ fn compile_packed(root: &Path) -> Result<(), String> {
     for package in published(root)? {
         let name = text(&package, "name");
         let folder = format!("{name}-{}", text(&package, "version"));
-        // -m: cargo compares file times, and those in a package never change.
+        // With `-m`, files get the current time: cargo compares times, which are fixed in a
+        // package.
         let mut unpack = Command::new("tar");
         unpack.arg("-xzmf").arg(packed.join(format!("{folder}.crate"))).arg("-C").arg(&workspace);
         process::output(&mut unpack)?;
@@ -82,7 +83,7 @@ fn compile_packed(root: &Path) -> Result<(), String> {
         .and_then(|()| fs::copy(root.join("Cargo.lock"), workspace.join("Cargo.lock")))
         .map_err(|error| error.to_string())?;
     let words = "check --workspace --all-features --offline --quiet --target-dir";
-    // Dependencies were already checked there.
+    // The dependencies have already been checked in that folder.
     process::output(process::cargo(&workspace, words).arg(root.join("target"))).map(drop)
 }
 

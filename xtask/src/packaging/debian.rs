@@ -15,11 +15,11 @@ use crate::process;
 /// The folder for packages' units in Debian's systemd.
 const SYSTEM: &str = "usr/lib/systemd/system";
 
-/// The folder for completions under a prefix, and the one in Debian.
+/// The folder for zsh completions under a prefix, and in Debian.
 const ZSH: (&str, &str) = ("usr/share/zsh/site-functions", "usr/share/zsh/vendor-completions");
 
-/// The scripts that Debian runs. After an upgrade, services that were running are restarted with
-/// the new program; no others are started.
+/// The scripts that Debian runs. After an upgrade, only services that were running are restarted,
+/// with the new program.
 const SCRIPTS: [(&str, &str); 3] = [
     ("postinst", include_str!("../../templates/debian/postinst.in")),
     ("prerm", include_str!("../../templates/debian/prerm.in")),
@@ -32,8 +32,8 @@ pub(super) fn program(release: &Release, tree: &Path) -> Result<(), String> {
     let usr = folder.join("usr");
     make_folder(&folder)?;
     process::output(Command::new("cp").arg("--archive").arg(tree).arg(&usr))?;
-    // The units belong to the other package, or to the place that systemd searches; the Apache
-    // license is among Debian's common licenses, and the MIT license is in `copyright`.
+    // The units are in the other package or in systemd's folder, the Apache license is one of
+    // Debian's common licenses, and the MIT license is in `copyright`.
     fs::remove_dir_all(usr.join("share/pavior"))
         .and_then(|()| fs::remove_file(usr.join(DOC).join("LICENSE-APACHE")))
         .and_then(|()| fs::remove_file(usr.join(DOC).join("LICENSE-MIT")))
@@ -67,7 +67,7 @@ pub(super) fn slurm(release: &Release) -> Result<(), String> {
     pack(release, "pavior-slurm", control, "pavior-slurm.service pavior-slurm-observe.service")
 }
 
-/// Packs the files of a package, whose layout is that of `/`, after adding the control files in
+/// Packs the files of a package, which are laid out as below `/`, after adding the control files in
 /// `DEBIAN`, the copyright and the changelog.
 fn pack(release: &Release, name: &str, control: &str, services: &str) -> Result<(), String> {
     let folder = release.stage.join("debian").join(name);
@@ -95,7 +95,7 @@ fn pack(release: &Release, name: &str, control: &str, services: &str) -> Result<
     let mut deb = Command::new("dpkg-deb");
     deb.env("SOURCE_DATE_EPOCH", &release.seconds);
     deb.args(["--root-owner-group", "-Zxz", &format!("-z{}", release.effort), "--build"]);
-    // In a folder, the package's file gets the name that Debian expects.
+    // If the output is a folder, the file gets the name that Debian expects.
     process::output(deb.arg(&folder).arg(&release.out)).map(drop)
 }
 

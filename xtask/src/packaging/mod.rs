@@ -2,8 +2,8 @@
 //! docs/releasing.md describes each.
 //!
 //! `cargo xtask dist` creates them in `dist/` from builds with the `dist` profile. The checks
-//! create them in `target/release-check` from earlier build output, and install and use them in a
-//! Debian system that contains no part of Pavior and keeps no changes.
+//! create them in `target/release-check` from earlier build output, and install and try them in a
+//! Debian system that contains no part of Pavior and discards all changes.
 
 mod bill;
 pub(crate) mod crates;
@@ -30,17 +30,17 @@ with open(sys.argv[1]) as file:
     wrong = JsonStrictValidator(SchemaVersion.V1_6).validate_str(file.read())
 sys.exit(wrong and str(wrong))";
 
-/// The folder where the checks make a release.
+/// The folder in which the checks create a release.
 const CHECKED: &str = "target/release-check";
 
 /// The script that creates chroots and runs commands in them, and the chroot used by the checks.
 const CHROOT: &str = "examples/slurm/release.sh";
 const CLEAN: &str = "clean-13";
 
-/// The script that installs and uses a release, and the program that it runs with the wheel.
+/// The script that installs and tries a release, and the program that it runs with the wheel.
 const STORY: [&str; 2] = ["xtask/installed.sh", "apps/python/examples/first.py"];
 
-/// Shells, and the place where each finds completions.
+/// Shells, and the path where each finds completions.
 const COMPLETIONS: &[(&str, &str)] = &[
     ("bash", "share/bash-completion/completions/pavior"),
     ("zsh", "share/zsh/site-functions/_pavior"),
@@ -90,7 +90,7 @@ pub(crate) fn dist(root: &Path) -> Result<(), String> {
     release.make(&program)
 }
 
-/// Creates a release from the program and the wheel that the checks built, and uses it in a clean
+/// Creates a release from the program and the wheel built by the checks, and tries it in a clean
 /// Debian 13. Parts that this machine cannot create are skipped with a message.
 pub(crate) fn check(root: &Path) -> Vec<String> {
     if let Err(why) = lacking() {
@@ -112,13 +112,13 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
     })
 }
 
-/// Creates the chroot for the checks if possible; [`check`] reports the reason if not.
+/// Creates the chroot for the checks if possible; otherwise, [`check`] reports the reason.
 pub(crate) fn prepare(root: &Path) -> Vec<String> {
     let _ = chroot(root, CLEAN);
     Vec::new()
 }
 
-/// Installs and uses the release in `dist/` in a clean Debian, version 13 by default.
+/// Installs the release in `dist/` in a clean Debian (13 by default), and tries it.
 pub(crate) fn installed(root: &Path, words: &[String]) -> Result<(), String> {
     let version = words.first().map_or("13", String::as_str);
     if !["12", "13"].contains(&version) {
@@ -138,7 +138,7 @@ fn chroot(root: &Path, debian: &str) -> Result<(), String> {
     process::output(Command::new(root.join(CHROOT)).args(["make", debian])).map(drop)
 }
 
-/// Installs and uses a copy of a release in a chroot.
+/// Installs a copy of a release in a chroot and tries it.
 fn used(root: &Path, release: &Path, debian: &str) -> Result<(), String> {
     let seen = root.join("target/installed");
     let _ = fs::remove_dir_all(&seen);
@@ -189,7 +189,7 @@ impl Release {
             let _ = fs::remove_dir_all(folder);
             make_folder(folder)?;
         }
-        // The owner of a checkout may be a different user, for example in a container.
+        // The checkout may belong to a different user, for example in a container.
         let time = ["-c", "safe.directory=*", "log", "-1", "--format=%ct"];
         // A source archive has no commits.
         let committed = process::output(Command::new("git").args(time).current_dir(root));
@@ -199,7 +199,8 @@ impl Release {
         Ok(Release { root: root.to_path_buf(), out, stage, version, seconds, effort })
     }
 
-    /// Packs the program and writes the files next to the packages. The wheel is already there.
+    /// Packs the program and writes the files next to the packages. The wheel has already been
+    /// added.
     fn make(&self, program: &Path) -> Result<(), String> {
         let parts = bill::parts(&self.root)?;
         let name = format!("pavior-{}-x86_64-linux", self.version);
@@ -218,7 +219,7 @@ impl Release {
         Ok(())
     }
 
-    /// Writes an installation's files below a prefix: the stripped program, its manual pages,
+    /// Writes the files of an installation below a prefix: the stripped program, its manual pages,
     /// completions, units and licenses.
     fn write_tree(&self, program: &Path, prefix: &Path) -> Result<(), String> {
         put(program, &prefix.join("bin"))?;
@@ -231,7 +232,7 @@ impl Release {
             let text = process::output(Command::new(&program).args(["completions", shell]))?;
             write(&prefix.join(file), &text)?;
         }
-        // Only an administrator installs the units.
+        // An administrator installs the units.
         for file in SLURM {
             put(&self.root.join(file), &prefix.join("share/pavior/slurm"))?;
         }
@@ -242,7 +243,7 @@ impl Release {
         Ok(())
     }
 
-    /// Packs one of the staged files or folders. The same files give the same bytes.
+    /// Packs one of the staged files or folders. Equal files produce equal bytes.
     fn archive(&self, name: &str, archive: &str) -> Result<(), String> {
         let mut tar = Command::new("tar");
         tar.args(["--create", "--gzip", "--sort=name", "--owner=root:0", "--group=root:0"])
@@ -261,7 +262,7 @@ impl Release {
     }
 }
 
-/// Moves a program's debug data into a file that the program then references.
+/// Moves the debug data of a program into a file to which the program then refers.
 fn take_apart(program: &Path, debug: &Path) -> Result<(), String> {
     let objcopy = |arguments: &[&str], files: &[&Path]| {
         process::output(Command::new("objcopy").args(arguments).args(files)).map(drop)

@@ -41,7 +41,7 @@ impl Browser {
             crate::skipped("the page in a browser", why, REQUIRED);
             return None;
         }
-        // One at a time, because each keeps a processor busy with drawing.
+        // Browsers run one at a time, because each keeps a processor busy with drawing.
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let browser = Browser::launch(width, height, alone);
         Some(browser.expect("Chromium starts"))
@@ -195,7 +195,7 @@ impl Browser {
         self.call("Emulation.setEmulatedMedia", &json!({ "features": features }));
     }
 
-    /// Writes a screenshot into a folder, if `PAVIOR_SCREENSHOTS` names one.
+    /// Writes a screenshot into the folder named by `PAVIOR_SCREENSHOTS`, if it is set.
     pub fn picture(&mut self, name: &str) {
         self.screenshot(&format!("{name}.png"), &json!({ "format": "png" }));
     }
@@ -210,8 +210,8 @@ impl Browser {
     }
 
     /// Returns the accessibility barriers that axe-core finds on the page with all of its rules,
-    /// one per line; empty if it finds none. Returns `None` if axe-core is neither installed nor
-    /// required.
+    /// one per line, or an empty text if there are none. Returns `None` if axe-core is neither
+    /// installed nor required.
     pub fn barriers(&mut self) -> Option<String> {
         let paths = INSTALLED.map(|folder| {
             Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join("axe-core/axe.min.js")

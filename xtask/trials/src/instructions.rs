@@ -1,7 +1,7 @@
-//! Instructions counted by callgrind, and fixed sets of counts to compare with.
+//! Instruction counts from callgrind, and stored sets of counts with which they are compared.
 //!
 //! A program to be measured runs itself again under `valgrind`. Counts depend on the compiler and
-//! on whether the processor has AVX2, but not on other running programs.
+//! on the processor's support for AVX2, but not on other running programs.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -16,7 +16,7 @@ pub struct FixedSet {
     pub what: &'static str,
     /// The path of the file.
     pub file: &'static str,
-    /// Returns the counts of this build, each with its name; NaN if counting failed.
+    /// Returns the counts of this build, each with its name. A count is NaN if counting failed.
     pub counts: fn() -> Vec<(String, f64)>,
 }
 
@@ -37,9 +37,9 @@ pub fn collected(arguments: &[&str], function: &str, input: &str) -> Option<f64>
     events(arguments, function, input, &[]).and_then(|events| Some(events.first()?.1))
 }
 
-/// Like [`collected`], but also counts memory accesses, including data reads (`Dr`) and those that
-/// miss a first-level cache of 32 KiB or of this processor's size (`D1mr`). A vector read counts
-/// once.
+/// Does the same as [`collected`], and also counts memory accesses, including data reads (`Dr`) and
+/// data reads that miss a first-level cache of 32 KiB or of this processor's size (`D1mr`). A
+/// vector read counts once.
 pub fn collected_with_memory(
     arguments: &[&str],
     function: &str,
@@ -124,8 +124,8 @@ impl FixedSet {
         std::fs::write(self.file, text).map_err(|error| error.to_string())
     }
 
-    /// Compares this build's counts with the file. Skipped with a note if counts cannot be
-    /// compared.
+    /// Compares this build's counts with the file. Skips the comparison with a note if counts
+    /// cannot be compared.
     fn check(&self) -> Result<(), String> {
         let text = std::fs::read_to_string(self.file).map_err(|error| error.to_string())?;
         let platform = platform();
@@ -144,7 +144,7 @@ impl FixedSet {
         Ok(())
     }
 
-    /// Returns true if a count has not grown beyond the one in the file.
+    /// Returns true if a count does not exceed the one in the file by more than the tolerance.
     fn holds(&self, text: &str, case: &str, count: f64) -> bool {
         let before = text
             .lines()

@@ -1,10 +1,10 @@
-//! The size of a test run, and notes from tests to the runner of the checks: skipped tests, and
+//! The size of a test run, and notes from tests to the runner of the checks about skipped tests and
 //! attempted attacks.
 //!
-//! Rust's test harness hides the output of a passing test, so a test that lacks a program would
-//! silently end as `ok`. Tests therefore append lines to a file that the runner names in the
-//! environment variable [`NOTES`]. `cargo xtask check` and `cargo xtask attack` read that file at
-//! the end.
+//! Rust's test harness hides the output of a passing test, so a test that cannot run because a
+//! program is missing would silently be reported as `ok`. Tests therefore append lines to a file
+//! that the runner names in the environment variable [`NOTES`]. `cargo xtask check` and
+//! `cargo xtask attack` read that file at the end.
 //!
 //! A note is a line with tab-separated fields:
 //!
@@ -34,7 +34,7 @@ use std::path::PathBuf;
 /// The environment variable that contains the path of the notes file.
 pub const NOTES: &str = "PAVIOR_NOTES";
 
-/// Notes that a test is skipped because this machine lacks something that it needs.
+/// Notes that a test is skipped because this machine lacks a prerequisite.
 ///
 /// `required` is an environment variable. If it is set, as in `.ci/run`, skipping is a failure.
 pub fn skipped(what: &str, why: &str, required: &str) {
@@ -46,8 +46,8 @@ pub fn skipped(what: &str, why: &str, required: &str) {
     note(&["skipped", what, why]);
 }
 
-/// Records an attack, the number of tries, and how often the attacked promise broke. Panics if it
-/// broke.
+/// Records an attack, the number of attempts, and the number of times that the attacked promise was
+/// broken. Panics if this is not zero.
 pub fn attacked(area: &str, attack: &str, tried: usize, failed: usize) {
     println!("{area}: {attack}: {tried} tried, {failed} failed");
     note(&["attack", area, attack, &tried.to_string(), &failed.to_string()]);
@@ -74,7 +74,7 @@ fn note(fields: &[&str]) {
     let clean = |field: &&str| field.replace(['\t', '\n'], " ");
     let line = fields.iter().map(clean).collect::<Vec<_>>().join("\t") + "\n";
     let file = OpenOptions::new().create(true).append(true).open(path);
-    // A single write, so that the lines of tests that run at the same time do not mix.
+    // The line is written in one piece, so that it does not mix with the lines of other tests.
     let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
     written.expect("the file of notes can be written");
 }

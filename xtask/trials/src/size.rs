@@ -15,7 +15,7 @@ pub const SIZE: &str = "PAVIOR_SIZE";
 /// The environment variable that contains the seeds of long runs, separated by spaces.
 pub const SEEDS: &str = "PAVIOR_SEEDS";
 
-/// The seeds of a long run that does not specify any.
+/// The seeds of a long run if none are specified.
 const FIRST_SEEDS: [u64; 5] = [1, 2, 3, 4, 5];
 
 /// The size of a run.
@@ -55,7 +55,7 @@ pub fn size<T>(quick: T, checks: T, long: T) -> T {
     }
 }
 
-/// Returns true in the quick size, and prints the name of the part skipped in that size.
+/// Returns true if the size is quick, and prints the name of the part that is therefore skipped.
 pub fn left_out(what: &str) -> bool {
     let is_quick = Size::chosen() == Size::Quick;
     if is_quick {

@@ -4,7 +4,7 @@ use pavior_browser::Engine;
 use pavior_trials::{ANSWERS, in_words_of_the_table};
 use serde_json::{Value, json};
 
-/// Returns a log in which a case's jobs are submitted at once, with their boxes and ends.
+/// Returns a log in which a case's jobs, with their boxes and ends, are submitted together.
 fn log(case: &Value) -> Value {
     let jobs = case["jobs"].as_array().unwrap();
     let job = |job: &Value| {

@@ -114,7 +114,7 @@ fn a_browser_and_a_native_program_give_the_same_bytes() {
         assert_eq!(node, native, "{shown}");
         failed += usize::from(native.starts_with(r#"{"error""#));
     }
-    // The failures: shape 0x1, three times per setting, and a strategy that does not exist.
+    // Messages fail because of the shape 0x1 (three times per setting) or an unknown strategy.
     assert_eq!(failed, 3 * settings().len() + 1);
 }
 

@@ -74,7 +74,7 @@ const ANSWERED: &str = "window.answered = async (place) => {
     return place.dataset.result;
 }";
 
-/// Clicks the examples of all strategies. The engine is loaded once, by the first question.
+/// Clicks the examples of all strategies. Only the first question loads the engine.
 #[test]
 fn examples_have_their_documented_answers() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };
@@ -111,8 +111,9 @@ fn examples_have_their_documented_answers() {
     assert_eq!(browser.value(loaded), 1);
 }
 
-/// Uses a figure by keyboard, wide and narrow, in light and dark mode: a request, a grant, and a
-/// node that becomes busy. Nothing is inaccessible, or wider than the screen.
+/// Operates a figure by keyboard, on wide and narrow screens, in light and dark mode: a request, a
+/// grant, and a node that becomes busy. Everything is accessible, and nothing is wider than the
+/// screen.
 #[test]
 fn figures_are_for_everybody() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };

@@ -1,4 +1,4 @@
-//! Tests the page in Chromium: as one file, from a keyboard, on a phone, and in dark mode.
+//! Tests the page in Chromium: as a single file, by keyboard, on a phone, and in dark mode.
 
 use pavior_trials::Browser;
 
@@ -12,8 +12,8 @@ fn open(browser: &mut Browser, hash: &str) -> Option<()> {
 
 const COMPLETED: &str = "window.pavior.sides.map((side) => side.state.completed)";
 
-/// Checks that in the first view both machines run, and after enough jobs the difference has an
-/// interval. Typed settings restart the runs and appear in the address.
+/// Checks that both machines run in the first view, and that the difference has an interval after
+/// enough jobs. Typed settings restart the runs and appear in the address.
 #[test]
 fn two_machines_run_and_are_compared() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };
@@ -45,7 +45,7 @@ fn two_machines_run_and_are_compared() {
     browser.until("document.getElementById('fault').textContent");
 }
 
-/// Asks by keyboard: the space bar pauses, the shape is typed, and both machines answer.
+/// Asks a question by keyboard: the space bar pauses, the shape is typed, and both machines answer.
 #[test]
 fn questions_are_asked_from_a_keyboard() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };

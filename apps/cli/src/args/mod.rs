@@ -1,5 +1,5 @@
-//! The command line as clap parses it. Names with options remain text here; `input` parses them, so
-//! that errors can be underlined in the typed text.
+//! The command line as clap parses it. Names with options remain text here. The `input` module
+//! parses them, so that error messages can underline the typed text.
 
 mod advise;
 mod bench;

@@ -32,7 +32,7 @@ pub(crate) trait Choice {
     const DEFAULTS: &[(&str, &str)] = &[];
 }
 
-/// The default strategy and scheduler for the jobs of a log.
+/// The default strategy and scheduler for replaying a log.
 const OF_LOGS: [(&str, &str); 2] = [("strategy", "tff"), ("scheduler", "easy")];
 
 /// Parameters of simulation runs, and the controls of replications and results.
@@ -48,7 +48,7 @@ impl Choice for OfRuns {
     const COMPARES: bool = true;
 }
 
-/// Parameters of when jobs arrive and how much work they have.
+/// Parameters for the arrival times and the work of jobs.
 #[derive(Debug)]
 pub(crate) struct OfStreams;
 
@@ -58,7 +58,7 @@ impl Choice for OfStreams {
     }
 }
 
-/// Parameters of replaying a log on a machine without a network and without failures.
+/// Parameters for replaying a log on a machine without a network and without failures.
 #[derive(Debug)]
 pub(crate) struct OfForecasts;
 
@@ -71,7 +71,7 @@ impl Choice for OfForecasts {
     const DEFAULTS: &[(&str, &str)] = &OF_LOGS;
 }
 
-/// Parameters of replaying a log on a machine whose nodes may fail.
+/// Parameters for replaying a log on a machine whose nodes may fail.
 #[derive(Debug)]
 pub(crate) struct OfAdvice;
 
@@ -87,7 +87,7 @@ impl Choice for OfAdvice {
     const DEFAULTS: &[(&str, &str)] = &OF_LOGS;
 }
 
-/// Parameters of reading a log.
+/// Parameters for reading a log.
 #[derive(Debug)]
 pub(crate) struct OfReading;
 
@@ -97,7 +97,7 @@ impl Choice for OfReading {
     }
 }
 
-/// Parameters of requests, whose sides are random or come from a log.
+/// Parameters for requests, whose sides are random or come from a log.
 #[derive(Debug)]
 pub(crate) struct OfRequests;
 
@@ -163,8 +163,8 @@ impl<C: Choice> ParameterArgs<C> {
         settings
     }
 
-    /// Returns the value of every parameter in the selection; parameters that were not typed have
-    /// their defaults.
+    /// Returns the value of every parameter in the selection. Parameters that were not typed have
+    /// their default values.
     ///
     /// # Errors
     /// Returns an error if a typed value is not a value of its parameter.
@@ -181,7 +181,7 @@ impl<C: Choice> ParameterArgs<C> {
     }
 }
 
-/// Converts an error in a setting. The message underlines the wrong part of the typed text.
+/// Converts an error in a setting to one whose message underlines the wrong part of the typed text.
 pub(crate) fn failure(settings: &[Setting], error: SettingError) -> Failure {
     let SettingError { reason, setting, value } = error;
     let (Some(setting), Some((value, span))) = (setting.map(|index| &settings[index]), value)
@@ -233,7 +233,7 @@ fn controls<C: Choice>() -> impl Iterator<Item = &'static Control> {
     CONTROLS.iter().filter(|control| C::CONTROLS && control.heading.is_some())
 }
 
-/// Returns the names of the options, each with true if it takes no value.
+/// Returns the name of each option, with a flag that is true if the option takes no value.
 fn names<C: Choice>() -> impl Iterator<Item = (&'static str, bool)> {
     let chosen = parameters::ALL.iter().filter(|parameter| C::has(parameter));
     let chosen = chosen.map(|parameter| (parameter.name, parameter.kind == ValueType::Switch));

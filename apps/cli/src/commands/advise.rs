@@ -22,7 +22,8 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
         files::check_writable(path)?;
     }
     let mut settings = args.parameters.settings_for(&args.log);
-    // `placed` comes last, so that the other settings keep their indices if it is left out.
+    // `placed` is moved to the end, so that the indices of the other settings do not change if it
+    // is left out.
     settings.sort_by_key(|setting| setting.key == "placed");
     let (folder, bar) = (logs::folder(""), Bar::new("advise"));
     let environment = Environment { files: &folder, progress: &bar, ..Environment::PLAIN };
@@ -30,7 +31,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
         pool::install(args.threads, || advise(&settings, args.slots.as_deref(), environment))?;
     bar.finish();
     simulate::note_skipped_lines(&folder);
-    // If jobs cannot run in the places recorded in the log, the advice gives the reason.
+    // If jobs cannot run in the places recorded in the log, the advice states the reason.
     if advice.is_ok()
         && let Ok(specification) = Specification::from_settings(&settings, "advise", Keys::Options)
     {
@@ -62,7 +63,7 @@ fn provenance() -> [String; 2] {
     [format!("Pavior {}", env!("CARGO_PKG_VERSION")), run_directory::typed()]
 }
 
-/// Prints the advice: first sentences, then tables.
+/// Prints the advice as sentences followed by tables.
 fn tell(advice: &Advice) -> Result<(), Failure> {
     let Advice { jobs, machine, strategy, scheduler, present, .. } = advice;
     let never = present.rejected + present.stuck;
@@ -126,7 +127,7 @@ fn table(advice: &Advice, what: &str, by_size: bool) -> Result<(), Failure> {
     table.print(WIDTH).map(drop)
 }
 
-/// Returns all of the advice as JSON, in the units of the metrics.
+/// Returns the advice in full as JSON, in the units of the metrics.
 fn whole(advice: &Advice) -> Value {
     let keyed = |of: &dyn Fn(usize) -> Value| -> Value {
         let measures = advice.measures.iter().enumerate();

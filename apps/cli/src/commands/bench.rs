@@ -77,7 +77,7 @@ fn stream(args: &BenchArgs, strategy: &Selection) -> Result<Stream, Failure> {
         return Ok(Stream { requests, sides: None, trace: Some(trace.to_string()), words });
     }
     let sides = args.requests.given()?.sides.map(|sides| sides.to_string()).unwrap_or_default();
-    // This is more than enough, unless the warm-up takes extremely long.
+    // This is more than enough, unless the warm-up is extremely long.
     let requests = requests.take(args.rounds.attempts.max(DRAWN)).collect();
     let words = format!("sides {sides}");
     Ok(Stream { requests, sides: Some(sides), trace: None, words })
@@ -303,7 +303,7 @@ fn times(times: Option<Times>) -> [String; 3] {
     [0, 1, 2].map(|index| all.map_or("-".to_string(), |all| digits(all[index])))
 }
 
-/// Formats the work per attempt, in boxes and words added together.
+/// Formats the work per attempt, which is the number of boxes plus the number of words.
 fn work(answers: &Answers) -> String {
     let units = answers.work.boxes + answers.work.words;
     if answers.count == 0 { "-".into() } else { digits(units as f64 / answers.count as f64) }

@@ -52,8 +52,8 @@ pub(crate) fn say_left_out(specification: &Specification) {
     }
 }
 
-/// Writes the files of an experiment that has run. They name the command that reproduces the
-/// numbers, regardless of the command typed.
+/// Writes the files of an experiment that has run. The files contain the command that reproduces
+/// the numbers, even if another command was typed.
 pub(crate) fn publish(
     specification: &Specification,
     samples: &Samples,
@@ -103,7 +103,7 @@ pub(crate) fn failure(specification: &Specification, out: &Path, error: SweepErr
     }
 }
 
-/// Prints the results with the same contents as the stored files.
+/// Prints the results, which are the same as in the stored files.
 pub(crate) fn show(
     format: Option<Format>,
     specification: &Specification,

@@ -89,8 +89,7 @@ struct Story {
     /// The strategies left out, or `None` if the command fails when a strategy does not work.
     skipped: Option<Vec<LeftOut>>,
     snapshot: Snapshot,
-    /// The reason why the request cannot be placed, if there is one. It is `None` if the request
-    /// has no box.
+    /// The reason why the request cannot be placed, if any, or `None` if the request has no box.
     why: Option<Why>,
 }
 
@@ -112,7 +111,7 @@ impl Story {
         self.busy.state.free().largest_free()
     }
 
-    /// Explains in sentences which place is free, or why none is.
+    /// Describes in sentences the free place, or explains why there is none.
     fn lines(&self) -> Vec<String> {
         let ends = self.busy.ends().ok();
         let time = |at| ends.as_ref().map_or_else(String::new, |ends| ends.at(at).to_string());
@@ -291,7 +290,7 @@ impl Story {
         format!("{} ({})", explain::words(self.grid(), at), count(volume(at.sides), "node"))
     }
 
-    /// Returns the highest index that the requested box can have.
+    /// Returns the maximum index that the requested box can have.
     fn perfect(&self) -> Option<i64> {
         explain::perfect_index(&self.busy.state, self.request.shape?)
     }

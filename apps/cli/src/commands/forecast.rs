@@ -1,5 +1,5 @@
-//! `pavior forecast`: predicts when each job in a log will start, as of its submission, or when
-//! each job in a queue will start, as of now.
+//! `pavior forecast`: predicts when jobs will start: each job in a log, based on what is known at
+//! its submission, or each job in a queue, based on the current state.
 
 mod state;
 

@@ -10,7 +10,7 @@ use crate::args::{KubeArgs, KubeCommand};
 use crate::failure::Failure;
 use crate::output::{self, Format, Reply, Table};
 
-/// The maximum number of other Jobs that the plans of `why` move.
+/// The maximum number of other Jobs moved by the plans of `why`.
 const MOVED: usize = 2;
 
 pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
@@ -140,7 +140,7 @@ fn slots(shape: &str, budget: u64, format: Option<Format>) -> Result<(), Failure
     }
 }
 
-/// Prints the gates that were removed, and the remaining steps.
+/// Prints the removed gates, and the remaining steps.
 fn uninstall(open: bool) -> Result<(), Failure> {
     let removal = pavior_kube::remove(open).map_err(failure)?;
     let line = |word: &'static str| move |text: &String| format!("{word}  {text}\n");

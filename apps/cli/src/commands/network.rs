@@ -30,7 +30,7 @@ pub(crate) fn run(args: &NetworkCommandArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
     let NetworkParameters { settings, engine, flits } = parameters(&args.network)?;
     let mut messages = read(&grid, flits)?;
-    // Ids follow the order of input; engines take messages in order of creation.
+    // Ids follow the order of input, but engines need messages in order of creation.
     messages.sort_by_key(|message| (message.created, message.id));
     let mut network = Network::new(grid, settings, engine).map_err(Failure::usage)?;
     let mut printer = Printer::new(args.format, settings);
@@ -92,7 +92,8 @@ fn point(grid: &Grid, coordinates: &[u64]) -> Option<Coordinates> {
     grid.contains(point).then_some(point)
 }
 
-/// Prints deliveries in order of id, each as soon as all earlier ones have been printed.
+/// A printer of deliveries in order of id. Prints each delivery as soon as all earlier ones have
+/// been printed.
 struct Printer {
     format: Format,
     settings: Settings,

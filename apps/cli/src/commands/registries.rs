@@ -1,4 +1,4 @@
-//! `strategies`, `schedulers`, `metrics`: print the registries.
+//! `strategies`, `schedulers` and `metrics`: print the registries.
 
 use pavior::Grid;
 use pavior::names::OptionSpec;
@@ -54,7 +54,7 @@ fn strategy(selection: &Selection) -> Value {
     })
 }
 
-/// Determines, by trying each, the numbers of axes and the topologies that a strategy supports.
+/// Finds the numbers of axes and the topologies that a strategy supports, by trying all.
 fn supported(selection: &Selection) -> (Vec<usize>, Vec<&'static str>) {
     let grid = |axes: usize, wrap: bool| {
         Grid::new(&vec![8; axes], &vec![wrap; axes]).expect("a small grid")
@@ -63,7 +63,7 @@ fn supported(selection: &Selection) -> (Vec<usize>, Vec<&'static str>) {
     let axes = (1..=3).filter(|&axes| works(axes, false) || works(axes, true)).collect();
     let topologies = [("mesh", false), ("torus", true)]
         .into_iter()
-        // A one-dimensional ring alone does not count as torus support.
+        // Support for a one-dimensional ring alone is not considered torus support.
         .filter(|&(_, wrap)| (2..=3).any(|axes| works(axes, wrap)))
         .map(|(name, _)| name)
         .collect();

@@ -6,7 +6,7 @@ use pavior::simulation::metrics::ALLOCATION_NS;
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 
-/// The metrics that a table shows by default. The measured time is not among them because it varies
+/// The metrics that a table shows by default. The measured time is not included because it varies
 /// from run to run.
 const SHOWN: [&str; 6] = [
     "turnaround",
@@ -26,8 +26,7 @@ struct Results<'a> {
     rows: Vec<PointResult<'a>>,
 }
 
-/// Prints results. A table shows all of the metrics in `named`, which are those that the user
-/// typed.
+/// Prints results. A table shows all metrics in `named`, which the user typed.
 pub(crate) fn print(
     format: Format,
     named: Option<&str>,
@@ -44,8 +43,8 @@ pub(crate) fn print(
 }
 
 /// Checks for jobs that never started. A log runs until its last departure. Jobs that are still
-/// waiting then need nodes that are never repaired, or a placement that the strategy never finds.
-/// The averages of several results then cover different jobs, so the results are not comparable.
+/// waiting at that time need nodes that are never repaired, or a placement that the strategy never
+/// finds. Several results are then not comparable, because they cover different jobs.
 ///
 /// # Errors
 /// Returns an error if there are such jobs and more than one result. The caller reports the error
@@ -266,8 +265,8 @@ fn turned_away_of(row: &PointResult<'_>) -> String {
     if mean.fract() == 0.0 { mean.to_string() } else { format!("{mean:.1}") }
 }
 
-/// Returns the metrics in order. Those that the user added to the defaults (`+NAME`) come first, so
-/// that a narrow table does not omit them.
+/// Returns the metrics in order. Metrics that the user added to the defaults (`+NAME`) come first,
+/// so that they are not omitted from a narrow table.
 fn added_first<'m>(available: &[&'m str], named: &str) -> Vec<&'m str> {
     let added: Vec<&str> = named.split(',').filter_map(|name| name.strip_prefix('+')).collect();
     let mut columns = available.to_vec();

@@ -58,8 +58,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
 /// Reads the machines from the command line. If none are given, the service uses the machines in
 /// the data folder. A new folder gets one machine of 16x16 nodes.
 ///
-/// The service parses the names again, as it does for names in its records. They are also parsed
-/// here so that an error message can underline the typed text.
+/// The names are parsed here so that an error message can underline the typed text. The service
+/// parses them again, as it does with the names in its records.
 fn machines(args: &ServeArgs, scheduler: Option<&str>) -> Result<Vec<MachineSpec>, Failure> {
     let typed: Vec<&str> = match args.machine[..] {
         [] if Layout::is_fresh(&args.data) => vec!["mesh:16x16"],
@@ -94,7 +94,7 @@ fn scheduler(args: &ServeArgs) -> Result<Option<String>, Failure> {
     served.map(Some).map_err(|error| Failure::option("--scheduler", typed, 0, &error))
 }
 
-/// The maximum number of shapes for which each scrape of the metrics counts slots.
+/// The maximum number of shapes for which slots are counted when the metrics are scraped.
 const SHAPES: usize = 16;
 
 /// Parses the shapes for which the metrics count slots.
@@ -115,7 +115,7 @@ fn slots(typed: &str) -> Result<Vec<Sides>, Failure> {
     Ok(all)
 }
 
-/// Splits `NAME=GRID`. Without a name, the name is `default`. Names occur in request paths.
+/// Splits `NAME=GRID`. The default name is `default`. Names occur in request paths.
 fn name_and_grid(typed: &str) -> Result<(&str, &str), Failure> {
     let (name, grid) = typed.split_once('=').unwrap_or(("default", typed));
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);

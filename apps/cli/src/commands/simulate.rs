@@ -1,6 +1,6 @@
 //! `pavior simulate`: compares strategies and schedulers.
 //!
-//! The options are converted to a specification, which runs like an experiment.
+//! The options are converted to a specification, which is run like an experiment.
 
 use pavior::experiments::{
     Environment, Folder, Keys, NoStore, PlacedCounts, Point, Policy, Recording, Scenario, Setting,
@@ -81,7 +81,7 @@ pub(crate) fn note_skipped_lines(folder: &Folder) {
     }
 }
 
-/// Describes the number of jobs that depend on others, and the predecessors that are ignored.
+/// Describes the number of jobs that depend on others, and the ignored predecessors.
 fn of_dependencies(records: &[Record]) -> String {
     let found = Dependencies::of(records);
     let Dependencies { links, jobs, missing, later, cycles, .. } = &found;
@@ -124,7 +124,7 @@ fn note_rejected(specification: &Specification, folder: &Folder) -> Result<(), F
     Ok(())
 }
 
-/// Reports the number of jobs that run in the places recorded in the log, if these places are used.
+/// Reports the number of jobs that run in the places recorded in the log, if those places are used.
 pub(crate) fn note_placed(specification: &Specification, folder: &Folder) -> Result<(), Failure> {
     let is_placed = |point: &&Point| {
         point.settings().jobs().and_then(|jobs| jobs.log()?.placed.as_ref()).is_some()

@@ -52,7 +52,7 @@ fn check(config: &Config) -> Result<(), Failure> {
     Err(Failure::Other(format!("missing: {}", found.faults.len())))
 }
 
-/// Prints the changes, and the steps that remain to be done by hand.
+/// Prints the changes, and the remaining manual steps.
 fn uninstall(config: &Config) -> Result<(), Failure> {
     let removal = pavior_slurm::uninstall(config).map_err(failure)?;
     let line = |word: &'static str| move |text: &String| format!("{word}  {text}\n");

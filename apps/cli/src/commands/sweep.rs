@@ -1,8 +1,8 @@
-//! `pavior sweep`: lists the replications that an experiment still needs, and runs some of them. It
-//! is meant for engines that distribute the work themselves.
+//! `pavior sweep`: lists the replications that an experiment still needs, and runs some of them.
+//! This command is meant for engines that distribute the work themselves.
 //!
-//! Invariant: the list depends only on the known replications. Therefore, neither the engine nor
-//! the loss of workers can change a result.
+//! Invariant: the list depends only on the known replications. Therefore, results do not depend on
+//! the engine, and losing a worker does not change them.
 
 use std::collections::HashSet;
 use std::io;
@@ -50,8 +50,8 @@ fn experiment(directory: &Path) -> Result<(String, Specification), Failure> {
     described(directory, name.as_deref().unwrap_or("experiment"))
 }
 
-/// Prints the spans that remain to be run. Replications in the directory and in the parts that ran
-/// elsewhere are known.
+/// Prints the spans that remain to be run. The known replications are those in the directory and in
+/// the parts that were run elsewhere.
 fn wanted(args: &WantedArgs) -> Result<(), Failure> {
     let (text, specification) = experiment(&args.directory)?;
     let mut known = directory::known(&args.directory, &specification)?;
@@ -137,8 +137,8 @@ fn read_spans(path: &Path, specification: &Specification) -> Result<Vec<Replicat
     }
 }
 
-/// Runs replications in order. Each is identified by its point and number, and is stored as soon as
-/// it ends.
+/// Runs replications in order. Each replication is identified by its point and number, and is
+/// stored as soon as it ends.
 fn replicate(
     specification: &Specification,
     places: &[(usize, u64)],

@@ -1,5 +1,5 @@
-//! Tests `pavior advise`: its numbers equal the results of the commands that it prints, and all
-//! interfaces give the same advice.
+//! Tests `pavior advise`: its numbers equal the results of the printed commands, and all interfaces
+//! give the same advice.
 
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ fn each_command_makes_its_numbers_again() {
     let advice = crate::json(&advise("--slots 3x3"), "");
     let alternatives = advice["alternatives"].as_array().unwrap();
     assert!(alternatives.len() >= 10);
-    // One setting of each kind.
+    // This is one setting of each kind.
     let wanted = ["strategy gabl", "scheduler fcfs", "freedom any-box", "torus:10x8", "failures"];
     let chosen = alternatives.iter().filter(|one| wanted.iter().any(|name| one["name"] == *name));
     let chosen: Vec<&Value> = [&advice["present"]].into_iter().chain(chosen).collect();

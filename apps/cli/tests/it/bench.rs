@@ -94,7 +94,7 @@ fn every_refusal_makes_the_oldest_job_depart() {
     assert_eq!(rows[0]["busy_submeshes"], 0.5);
     assert!(rows[1]["busy_submeshes"].as_f64() > Some(1.0));
     for row in &rows {
-        // Requests for 9 nodes never fit, and one of them is skipped for every two jobs.
+        // Requests for 9 nodes never fit, so every third request is skipped.
         let granted = row["granted"].as_u64().unwrap();
         let rejected = row["rejected_requests"].as_u64().unwrap();
         assert!((granted / 2).abs_diff(rejected) <= 1, "{row}");
@@ -110,8 +110,7 @@ fn a_fill_bounds_what_is_held() {
         assert!(half["busy_submeshes"].as_f64() < near["busy_submeshes"].as_f64());
         assert!(half["granted"].as_u64() > near["granted"].as_u64());
     }
-    // Nodes are freed before each request, so a strategy that needs only a sufficient number of
-    // nodes never refuses.
+    // Nodes are freed before each request, so a strategy that only counts nodes never refuses.
     let full = bench(&format!("{run} --fill 1"));
     let naive = &full["results"][0];
     assert_eq!((&naive["refused"], &naive["refused_median_ns"]), (&0.into(), &Value::Null));

@@ -1,5 +1,5 @@
-//! Tests `pavior experiment` and `merge`. An experiment produces the same bytes if it is killed,
-//! resumed, run in shards, locked, or run on a full disk.
+//! Tests `pavior experiment` and `merge`. An experiment produces the same bytes if it is killed and
+//! resumed, run in shards, or interrupted by a lock or a full disk.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,7 +22,8 @@ fn experiment(folder: &Folder, text: &str) -> String {
     format!("experiment {} --out", folder.write("sweep.toml", text))
 }
 
-/// Returns the files whose bytes must not depend on when, where and how often the experiment ran.
+/// Returns the files whose bytes must not depend on when, where and in how many parts the
+/// experiment was run.
 fn files(directory: &str) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in std::fs::read_dir(directory).unwrap() {
@@ -43,8 +44,8 @@ fn killed_at_many_moments_and_resumed_the_bytes_are_the_same() {
     good(&words(&format!("{run} {whole}")));
     let resumed = format!("{run} {killed} --resume");
     let mut kills = 0;
-    // The pauses are not evenly distributed, but they are the same in every run. The speed of the
-    // machine varies anyway.
+    // The pauses are not evenly distributed, but are the same in every run. The speed of the
+    // machine varies in any case.
     let pauses = (0..pavior_trials::size(3, 20, 20))
         .map(|moment: u64| Duration::from_millis(3 + moment * 7919 % 61));
     for pause in pauses {
@@ -78,7 +79,7 @@ fn a_torn_journal_loses_only_what_was_torn() {
     let [whole, torn] = ["whole", "torn"].map(|name| folder.path(name));
     good(&words(&format!("{run} {whole}")));
     good(&words(&format!("{run} {torn} --shard 1/2")));
-    // This is the state after a kill in the middle of writing a line.
+    // This is the state after the process was killed while writing a line.
     let replications = folder.read("torn/replications.csv");
     let cut = replications.lines().take(3).collect::<Vec<_>>().join("\n");
     folder.write("torn/replications.csv", cut + "\n");
@@ -242,7 +243,7 @@ fn logs_are_found_beside_the_file() {
     assert_eq!(rows[0]["metrics"].get("latency"), Some(&serde_json::Value::Null));
     let resumed = format!("{run} --resume");
     good(&words(&resumed));
-    // With a different log, it is a different experiment.
+    // A different log makes it a different experiment.
     folder.write("log.swf", log.replace(" 60 ", " 61 "));
     refused_for(&words(&resumed), "another experiment");
 }

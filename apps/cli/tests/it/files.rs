@@ -133,7 +133,8 @@ fn jobs_that_never_start_are_said_and_a_log_is_run_once() {
     assert!(stuck.status.success());
     // Job 12 needs all 16 nodes, and job 13 waits behind it.
     assert!(stderr(&stuck).contains("2 jobs never started"), "{}", stderr(&stuck));
-    // With a second result, this is an error, because the averages cover different jobs.
+    // With a second result, jobs that never start are an error, because the averages cover
+    // different jobs.
     let both = run(&format!("--failures {list} --scheduler fcfs,scan-all"));
     assert_eq!(both.status.code(), Some(1));
     assert!(stdout(&both).contains("scan-all") && stderr(&both).contains("compared"));

@@ -26,8 +26,8 @@ const QUEUE: &str = r#"{"job":"c","shape":[8,8],"estimate":3600}
 {"job":"f","shape":[16,8],"estimate":60}
 "#;
 
-/// Checks forecasts without past runs. According to the estimates, d ends before c can start, but
-/// the third job does not.
+/// Checks forecasts without past runs. According to the estimates, job d ends before c can start,
+/// but the third job does not.
 #[test]
 fn without_a_past_the_plan_alone_is_told() {
     let told = forecast(QUEUE, "");
@@ -54,7 +54,7 @@ fn options_change_the_machine_that_is_foretold() {
     let turned = [r#"{"job":1,"shape":[4,8],"freedom":"box"}"#, r#"{"job":1,"shape":[4,8]}"#];
     let starts = turned.map(|queue| plans(&forecast(queue, ""))[0]);
     assert_eq!(starts, [Some(5400.0), Some(0.0)], "only a box that may turn fits now");
-    // The first job never ends, so the job behind it has no start time.
+    // The first job never ends, so the second one has no start time.
     let endless = "{\"job\":1,\"shape\":[8,4]}\n{\"job\":2,\"shape\":[8,8],\"estimate\":60}";
     assert_eq!(plans(&forecast(endless, "")), [Some(0.0), None]);
 }
@@ -92,7 +92,7 @@ fn tables_and_commas_have_the_same() {
 }
 
 /// Checks a job that needs an unavailable node: every 3x3 box contains node [1, 1]. Under `fcfs`,
-/// the job behind it does not start either, but for a different reason.
+/// the next job does not start either, but for a different reason.
 #[test]
 fn a_job_that_cannot_start_has_no_time() {
     let folder = Folder::new();

@@ -1,5 +1,5 @@
-//! Tests `pavior reproduce all`. If it is killed at any stage and resumed, the statements, figures
-//! and tables are the same.
+//! Tests that `pavior reproduce all` produces the same statements, figures and tables if it is
+//! killed at any stage and resumed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ fn kill_when(mut run: Child, file: &Path, bytes: u64) -> bool {
     !run.wait().unwrap().success()
 }
 
-/// Stores made-up replications with equal numbers, in place of a paper's long runs.
+/// Stores made-up replications with equal numbers, which replace the long runs of a paper.
 fn keep_made_up(paper: &str, directory: &Path) {
     let journal = directory.join("journal");
     let run = start(&format!("reproduce {paper} --quick --out {}", directory.display()));
@@ -133,7 +133,7 @@ fn all_papers_killed_and_resumed_say_the_same() {
     let printed = good(&words(&format!("{ALL} {} --format csv", killed.display())));
     let read = |path: &Path| std::fs::read_to_string(path.join("statements.csv")).unwrap();
     assert_eq!(printed, read(&killed));
-    // The report on all papers contains each paper's own report.
+    // The report on all papers contains the statements of each paper.
     let own = Paper::published().into_iter().map(|paper| read(&killed.join(&paper.name)));
     let rows: Vec<String> =
         own.flat_map(|own| own.lines().skip(1).map(String::from).collect::<Vec<_>>()).collect();

@@ -1,4 +1,5 @@
-//! Runs the commands of the first hour in docs/kubernetes.md, unchanged, on a real control plane.
+//! Runs the commands from the section "First hour" in docs/kubernetes.md, unchanged, on a real
+//! control plane.
 
 use std::path::Path;
 use std::process::Command;

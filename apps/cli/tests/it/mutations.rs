@@ -1,9 +1,9 @@
 //! Tests every parser with mutated inputs. No parser panics or hangs, and every line of a protocol
 //! gets an answer.
 //!
-//! The corpus is `fuzz/corpus`, and files added there are used as well. In the checks, the test
-//! runs for a bounded time. `cargo xtask fuzz MINUTES` runs longer, and starts at a different
-//! position in the sequence each time.
+//! The corpus is `fuzz/corpus`; files that are added there are used automatically. In the checks,
+//! the test runs for a limited time. `cargo xtask fuzz MINUTES` runs longer, and starts at a
+//! different position in the sequence each time.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};

@@ -72,8 +72,8 @@ fn a_crowd_of_series_is_thinned_by_a_filter() {
     let (_, note) = plot(&[]);
     assert!(note.contains("18 series") && note.contains("--filter"), "{note}");
     assert!(note.contains("strategy, scheduler") && note.contains("scheduler=fcfs"), "{note}");
-    // Half as many series are still one too many. The example in the note omits the parameter that
-    // is already filtered.
+    // Half of the series are still one more than the limit. The example in the note omits the
+    // parameter that is already filtered.
     let (_, note) = plot(&["--filter", "scheduler=fcfs"]);
     assert!(note.contains("9 series") && note.contains("strategy=ff"), "{note}");
     let (chart, note) =
@@ -87,7 +87,7 @@ fn a_crowd_of_series_is_thinned_by_a_filter() {
         ["ff", "tff", "ff:turn=all", "bf", "fcfs"].map(shown),
         [true, true, true, false, false]
     );
-    // Values are in the forms that users write, and one parameter is named twice.
+    // The values are written as users might write them, and one parameter is named twice.
     let (chart, _) = plot(&["--filter", "load=1.0,strategy=ff,load=.5", "--title", "Own"]);
     assert!(chart.contains("<title>Own</title>") && chart.contains(">fcfs</text>"), "{chart}");
     for (filter, reason) in [
@@ -140,7 +140,8 @@ fn numbers_that_cannot_be_drawn_are_refused() {
             assert!(message.contains(option) && message.contains("finite"), "{message}");
         }
     }
-    // The name would end the title element, and contains a character that XML forbids.
+    // If the name were not escaped, it would end the title element. It also contains a character
+    // that XML forbids.
     let svg = good(&words(&format!("{plot} --at 1")));
     assert!(!svg.contains("</title>\u{1}") && !svg.contains('\u{1}'), "{svg}");
     let svg = good(&words(&format!("{plot} --from 0")));

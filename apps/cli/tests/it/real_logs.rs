@@ -1,4 +1,4 @@
-//! Tests real job logs, if they are available (`pavior_trials::log`).
+//! Tests with real job logs, if they are available (`pavior_trials::log`).
 
 use serde_json::Value;
 

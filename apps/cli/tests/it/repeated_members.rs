@@ -1,5 +1,5 @@
-//! Tests repeated members in JSON: every parser of untrusted JSON rejects a repeated member, and
-//! names it.
+//! Tests repeated members in JSON: every parser of untrusted JSON rejects them, with a message that
+//! contains the name of the member.
 
 use crate::{Folder, good_input, refused, refused_input, words};
 

@@ -1,4 +1,4 @@
-//! Tests that a service to which a day of arrivals is sent gives the same placements as `simulate`.
+//! Tests that a service that receives a day of arrivals makes the same placements as `simulate`.
 //!
 //! The client sends arrivals and departures in order of time. Its speed has no effect on the
 //! result: by default there are no pauses, and `PAVIOR_REPLAY_SPEED=1000` replays a day in 86 s.
@@ -12,8 +12,7 @@ use crate::real_logs::log;
 use crate::serve::Service;
 use crate::{Folder, good, words};
 
-/// Future events. At equal times, departures (0) come before arrivals (1), and each kind is in job
-/// order.
+/// Future events. At equal times, departures (0) precede arrivals (1); each kind is in job order.
 type Agenda = BTreeSet<(u64, u8, usize)>;
 
 /// Compares the placements of a service with those of the simulator, job by job.
@@ -59,7 +58,7 @@ fn replay(trace: &str, machine: &str, scheduler: &str) {
             let answers = answers["answers"].as_array().unwrap();
             assert!(answers.iter().all(|answer| answer["status"] == 200), "{answers:?}");
         }
-        // These jobs have started as a result.
+        // These jobs have started because of the departures.
         let (_, list) = service.send("GET", "/v1/leases?limit=10000", "");
         for lease in list["leases"].as_array().unwrap() {
             let Some(started) = waiting.remove(&lease["id"].as_u64().unwrap()) else { continue };

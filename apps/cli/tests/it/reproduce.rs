@@ -107,7 +107,7 @@ fn the_gabl_paper_quickly() {
     for (id, paper) in papers {
         assert_eq!(&row(id)[1], paper, "{id}");
     }
-    // For any seed, the differences far exceed the width of the intervals.
+    // The differences far exceed the width of the intervals, whatever the seed is.
     for id in
         ["G3@one-uniform-fcfs-equal", "G4@0.035", "G5@one-uniform-gabl", "G5@all-decreasing-ff"]
     {
@@ -198,7 +198,7 @@ fn other_readings_of_a_paper() {
         assert_eq!(rows.iter().filter(|row| &row[0] == reading).count(), goals, "{reading}");
     }
     assert!(read("statements.csv").contains("G2@paging:buffer-8,0.28,"));
-    // In the declared interpretation, a strategy runs with its own setting.
+    // In the default interpretation, a strategy runs with its own setting.
     let points = read("replications.csv");
     let ratio = |reading: &str| {
         let of =

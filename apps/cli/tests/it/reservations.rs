@@ -3,7 +3,7 @@
 use crate::{Folder, json, refused, words};
 
 /// Simulates two jobs on a row of four nodes. The first uses all nodes for 100; the second arrives
-/// and arrives 5 later. Returns the result of `run`, which runs the command.
+/// 5 later. Returns the result of `run`, which runs the command.
 fn simulate<T>(reservations: &str, more: &str, run: fn(&[&str]) -> T) -> T {
     let folder = Folder::new();
     let log = folder.write("log.sim", "0 4 100\n5 1 10\n");

@@ -22,8 +22,8 @@ fn starts(log: &str, machine: &str, strategy: &str, scheduler: &str) -> Vec<[u64
 }
 
 /// A log for a row of six nodes. Two jobs hold nodes 0 and 1 until 4, and nodes 4 and 5 until 9;
-/// two jobs between them end at 1. Then the first request needs three adjacent nodes, and the
-/// candidate needs one node until 21.
+/// two jobs between them end at 1. After that, the first request needs three adjacent nodes, and
+/// the candidate needs one node until 21.
 const TRAP: &str = "\
 # arrival processors run
 0 2 4
@@ -43,7 +43,7 @@ fn the_geometric_trap() {
     assert_eq!(conservative[3..], geometric[3..]);
     let booked_by_count = starts(TRAP, "mesh:6", "ff", "conservative:count");
     assert_eq!(booked_by_count[3..], by_count[3..], "three nodes, not in a row, are booked");
-    // If the nodes need not be adjacent, it is enough to count them.
+    // If the nodes need not be adjacent, counting them is enough.
     let scattered = starts(TRAP, "mesh:6", "naive", "easy:count");
     assert_eq!(scattered[3][1], 4);
 }
@@ -68,7 +68,7 @@ fn broken_promises_are_counted() {
 
 #[test]
 fn no_job_overtakes_from_outside_the_window() {
-    // Job 0 leaves one of four nodes free, and job 1 needs all four. The small jobs behind it fit.
+    // Job 0 leaves one of four nodes free, and job 1 needs all four. The small jobs fit.
     let log = "0 3 100\n1 4 10\n2 1 1\n3 1 1\n4 1 1\n5 1 1\n";
     let started = |scheduler: &str| -> Vec<u64> {
         starts(log, "mesh:4", "ff", scheduler).iter().map(|start| start[1]).collect()

@@ -1,4 +1,4 @@
-//! Tests `pavior serve` in the way that users start it: on its Unix socket, with its options.
+//! Tests `pavior serve` as users start it: on its Unix socket, with its options.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;

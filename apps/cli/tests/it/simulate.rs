@@ -1,5 +1,4 @@
-//! Tests `pavior simulate`: any number of threads gives the same bytes, and results agree with
-//! theory.
+//! Tests `pavior simulate`: results do not depend on the number of threads, and agree with theory.
 
 use serde_json::Value;
 
@@ -70,7 +69,7 @@ fn csv_has_a_line_a_metric() {
 
 #[test]
 fn equal_strategies_have_equal_results() {
-    // The plain search of First Fit is the specification of the fast search.
+    // The fast search of First Fit must give the same results as the plain search.
     let results = simulate(
         "--machine grid:8wx5x4 --load 3 --jobs 300 --replications 2 --no-timing --strategy \
          tff,tff:plain,ff:turn=all",

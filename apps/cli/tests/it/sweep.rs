@@ -1,4 +1,4 @@
-//! Tests `pavior sweep`: the lists of work for other engines, and the results of these engines.
+//! Tests `pavior sweep`: the lists of work for other engines, and the engines' results.
 
 use std::path::Path;
 

@@ -59,7 +59,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("experiment /dev/null --out /nowhere/out", "--out --shard --threads --format"),
 ];
 
-/// Each command once, to be run with outputs that fail.
+/// One invocation of each command, to be run with outputs that fail.
 const FAULTS: &[&str] = &[
     "help",
     "--version",
@@ -144,7 +144,7 @@ fn command(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Returns the number n such that one in n attempts is made.
+/// Returns n, where one in n attempts is made.
 fn step() -> usize {
     pavior_trials::size(41, 11, 1)
 }

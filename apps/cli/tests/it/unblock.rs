@@ -1,4 +1,5 @@
-//! Tests `pavior unblock`, and the operations of `pavior allocate` that take over, list and plan.
+//! Tests `pavior unblock`, and the operations of `pavior allocate` that take over jobs, list jobs
+//! and plan moves.
 
 use serde_json::{Value, json};
 
@@ -33,7 +34,7 @@ fn room_by_a_time_is_made_by_who_ends_who_moves_and_who_is_requeued() {
 "#;
     let line = |more: &str| format!("unblock --machine mesh:6 --busy - {more}");
     let told = |more: &str| crate::json(&words(&line(more)), ROW);
-    // By then, a has ended, and b moves to the nodes of a.
+    // By then, job a has ended, and job b moves to the nodes of a.
     let plan = told("--drain 2 --by 9 --now 5");
     let moves = json!([{"job": "b", "from": [{"base": [2], "sides": [2]}],
                         "to": [{"base": [0], "sides": [2]}], "ready": 8}]);
@@ -86,7 +87,7 @@ fn the_cheapest_moves_and_the_other_questions() {
 
 #[test]
 fn a_request_is_as_free_as_it_says() {
-    // There is no free row of four, but a free 2x2 box.
+    // There is no free row of four nodes, but there is a free 2x2 box.
     let [row, any] = ["--shape 4x1", "--shape 4x1 --freedom any-box"].map(ask);
     assert_eq!((&row["fits"], &row["cost"]), (&json!(false), &json!(4)));
     assert_eq!((&any["fits"], &any["placement"]), (&json!(true), &part([0, 0], [2, 2])));

@@ -1,5 +1,5 @@
-//! Tests `--skip-unsupported`. With the option, combinations that do not apply are left out of a
-//! comparison, and reported. Without the option, they are an error.
+//! Tests `--skip-unsupported`. With this option, combinations that do not apply are left out of a
+//! comparison and reported; without it, they are an error.
 
 use serde_json::{Value, json};
 
@@ -78,8 +78,8 @@ fn experiments_leave_out_combinations_and_go_on_with_the_same() {
     refused_for(&never, "--skip-unsupported does");
     refused_for(&never, "plain.toml:2:13");
 
-    // The option, the key in the file, and both together have the same effect, with and without
-    // shards.
+    // The option, the key in the file, and both together have the same effect, whether or not
+    // shards are used.
     let keyed = experiment(&folder, "keyed.toml", "skip-unsupported = true\n");
     let run = format!("experiment {file} --skip-unsupported --out {}", folder.path("whole"));
     let output = pavior(&words(&run), "");

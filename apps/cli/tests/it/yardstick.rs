@@ -16,8 +16,7 @@ fn script(name: &str, arguments: &[&str]) -> Output {
     Command::new("python3").arg(path).args(arguments).output().unwrap()
 }
 
-/// Returns true, and records that a test was skipped, if Python is missing. The scripts need
-/// Python.
+/// Returns true and records that a test was skipped if Python, which the scripts need, is missing.
 fn lacks_python(what: &str) -> bool {
     let is_there = Command::new("python3").arg("--version").output().is_ok();
     if !is_there {
@@ -38,7 +37,7 @@ fn checked(folder: &Path) -> Output {
     script("bounds.py", &[&folder.to_string_lossy()])
 }
 
-/// Returns the result of checking a certificate after a change.
+/// Changes a certificate, and returns the result of checking it.
 fn planted(folder: &Path, change: impl FnOnce(&mut Value)) -> (Option<i32>, String) {
     let path = folder.join("bounds.json");
     let whole = std::fs::read_to_string(&path).unwrap();
@@ -86,7 +85,7 @@ fn every_certificate_is_accepted_and_false_ones_are_refused() {
     });
     assert_eq!(status, Some(1), "{said}");
     assert!(said.contains("the certificate is for other jobs"), "{said}");
-    // Prices that belong to other jobs prove a bound, but a weaker one.
+    // Prices that belong to other jobs also prove a bound, but a weaker one.
     let (status, said) = planted(&heavy, |bounds| {
         let other = std::fs::read_to_string(out.join("mesh-overloaded/bounds.json")).unwrap();
         let other: Value = serde_json::from_str(&other).unwrap();

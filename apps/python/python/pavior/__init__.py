@@ -35,8 +35,8 @@ from pavior._scheduler import Priority, Scheduler
 from pavior._strategy import Strategy
 
 # Sweeps need standard-library modules that take longer to import than everything else, so these are
-# imported with the first experiment. This name replaces the one from `typing`, which is such a
-# module.
+# imported when the first experiment is created. `typing` is such a module, so this name replaces
+# its constant.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pavior._experiment import Experiment, Results

@@ -82,7 +82,7 @@ def _lines(parameters: dict[str, Any]) -> str:
 
 
 def _named(value: Any, logs: dict[str, Trace]) -> Any:
-    """Replaces each Trace with a name, under which it is added to `logs`."""
+    """Replaces each Trace with a name, and adds the Trace to `logs` under that name."""
     if isinstance(value, list | tuple):
         return [_named(one, logs) for one in value]
     if not isinstance(value, Trace):
@@ -103,7 +103,7 @@ def _own(parameters: dict[str, Any]) -> list[OwnClass]:
 
 
 def _is_path(source: str | os.PathLike[str]) -> bool:
-    """Returns True for a file path. Every experiment in TOML contains an equals sign."""
+    """Returns True for a file path, which, unlike an experiment in TOML, contains no equals sign."""
     if not isinstance(source, str):
         return True
     return bool(source.strip()) and "=" not in source and "\n" not in source.strip()
@@ -278,7 +278,7 @@ class Experiment:
 
     @property
     def text(self) -> str:
-        """The file that describes the experiment."""
+        """The text of the file that describes the experiment."""
         return self._specification.text
 
     @property

@@ -185,8 +185,8 @@ class Machine:
         nodes: int | None = None,
         freedom: Freedom | None = None,
     ) -> tuple[Box, ...] | Reason:
-        """Returns the boxes that a request would get now, or the reason for a refusal. The machine does not
-        change."""
+        """Returns the boxes that a request would currently get, or the reason for a refusal. The machine
+        does not change."""
     def explain(
         self,
         shape: Shape | None = None,
@@ -195,7 +195,7 @@ class Machine:
         nodes: int | None = None,
         freedom: Freedom | None = None,
     ) -> Explanation:
-        """Compares the placements of a request by several strategies, and finds the jobs in its way."""
+        """Compares the placements of a request by several strategies, and finds the jobs in the way."""
     def slots(self, shape: Shape, *, moves: int = 0, budget: int = 120_000_000) -> Slots:
         """Counts the boxes of a shape that fit at once, turned or not, after at most `moves` jobs have
         moved. The machine does not change. `budget` limits the search, in bit-set words."""
@@ -229,7 +229,7 @@ class Machine:
         """The rule that turns a number of nodes into a box, with its options."""
     @property
     def largest_free(self) -> tuple[int, ...]:
-        """The sides of the largest free box. They are zeros if no node is free."""
+        """The sides of the largest free box, or zeros if no node is free."""
     @property
     def generation(self) -> int:
         """A number that increases with every change."""
@@ -251,14 +251,14 @@ class Machine:
 
 @final
 class Explanation:
-    """The placements of a request by several strategies, and the jobs in its way."""
+    """The placements of a request by several strategies, and the jobs in the way."""
 
     @property
     def answers(self) -> Mapping[str, tuple[Box, ...] | Reason]:
         """For each strategy, the boxes that it would grant, or the reason for its refusal."""
     @property
     def fits(self) -> Box | None:
-        """A place where the box is free, turned or not."""
+        """A place where the box, turned or not, is free."""
     @property
     def nearest(self) -> Box | None:
         """The free box most similar to the requested box."""
@@ -267,7 +267,7 @@ class Explanation:
         """The largest free box."""
     @property
     def why(self) -> tuple[str, ...]:
-        """The answer in sentences. It contains the reason, the jobs in the way, and moves that would make
+        """The answer in sentences: the reason, the jobs in the way, and moves that would make
         room."""
     @property
     def blocked(self) -> Box | None:
@@ -299,14 +299,14 @@ class Slots:
 
 @final
 class Free:
-    """The free nodes at the time a strategy was called."""
+    """The free nodes at the time when a strategy is called."""
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The sides of the machine."""
     @property
     def wraps(self) -> tuple[bool, ...]:
-        """True for each axis that wraps. All axes of a torus wrap, and none of a mesh."""
+        """True for each axis that wraps: all axes of a torus, and none of a mesh."""
     @property
     def count(self) -> int:
         """The number of free nodes."""
@@ -322,7 +322,7 @@ class Free:
 
 @final
 class Job:
-    """A job as schedulers and priority functions see it. Times are in units."""
+    """A job as presented to schedulers and priority functions. Times are in units."""
 
     @property
     def id(self) -> int:
@@ -379,8 +379,8 @@ class Running:
 
 @final
 class MachineView:
-    """The machine as a scheduler sees it. Every question counts as an attempt in the metrics, but reading
-    and forking do not. The object is valid only within `Scheduler.next`."""
+    """The machine as presented to a scheduler. Every question counts as an attempt in the metrics,
+    but reading and forking do not. The object is valid only within `Scheduler.next`."""
 
     def can_start(self, index: int) -> bool:
         """Returns True if the job at an index of the queue could start now."""
@@ -404,7 +404,7 @@ class MachineView:
 
 @final
 class Judgement:
-    """The result of a test, which is true if all of the strategy's answers are as claimed.
+    """The result of a test. It is true if all answers of the strategy are as claimed.
 
     A notebook describes the result in words, and draws a wrong answer.
     """
@@ -417,11 +417,11 @@ class Judgement:
         """True if every answer was as claimed."""
     @property
     def counterexample(self) -> str | None:
-        """The first wrong answer, with the request, the answer, the error, and a drawing of the state. It is
-        None if every answer was as claimed."""
+        """The first wrong answer, with the request, the answer, the error, and a drawing of the
+        state, or None if every answer was as claimed."""
     @property
     def asked(self) -> tuple[Free, tuple[int, ...] | None, int] | None:
-        """The arguments of `find` for the first wrong answer, or None. To repeat the question, call
+        """The arguments of `find` for the first wrong answer, if any. To repeat the question, call
         `Mine("mesh:3x3", 1).find(*judgement.asked)`."""
     def __bool__(self) -> bool: ...
     def _repr_html_(self) -> str: ...
@@ -443,7 +443,7 @@ def judge(
     >>> bool(judge("tff", "mesh:3x3"))
     True
 
-    `how` chooses the states. They are `every` occupancy of a machine with at most 12 nodes, reached node by
+    `how` chooses the states: `every` occupancy of a machine with at most 12 nodes, reached node by
     node; `random` boxes; or a `history` of 2,000 random allocations, releases, failures and repairs on a
     machine of any size. The states depend only on `seed`.
 
@@ -452,7 +452,7 @@ def judge(
     checks the claim (`first`, `complete`, `partial` or `count`), which `Strategy` defines.
 
     The result is true if all answers are correct. Otherwise, it describes and draws the first wrong
-    answer. Exceptions raised by the strategy are passed on. `progress` is as in `simulate`.
+    answer. Exceptions raised by the strategy are propagated. `progress` is as in `simulate`.
     """
 
 @final
@@ -599,10 +599,10 @@ class Forecasts:
         """The number of jobs that had to wait."""
     @property
     def rejected(self) -> int:
-        """The number of jobs that were left out because they can never fit."""
+        """The number of jobs that were omitted because they can never fit."""
     @property
     def held(self) -> float:
-        """The fraction of jobs that started in the interval, among those that had to wait."""
+        """Among the jobs that had to wait, the fraction that started within their interval."""
     @property
     def losses(self) -> dict[str, float]:
         """The mean pinball loss of the 5, 50 and 95 % quantiles, in seconds, for the `intervals`,
@@ -1021,8 +1021,8 @@ class Specification:
     def points(self) -> list[dict[str, str]]:
         """The values of the parameters set at each point."""
     def wanted(self, journal: Journal, *, without: Sequence[Span] = ()) -> list[Span]:
-        """Returns the spans that remain to be run, without those in progress. The list is empty when all are
-        done. The result depends only on the known replications."""
+        """Returns the spans that remain to be run, except those in progress. The list is empty when
+        all are done. The result depends only on the known replications."""
     def replicate(self, span: Span, *, cancelled: Cancel | None = None) -> bytes:
         """Runs the replications of a span, and returns the lines for the journal. The lines are the same on
         every worker and in every call, except for measured times."""
@@ -1040,8 +1040,8 @@ class Results:
         """The means, as in `results.csv`, with one row per point and metric."""
     @property
     def brief(self) -> Table:
-        """A short form of `means`, without constant columns. It contains the parameters that vary, and the
-        metrics that apply, one after another."""
+        """A short form of `means` without constant columns. It contains the varying parameters,
+        followed by the applicable metrics."""
     @property
     def replications(self) -> Table:
         """The samples, with one row per replication. A row contains the point, the values of its parameters,
@@ -1060,7 +1060,7 @@ class Directory:
     def __new__(cls, path: str | os.PathLike[str], specification: Specification) -> Self: ...
     @property
     def journal(self) -> Journal:
-        """The replications that the directory contained when it was opened."""
+        """The replications found in the directory when it was opened."""
     def keep(self, lines: bytes) -> None:
         """Stores lines from `replicate`. The lines are durable when this method returns."""
     def finish(self, results: Results) -> None:

@@ -86,7 +86,7 @@ def reporter(
     if progress is None:
         import sys
 
-        # Nothing is shown in a file or a notebook, which would keep the output.
+        # Progress is not written to files or notebooks, where it would remain in the output.
         watched = sys.stderr is not None and sys.stderr.isatty()
         return Line(counted, PATIENCE_SECONDS) if watched else None
     if progress is False:

@@ -3,7 +3,7 @@
 Work is distributed in spans of about two seconds, because a replication often takes milliseconds, and
 an engine needs milliseconds to distribute one. The remaining spans depend only on the known
 replications, so the engine, lost workers and the order of completion cannot change a result. A span
-that runs twice gives the same lines twice.
+that is run twice produces the same lines both times.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _read: dict[Sent, Specification] = {}
 
 
 def _specification(sent: Sent) -> Specification:
-    """Returns the experiment on a worker, parsed once per process. Its logs must be the sender's."""
+    """Returns the experiment on a worker, parsed once per process. Its logs must be those of the sender."""
     if sent in _read:
         return _read[sent]
     text, folder, name, fingerprint, classes = sent
@@ -90,9 +90,9 @@ class _Pace:
         self.seconds[span.point] = each if known is None else 0.5 * (known + each)
 
     def cut(self, span: Span, workers: int) -> Iterator[Span]:
-        """Cuts a span into spans of about the target duration. The first ones are short, to measure them."""
+        """Cuts a span into spans of about the target duration. The first ones are short measurements."""
         count = span.end - span.first
-        # An unmeasured point is assumed to be as slow as the slowest one measured.
+        # An unmeasured point is assumed to be as slow as the slowest measured point.
         each = self.seconds.get(span.point) or max(self.seconds.values(), default=0.0)
         length = max(1, int(self.task_seconds / each) if each else count // (4 * workers))
         for first in range(span.first, span.end, length):

@@ -112,7 +112,7 @@ class Transport:
     def change(self, path: str, body: Document) -> Document:
         """Repeats a request that changes something until it is answered. Its key makes it one request.
 
-        If an answer says that the outcome is unknown, it is repeated until that is known.
+        If an answer says that the outcome is unknown, the request is repeated until it is known.
         """
         key = str(uuid.uuid4())
         until: float | None = time.monotonic() + self.patience

@@ -9,8 +9,8 @@
         print(event["kind"])
 
 The service describes its requests and answers at `GET /openapi.json`. If it does not carry out a request,
-a `Problem` with the whole problem document (RFC 9457) is raised. For a refused request, it is a
-`Refused`, which is also a `pavior.Refused`. If the service cannot be reached, `OSError` is raised.
+a `Problem` with the whole problem document (RFC 9457) is raised. For a refused request, this is
+a `Refused`, which is also a `pavior.Refused`. If the service cannot be reached, `OSError` is raised.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Lease:
 
     @property
     def epoch(self) -> int:
-        """The fencing token, below 2^53. It increases with each new holder of a node, even after a
-        backup has been restored."""
+        """The fencing token, which is below 2^53. It increases with each new holder of a node, even
+        after a backup is restored."""
         return int(self.document["epoch"])
 
     @property
@@ -83,7 +83,7 @@ class Lease:
         return expires
 
     def renew(self, ttl_s: float | None = None) -> Self:
-        """Extends the lease from now by `ttl_s` seconds, by default its original duration."""
+        """Extends the lease to `ttl_s` seconds from now. The default is its original duration."""
         body = {"epoch": self.epoch, "ttl_s": ttl_s}
         self.document = self._service._transport.change(f"/v1/leases/{self.id}/renew", body)
         return self
@@ -154,8 +154,8 @@ class Waiting:
 class Service:
     """A service at `unix:PATH`, `http://HOST:PORT` or `https://HOST:PORT`.
 
-    Requests that change something have an Idempotency-Key, so they are carried out once. They are
-    repeated for `patience` seconds while the service cannot be reached or answers 503. After an
+    Requests that change something have an Idempotency-Key, so they are carried out only once. They
+    are repeated for `patience` seconds while the service cannot be reached or answers 503. After an
     `outcome-unknown` answer, the request may have been carried out, so it is repeated with its key
     until the outcome is known. If `insistence` is given, the problem is raised after that many
     seconds. `timeout` is the limit for one answer, in seconds. Each request has its own connection, so
@@ -262,7 +262,7 @@ class Service:
         return self._transport.change("/v1/nodes/repair", {"node": _numbers(node), "machine": machine})
 
     def drain(self, node: Node, machine: str | None = None) -> Document:
-        """Marks a node as being in maintenance. A lease that holds the node keeps it (operator)."""
+        """Marks a node as under maintenance. A lease that holds the node keeps it (operator)."""
         return self._transport.change("/v1/nodes/drain", {"node": _numbers(node), "machine": machine})
 
     def batch(self, operations: Sequence[Mapping[str, object]]) -> list[Document | Problem]:
@@ -330,7 +330,7 @@ class Service:
         repair: Sequence[Node] = (),
         machine: str | None = None,
     ) -> Document:
-        """Returns a request's result if leases had ended or nodes had failed. Nothing changes."""
+        """Returns a request's result under the assumption that leases had ended or nodes had failed."""
         body = _asked(shape, nodes, freedom, machine=machine) | {"strategy": strategy, "end": list(end)}
         nodes_otherwise = {"fail": [_numbers(n) for n in fail], "repair": [_numbers(n) for n in repair]}
         return self._transport.ask("POST", "/v1/what-if", body | nodes_otherwise)
@@ -407,7 +407,7 @@ def _asked(
     machine: str | None = None,
     tenant: str | None = None,
 ) -> Document:
-    """Returns the members that requests have in common, omitting those that are None. An int as the shape
+    """Returns the members that requests have in common, without those that are None. An int as the shape
     is a number of nodes, as for a `Machine`."""
     if nodes is None and shape is not None and not isinstance(shape, Iterable):
         nodes, shape = operator.index(shape), None

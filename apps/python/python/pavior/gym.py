@@ -9,7 +9,7 @@
 An episode is one run of the engine, stepped from decision to decision. Instants without a decision are
 skipped. Each `reset` draws new jobs, or for a log, replays the same jobs. The reward is minus the time
 integral of the number of waiting jobs since the last decision, in units of time; over an episode, its sum
-is minus the total waiting time. An agent that makes a scheduler's decisions gets that scheduler's run.
+is minus the total waiting time. An agent that decides like a scheduler gets the same run.
 
 Observations are numbers between 0 and 1. A duration t is scaled to t / (t + m), where m is the mean
 estimate of the episode's jobs. Arrays of nodes are indexed `[z, y, x]`:

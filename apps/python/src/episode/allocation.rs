@@ -1,4 +1,4 @@
-//! Episodes in which the scheduler chooses the next job, and the caller places that job.
+//! Episodes in which the scheduler chooses the next job and the caller places it.
 
 use pavior::scheduling::Start;
 use pavior::simulation::RunError;
@@ -47,8 +47,8 @@ impl Allocating {
         Ok(())
     }
 
-    /// Places the job at the base with this node number or, if it does not fit there, at the first
-    /// base where it fits. Returns true if the mask allows the action.
+    /// Places the job at the base with this node number or, if the job does not fit there, at the
+    /// first base where it fits. Returns true if the mask allows the action.
     pub(super) fn act(&mut self, action: usize) -> Result<bool, RunError> {
         let Some((index, shape)) = self.chosen else { return Ok(false) };
         let grid = *self.steps.simulation.machine().grid();

@@ -1,4 +1,4 @@
-//! An agent's observations, which are arrays of numbers between 0 and 1, as bytes.
+//! An agent's observations: arrays of numbers between 0 and 1, as bytes.
 
 use pavior::workload::Job;
 
@@ -18,7 +18,7 @@ pub(super) fn floats(values: &[f32]) -> Vec<u8> {
 }
 
 impl Steps {
-    /// Returns, for each node, the estimated remaining time of its job, or 0 if it has no job.
+    /// Returns the estimated remaining time of the job on each node, or 0 for a node without a job.
     pub(super) fn remaining(&self) -> Vec<u8> {
         let machine = self.simulation.machine();
         let (grid, now) = (*machine.grid(), self.simulation.now());

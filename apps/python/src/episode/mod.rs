@@ -1,6 +1,6 @@
 //! Runs that are advanced decision by decision, for the environments of `pavior.gym`.
 //!
-//! A step takes microseconds, so it keeps the interpreter lock and uses no separate thread.
+//! A step takes microseconds, so it keeps the interpreter lock and does not use a separate thread.
 
 mod allocation;
 mod features;
@@ -91,8 +91,8 @@ impl Episodes {
         geometry::tuple(py, self.grid.sides(), self.grid.axes())
     }
 
-    /// Creates an episode in which the caller schedules and sees the first `window` jobs of the
-    /// queue.
+    /// Creates an episode in which the caller schedules jobs, and sees the first `window` jobs of
+    /// the queue.
     fn scheduling(&self, py: Python<'_>, replication: u64, window: usize) -> PyResult<Episode> {
         let steps = Steps::new(self.simulation(py, replication)?, self.scale(replication));
         Episode::begin(py, Kind::Scheduling(Scheduling::new(steps, window)), self.unit)

@@ -1,7 +1,8 @@
 //! Episodes in which the caller chooses the next job to start.
 //!
 //! The caller sees the first jobs of the queue and a mask of its actions. An action starts one of
-//! these jobs, or waits for the next change. The caller is asked only when a job could start.
+//! these jobs, or waits for the next change. The caller is asked for an action only when a job
+//! could start.
 
 use std::collections::HashSet;
 
@@ -20,7 +21,7 @@ pub(super) struct Scheduling {
     fits: Vec<bool>,
     /// The number of jobs that the caller sees.
     window: usize,
-    /// The requests refused in this machine state, with the reach of their jobs.
+    /// The requests that were refused in this machine state, with the reach of their jobs.
     refused: HashSet<(Request, Reach)>,
     /// The machine state to which `refused` applies.
     state: Option<u64>,

@@ -62,7 +62,7 @@ impl Allocation {
 
     #[pyo3(signature = (*_raised))]
     fn __exit__(&self, py: Python<'_>, _raised: &Bound<'_, PyTuple>) -> PyResult<()> {
-        // If the block has already released the job, nothing is released here.
+        // The job may already have been released inside the block.
         let inner = self.shared.lock(py)?;
         if !inner.jobs.has(&inner.machine, &self.name) {
             return Ok(());
@@ -93,8 +93,8 @@ impl Allocation {
     }
 }
 
-/// Returns the name of a new job. A given name must be unused. Without one, returns the next name,
-/// which may be in use.
+/// Returns the name of a new job. A given name must be unused. If no name is given, returns the
+/// next name, which may be in use.
 pub(super) fn new_name(inner: &mut Inner, job: Option<&Bound<'_, PyAny>>) -> PyResult<JobName> {
     let Some(job) = job else { return Ok(inner.jobs.next_name()) };
     let name = JobName::of(job)?;

@@ -78,7 +78,7 @@ impl Machine {
         self.keep(py, &mut inner, name, number, placement).map(Ok)
     }
 
-    /// Records the nodes of a job. If the strategy fails when notified, releases the nodes again.
+    /// Records the nodes of a job. If notifying the strategy fails, releases the nodes again.
     fn keep(
         &self,
         py: Python<'_>,
@@ -196,8 +196,8 @@ impl Machine {
         }
     }
 
-    /// Returns the boxes that a request would get now, or the reason for a refusal. The machine
-    /// does not change.
+    /// Returns the boxes that a request would currently get, or the reason for a refusal. The
+    /// machine does not change.
     #[pyo3(signature = (shape = None, *, nodes = None, freedom = None))]
     fn probe(
         &self,
@@ -219,7 +219,7 @@ impl Machine {
         }
     }
 
-    /// Compares the placements of a request by several strategies, and finds the jobs in its way.
+    /// Compares the placements of a request by several strategies, and finds the jobs in the way.
     #[pyo3(signature = (shape = None, strategies = None, *, nodes = None, freedom = None))]
     #[pyo3(text_signature = "($self, shape=None, strategies=(), *, nodes=None, freedom=None)")]
     fn explain(
@@ -274,7 +274,7 @@ impl Machine {
         Ok(py.detach(|| slots::count(&snapshot, &jobs, Shape::new(sides), &limits)))
     }
 
-    /// Marks a node as failed, and returns the job that holds and keeps it, if any.
+    /// Marks a node as failed. Returns the job that holds the node, if any; the job keeps it.
     fn fail(&self, py: Python<'_>, node: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
         let node = geometry::node(&self.shared.grid, node)?;
         let mut inner = self.shared.lock(py)?;
@@ -342,7 +342,7 @@ impl Machine {
         self.shared.rule.to_string()
     }
 
-    /// The sides of the largest free box. They are zeros if no node is free.
+    /// The sides of the largest free box, or zeros if no node is free.
     #[getter]
     fn largest_free<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let free = self.shared.lock(py)?.machine.free().clone();

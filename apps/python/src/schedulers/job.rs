@@ -1,4 +1,4 @@
-//! A job as schedulers and priority functions see it.
+//! A job as presented to schedulers and priority functions.
 
 use arrow_array::ArrayRef;
 use arrow_array::types::{Float64Type, UInt16Type, UInt32Type, UInt64Type};

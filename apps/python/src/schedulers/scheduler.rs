@@ -22,8 +22,8 @@ use crate::strategies::{lasting, placement};
 /// A run's time unit, which is set after its experiment has been read.
 pub(crate) type Unit = Arc<OnceLock<TimeUnit>>;
 
-/// A scheduler that is an object of a Python class. Its method is called once per decision, with
-/// three objects that are created once per run.
+/// A scheduler that is an object of a Python class. Its method `next` is called once per decision,
+/// with three objects that are created once per run.
 struct InPython {
     next: Py<PyAny>,
     queue: Py<Queue>,
@@ -104,7 +104,7 @@ impl Scheduler for InPython {
 /// A scheduler whose keys come from a Python function.
 struct ByKey {
     inner: Priority,
-    /// The number of axes of shapes. It is stored here because the function sees only jobs.
+    /// The number of axes of shapes, stored because the function receives only jobs.
     axes: Arc<AtomicUsize>,
 }
 

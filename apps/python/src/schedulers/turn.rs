@@ -1,7 +1,7 @@
 //! The arguments of a scheduler: the queue, the running jobs, and a view of the machine.
 //!
 //! The Python objects contain no data. They refer to data that the calling thread provides for the
-//! duration of the question. Nothing is copied, and an object used later raises an error.
+//! duration of the question. Nothing is copied, and using an object later raises an error.
 
 // These objects do not contain the data that they show.
 #![allow(clippy::unused_self)]
@@ -62,7 +62,7 @@ impl Turn for Question<'_, '_> {
 
 scoped_thread_local!(pub(super) static mut TURN: for<'t> &'t mut dyn Turn);
 
-/// Accesses the question that this thread is asking.
+/// Accesses the question that is being asked on this thread.
 fn turn<T>(look: impl FnOnce(&mut dyn Turn) -> PyResult<T>) -> PyResult<T> {
     if !TURN.is_set() {
         let message = "the queue, the running jobs and the view can be used only within `next`";
@@ -71,7 +71,7 @@ fn turn<T>(look: impl FnOnce(&mut dyn Turn) -> PyResult<T>) -> PyResult<T> {
     TURN.with(look)
 }
 
-/// Converts a Python index into a sequence. Negative indices count from the end.
+/// Converts the index of a Python sequence to a position. Negative indices count from the end.
 fn place(index: isize, length: usize) -> PyResult<usize> {
     let from_start = if index < 0 { index.saturating_add_unsigned(length) } else { index };
     let place = usize::try_from(from_start).ok().filter(|&place| place < length);
@@ -80,7 +80,7 @@ fn place(index: isize, length: usize) -> PyResult<usize> {
     })
 }
 
-/// Describes a sequence of jobs, even if it is no longer valid.
+/// Describes a sequence of jobs, even one that is no longer valid.
 fn told(name: &str, length: PyResult<usize>) -> String {
     match length {
         Ok(length) => format!("<{name} of {length} jobs>"),
@@ -203,7 +203,7 @@ impl Running {
     }
 }
 
-/// The machine as a scheduler sees it. Every question counts as an attempt in the metrics, but
+/// The machine as presented to a scheduler. Every question counts as an attempt in the metrics, but
 /// reading and forking do not.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct MachineView {}

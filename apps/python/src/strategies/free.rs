@@ -9,7 +9,7 @@ use pyo3::types::PyTuple;
 use crate::arrays::{array, free_nodes};
 use crate::geometry::{self, Box as PyBox};
 
-/// The free nodes at the time a strategy was called.
+/// The free nodes at the time when a strategy is called.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Free {
     pub(super) free: Occupancy,
@@ -23,7 +23,7 @@ impl Free {
         geometry::tuple(py, self.free.grid().sides(), self.free.grid().axes())
     }
 
-    /// True for each axis that wraps. All axes of a torus wrap, and none of a mesh.
+    /// True for each axis that wraps: all axes of a torus, and none of a mesh.
     #[getter]
     fn wraps<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let grid = self.free.grid();

@@ -18,7 +18,7 @@ use crate::interrupt::interruptible_own;
 use crate::progress::Reporter;
 use crate::shown::cell;
 
-/// The result of a test, which is true if all of the strategy's answers are as claimed.
+/// The result of a test. It is true if all answers of the strategy are as claimed.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Judgement {
     /// The strategy, the machine and the claim, in words.
@@ -41,14 +41,14 @@ impl Judgement {
         self.flaw.is_none()
     }
 
-    /// The first wrong answer, with the request, the answer, the error, and a drawing of the state.
-    /// It is None if every answer was as claimed.
+    /// The first wrong answer, with the request, the answer, the error, and a drawing of the state,
+    /// or None if every answer was as claimed.
     #[getter]
     fn counterexample(&self) -> Option<String> {
         self.flaw.as_ref().map(ToString::to_string)
     }
 
-    /// The arguments of `find` for the first wrong answer, or None. To repeat the question, call
+    /// The arguments of `find` for the first wrong answer, if any. To repeat the question, call
     /// `Mine("mesh:3x3", 1).find(*judgement.asked)`.
     #[getter]
     fn asked<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
@@ -106,9 +106,9 @@ impl Judgement {
 /// A strategy can be correct on a mesh and wrong on a torus, so test it on each kind of machine
 /// that it supports.
 ///
-/// `how` chooses the states. They are `every` occupancy of a machine with at most 12 nodes, reached
-/// node by node; `random` boxes; or a `history` of 2,000 random allocations, releases, failures and
-/// repairs on a machine of any size. The states depend only on `seed`.
+/// `how` chooses the states: `every` occupancy of a machine with at most 12 nodes, reached node by
+/// node; `random` boxes; or a `history` of 2,000 random allocations, releases, failures and repairs
+/// on a machine of any size. The states depend only on `seed`.
 ///
 /// The test always checks that granted nodes are on the machine and free. They must be the
 /// requested box (in any orientation if `turns`), or the requested number of nodes if not
@@ -116,7 +116,7 @@ impl Judgement {
 /// `Strategy` defines.
 ///
 /// The result is true if all answers are correct. Otherwise, it describes and draws the first wrong
-/// answer. Exceptions raised by the strategy are passed on. `progress` is as in `simulate`.
+/// answer. Exceptions raised by the strategy are propagated. `progress` is as in `simulate`.
 #[pyfunction]
 #[pyo3(signature = (strategy, machine = None, *, how = "every", seed = 1, progress = None))]
 #[pyo3(text_signature = "(strategy, machine='mesh:3x3', *, how='every', seed=1, progress=None)")]

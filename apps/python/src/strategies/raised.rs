@@ -24,7 +24,8 @@ impl Raised {
         self.0.error.get_or_init(|| CallerError::new(error));
     }
 
-    /// Returns the stored exception, if any. The caller's code is then no longer called.
+    /// Returns the stored exception, if any. Once there is an exception, the caller's code is no
+    /// longer called.
     pub(crate) fn get(&self) -> Option<&CallerError> {
         self.0.error.get()
     }

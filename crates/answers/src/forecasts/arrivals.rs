@@ -9,7 +9,7 @@ use pavior_workload::TimeUnit;
 use super::{HORIZON, Kind};
 
 const DAY: u64 = 24 * 3600 * TimeUnit::SECOND.ticks;
-/// The number of days whose arrivals are stored. A week contains every weekday.
+/// The number of days whose arrivals are stored: a week, so that every weekday is included.
 const DAYS: u64 = 7;
 /// The maximum number of stored arrivals.
 const ARRIVALS: usize = 20_000;

@@ -14,10 +14,10 @@ const LATEST: usize = 800;
 /// The maximum number of open promises that are tracked.
 const OPEN: usize = 100_000;
 /// The minimum number of promises in a size class. If there are fewer, promises to jobs of all
-/// sizes are used instead, or else a fixed margin.
+/// sizes are used instead; if these are also too few, a fixed margin is used.
 const ENOUGH: usize = 30;
-/// The fraction of waits that may fall outside the interval on each side. This is half of a tenth,
-/// minus a margin, because misses become known late and occur in bursts.
+/// The fraction of waits that may fall outside the interval on each side. This is slightly less
+/// than half of a tenth, because misses become known late and occur in bursts.
 const OUTSIDE: f64 = 0.04;
 /// The step by which a miss changes the target level (Gibbs & Candes 2021).
 const STEP: f64 = 0.002;
@@ -30,8 +30,8 @@ const HIGH: usize = 2;
 /// The 5, 50 and 95 % quantiles of a wait, on the scale of [`scaled`].
 pub(crate) type Quantiles = [f64; 3];
 
-/// Scales a wait to its cube root; waits below one minute count as one minute. The error of a wait
-/// grows with the wait, but more slowly.
+/// Scales a wait to its cube root; waits below one minute are treated as one minute. The error of a
+/// wait grows with the wait, but more slowly.
 fn scaled(wait: Time) -> f64 {
     (TimeUnit::SECOND.units(wait) + 60.0).cbrt()
 }
@@ -47,7 +47,7 @@ fn wait_of(scaled: f64) -> Time {
 /// quantiles has its own shift, computed from the latest 800 promises to jobs of similar size. The
 /// target level adapts to the misses (adaptive conformal inference, Gibbs & Candes 2021). A job
 /// that waits longer than promised counts as a miss from that moment, not only from its start.
-/// Otherwise, the correction would be late whenever the queue grows.
+/// Otherwise, the correction would lag whenever the queue grows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Calibration {
     classes: BTreeMap<u32, Residuals>,
@@ -75,8 +75,8 @@ impl Default for Residuals {
 /// The record of promises to jobs that had to wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// The number of promises. A promise that is neither kept nor broken is either still open, or
-    /// its job was withdrawn.
+    /// The number of promises. A promise that is neither kept nor broken is still open, or its job
+    /// was withdrawn.
     pub made: u64,
     /// The number of jobs that started in the promised interval.
     pub kept: u64,
@@ -134,7 +134,7 @@ impl Residuals {
         if count < ENOUGH {
             return None;
         }
-        // The next wait also counts, so the rank is computed as if there were one more value.
+        // The rank is computed as if there were one more value, because the next wait also counts.
         let more = (count + 1) as f64 / count as f64;
         let low = (self.levels[0] * more - 1.0 / count as f64).max(0.0);
         let high = (self.levels[1] * more).min(1.0);
@@ -178,7 +178,7 @@ impl Calibration {
         like.map(|promise| promise.residual(now)).collect()
     }
 
-    /// Records a forecast for a waiting job. Only the first forecast of a job counts.
+    /// Records a forecast for a waiting job. Later forecasts for the same job are ignored.
     pub(crate) fn promise(&mut self, job: JobId, at: Time, kind: &Kind, said: &Said) {
         if self.open.len() >= OPEN || self.open.contains_key(&job) {
             return;
@@ -280,8 +280,8 @@ mod tests {
         }
     }
 
-    /// Checks that promises are kept even if every future is wrong. In the futures, a job always
-    /// waits one hour; in fact, it waits one to three hours.
+    /// Checks that promises are kept even if every future is wrong. In the simulated futures, every
+    /// job waits one hour, but the actual wait is one to three hours.
     #[test]
     fn what_is_promised_comes_to_hold() {
         let kind = Kind { user: None, nodes: 4, estimate: None };

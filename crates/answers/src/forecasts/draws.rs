@@ -45,7 +45,7 @@ mod tests {
     const HOUR: Time = Time(60 * MINUTE.0);
 
     /// Checks that the jobs of a user behave alike within a future. Half of the past jobs failed
-    /// immediately. Of twenty further jobs, most fail in some futures, and few in others.
+    /// immediately. In some futures, most of the next twenty jobs fail; in others, only a few do.
     #[test]
     fn jobs_of_a_user_run_alike_in_a_future() {
         let kind = Kind { user: Some(1), nodes: 4, estimate: Some(HOUR) };

@@ -46,7 +46,7 @@ pub struct Forecast {
     pub low: Time,
     /// The median: half of the jobs start earlier.
     pub median: Time,
-    /// The 95 % quantile: about 5 of 100 jobs start later. If the value is [`HORIZON`] after now,
+    /// The 95 % quantile: about 5 of 100 jobs start later. If this time is [`HORIZON`] after now,
     /// the job starts then or later. If a job starts neither in any future nor in the plan, all
     /// four times have this value.
     pub high: Time,
@@ -96,7 +96,7 @@ pub struct Forecaster {
 
 impl Forecaster {
     /// Creates a forecaster that has not learned anything. Later questions must be about
-    /// dispatchers with this `scheduler`.
+    /// dispatchers that use this `scheduler`.
     pub fn new(scheduler: Selection, effort: Effort) -> Forecaster {
         Forecaster {
             scheduler,
@@ -116,13 +116,12 @@ impl Forecaster {
         self.stop = flag;
     }
 
-    /// Sets the scheduler of the dispatchers in later questions. The forecaster keeps everything
-    /// learned so far.
+    /// Sets the scheduler of the dispatchers in later questions. Everything learned so far is kept.
     pub fn order_by(&mut self, scheduler: Selection) {
         self.scheduler = scheduler;
     }
 
-    /// Returns the known run times.
+    /// Returns the run times of past jobs.
     pub fn past(&self) -> &Past {
         &self.past
     }
@@ -161,7 +160,7 @@ impl Forecaster {
         }
     }
 
-    /// Records that a job is gone without having completed: it left the queue or was killed.
+    /// Records that a job left the queue or was killed before it completed.
     pub fn withdrawn(&mut self, job: JobId) {
         self.kinds.remove(&job);
         self.calibration.withdrawn(job);
@@ -285,8 +284,8 @@ impl Forecaster {
         Ok((forecasts, planned))
     }
 
-    /// Predicts when a job would start if it were submitted now. This does not count as a promise
-    /// and does not affect later forecasts.
+    /// Predicts when a job would start if it were submitted now. This forecast is not a promise and
+    /// does not affect later forecasts.
     ///
     /// # Errors
     /// Returns an error if the scheduler or the strategy fails.
@@ -325,7 +324,7 @@ impl Forecaster {
     }
 
     /// Returns the forecast for a job, given its start in each of the futures. Returns `None` if
-    /// the job starts neither in any future nor in the plan, because there is nothing to correct.
+    /// the job does not start in any future or in the plan, because there is no time to correct.
     fn said(
         &self,
         now: Time,
@@ -338,8 +337,8 @@ impl Forecaster {
         starts.then(|| self.calibration.waits(now, kind, &waits))
     }
 
-    /// Creates a future without later arrivals. A job about which nothing is known runs for an
-    /// hour.
+    /// Creates a future without later arrivals. A job about which nothing is known is assumed to
+    /// run for an hour.
     fn planned(&self, state: &Dispatcher, now: Time, plan: Plan) -> Result<Way, ForecastError> {
         let runs = all(state).map(|(job, start)| {
             let kind = self.kinds.get(&job.id).unwrap_or(&UNKNOWN);
@@ -358,8 +357,8 @@ impl Forecaster {
         Ok(Way { dispatcher: self.fork(state, &runs)?, runs, draws: None })
     }
 
-    /// Creates the requested number of futures, and draws run times for all running and waiting
-    /// jobs.
+    /// Creates the requested number of futures, each with random run times for all running and
+    /// waiting jobs.
     fn drawn(&mut self, state: &Dispatcher, now: Time) -> Result<Vec<Way>, ForecastError> {
         let first = self.asked;
         self.asked += self.effort.futures.max(1) as u64;
@@ -405,8 +404,8 @@ impl Forecaster {
         Ok(started.into_iter().collect::<Result<_, _>>()?)
     }
 
-    /// Copies the state without information that is not available yet. If a job has no estimate,
-    /// its run time in this future serves as its estimate.
+    /// Copies the state without information that is not known yet. If a job has no estimate, its
+    /// run time in this future serves as its estimate.
     fn fork(
         &self,
         state: &Dispatcher,
@@ -440,10 +439,10 @@ impl Said {
 
 const HOUR: Time = Time(3600 * pavior_workload::TimeUnit::SECOND.ticks);
 
-/// The properties of a job that was never reported.
+/// The assumed properties of a job that was never reported.
 const UNKNOWN: Kind = Kind { user: None, nodes: 1, estimate: None };
 
-/// Sources of the run times in a future without random draws.
+/// The source of the run times in a future without random draws.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Plan {
     /// The estimate or, without one, the usual run time of similar jobs.

@@ -54,8 +54,8 @@ pub(crate) fn starts(
     Ok(starts)
 }
 
-/// Creates a job that arrives later. Without an estimate by the user, its estimate is its run time,
-/// as in the replay of a log.
+/// Creates a job that arrives later. If the user gave no estimate, the run time serves as the
+/// estimate, as in the replay of a log.
 fn arriving(arrival: &Arrival, number: u64, run: Time) -> Job {
     Job {
         id: JobId(number),

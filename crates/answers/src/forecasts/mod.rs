@@ -1,8 +1,7 @@
-//! Forecasts of when waiting jobs will start, as intervals that should be correct nine times out of
-//! ten.
+//! Forecasts of when jobs will start, as intervals that should be correct nine times out of ten.
 //!
-//! A [`Forecaster`] learns from the events on a machine. To answer a question, it runs the
-//! machine's own strategy and scheduler forward several times ([`Effort`]), with run times from the
+//! A [`Forecaster`] learns from the events on a machine. To answer a question, it simulates the
+//! machine's own strategy and scheduler several times ([`Effort`]), with run times from the
 //! [`Past`] and with arrivals like those of the last few days. It uses the errors of earlier
 //! forecasts to correct later ones, so that nine out of ten intervals are correct. [`replay`] makes
 //! such forecasts for a log, job by job, and compares each with the actual start. [`Score`]
@@ -10,7 +9,7 @@
 //!
 //! A [`StartQuestion`] contains the state of a machine with its queue and its past, and can be
 //! answered on any thread. The answer is a [`QueueForecast`], which contains a [`Start`] for each
-//! job and the [`Experience`] on which they are based. A start contains either times or the
+//! job and the [`Experience`] on which they are based. A start contains times, or else the
 //! [`Obstacle`] that prevents the job from starting. The answer can be formatted as JSON
 //! ([`QueueForecast::json`]) and in words ([`QueueForecast::words`]).
 //!

@@ -6,8 +6,9 @@ use pavior_mesh::Request;
 use super::Obstacle;
 use crate::{Demand, Snapshot, Weights, blockers};
 
-/// Explains why a request does not start. Either it does not fit even after all jobs are gone, or
-/// it does not start in time. `empty` caches the machine without jobs for the next request.
+/// Explains why a request does not start: either it would not fit even if all jobs were gone, or it
+/// does not start within the forecast. `empty` caches the machine without jobs for the next
+/// request.
 ///
 /// Cost: one search by the strategy. If it finds no place, also O(N) per orientation of each box,
 /// on N nodes.

@@ -10,10 +10,10 @@ use super::Kind;
 
 /// The maximum number of runs that are stored.
 const RUNS: usize = 20_000;
-/// The number of recent runs in a class that are used, because a user's latest jobs are the most
-/// informative.
+/// The number of runs that are used in a class. Only the latest ones are used because they are the
+/// most informative.
 const LATEST: usize = 30;
-/// The number of recent runs that are used in the class of all jobs.
+/// The number of runs that are used in the class of all jobs.
 const LATEST_OF_ALL: usize = 500;
 /// The weight of the next wider class, expressed as a number of runs in the narrower class.
 const PRIOR: f64 = 2.0;
@@ -58,8 +58,8 @@ enum Class {
 }
 
 impl Class {
-    /// Returns the classes of a job, from the narrowest to the widest. Without a user, there are
-    /// three classes fewer.
+    /// Returns the classes of a job, from the narrowest to the widest. If the user is unknown, the
+    /// three classes that depend on the user are omitted.
     fn of(kind: &Kind) -> impl Iterator<Item = Class> {
         let minutes = kind.estimate.map_or(0, |estimate| estimate.0 / MINUTE);
         let similar = Class::Similar(kind.nodes.max(1).ilog2(), 64 - minutes.leading_zeros());
@@ -73,7 +73,7 @@ impl Class {
         if self == Class::All { LATEST_OF_ALL } else { LATEST }
     }
 
-    /// Returns the run time of a job that behaves like the given run, according to this class.
+    /// Returns the run time of a job that behaves like the given run from this class.
     fn length(self, run: &Run, kind: &Kind) -> Time {
         let (Some(theirs), Some(ours)) = (run.kind.estimate, kind.estimate) else {
             return run.length;
@@ -121,7 +121,7 @@ impl Past {
     }
 
     /// Removes the oldest runs of each class beyond the maximum number. The classes of users who no
-    /// longer submit jobs disappear.
+    /// longer submit jobs are removed.
     fn forget_oldest(&mut self) {
         let Some(oldest) = self.runs.pop_front() else { return };
         for class in Class::of(&oldest.kind) {

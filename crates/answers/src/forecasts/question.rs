@@ -9,8 +9,7 @@ use pavior_workload::Job;
 use super::replay::taught;
 use super::{Effort, ForecastError, Forecaster, Kind, QueueForecast};
 
-/// A question about when the jobs in a queue will start. It owns all data that are needed for the
-/// answer.
+/// A question about when the jobs in a queue will start. It owns all data needed for the answer.
 pub struct StartQuestion {
     /// The scheduler of the dispatcher.
     pub scheduler: Scheduler,

@@ -11,7 +11,7 @@ use super::{Record, Start, StartJson};
 pub struct QueueForecast {
     /// The time of the forecasts.
     pub now: Time,
-    /// The forecast for each job in question.
+    /// The forecast for each job that the question is about.
     pub starts: FxHashMap<JobId, Start>,
     /// The evidence behind the forecasts.
     pub experience: Experience,

@@ -1,4 +1,5 @@
-//! Log replay, with a forecast for each job at its submission that is based only on the past.
+//! Log replay with a forecast for each job, made at the job's submission and based only on the
+//! past.
 
 use std::collections::VecDeque;
 use std::iter::Peekable;
@@ -174,8 +175,8 @@ impl Source for LinkedJobs<'_> {
 }
 
 /// Trains a forecaster with past jobs, which arrive and run as in [`replay`]. The first `quiet`
-/// jobs contribute only run times and arrivals; forecasts are made for the later ones as well. All
-/// of the jobs have ended, so all information about them is used. Returns the time of the last
+/// jobs contribute only run times and arrivals; for later jobs, forecasts are made as well. All of
+/// the jobs have ended, so all information about them is used. Returns the time of the last
 /// arrival, from which forecasts can be requested.
 ///
 /// Cost: the replay, plus a forecast for each later job that has to wait.
@@ -254,8 +255,8 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
         }
     }
 
-    /// Processes the next instant at which something happens, and returns it. If `tells` is true,
-    /// makes forecasts for arriving jobs that do not start.
+    /// Processes the next instant at which something happens, and returns that instant. If `tells`
+    /// is true, makes forecasts for arriving jobs that do not start.
     fn step(&mut self, jobs: &mut impl Source, tells: bool) -> Result<Option<Time>, ForecastError> {
         let arrival = jobs.peek();
         let next = [self.agenda.next_time(), arrival].into_iter().flatten().min();

@@ -27,8 +27,7 @@ pub struct Start {
 pub enum Obstacle {
     /// The job needs unavailable nodes: it would not start even if all other jobs were gone.
     /// Contains the place of its box with the fewest unavailable nodes, and the number of these
-    /// nodes. The place is `None` if nodes are granted by count, or if the strategy does not use
-    /// such a place.
+    /// nodes. `None` if nodes are granted by count, or if the strategy does not use such a place.
     Unavailable(Option<(Cuboid, u32)>),
     /// The job does not start within [`HORIZON`](super::HORIZON), where the forecast ends.
     Horizon,
@@ -110,8 +109,8 @@ impl Start {
     }
 }
 
-/// The predicted start of a request, if known, and the record of earlier forecasts. Times are in
-/// RFC 3339.
+/// The predicted start of a request, if known, and the record of earlier forecasts. Times are
+/// formatted according to RFC 3339.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct StartJson {
@@ -127,7 +126,7 @@ pub struct StartJson {
     /// The reason why no time is known, or null. `unavailable`: the request cannot start until an
     /// unavailable node is back. `horizon`: the request does not start within 60 days.
     pub obstacle: Option<&'static str>,
-    /// The place with the fewest unavailable nodes for the request, if it needs unavailable nodes.
+    /// If the request needs unavailable nodes, the place with the fewest of them.
     pub place: Option<Place>,
     /// True if the outcomes of at least 30 forecasts on this machine are known. Until then, the
     /// margin is wide and not based on data.

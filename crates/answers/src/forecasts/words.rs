@@ -15,13 +15,14 @@ pub struct StartWords<'a> {
     pub date: &'a dyn Fn(u64) -> String,
     /// A name for the past jobs, such as `jobs of the last 7 days`.
     pub jobs: &'a str,
-    /// A phrase that says what is known about these jobs, such as `ran`.
+    /// A phrase for what is known about these jobs, such as `ran`.
     pub known: &'a str,
 }
 
 impl QueueForecast {
     /// Describes when a job will probably start, and how reliable such forecasts have been so far.
-    /// If there is no forecast, says what is missing, or why the job does not start.
+    /// If there is no forecast, describes the missing information, or the reason why the job does
+    /// not start.
     pub fn words(&self, job: JobId, words: &StartWords<'_>) -> Option<String> {
         let (start, learned) = (self.starts.get(&job)?, &self.experience);
         Some(match &start.obstacle {

@@ -1,9 +1,9 @@
 //! Blockers: the place that is cheapest to empty.
 //!
 //! Among all places of the box, in any orientation, this is the one with the fewest unavailable
-//! nodes. Among places with equally many, it is the one with the smallest total weight of jobs. A
-//! job counts once, with its whole weight, even if only some of its nodes are in the place. Ties go
-//! to the earlier orientation, then to the earlier base in row-major order. The answer is exact.
+//! nodes. Ties go to the smallest total weight of jobs. A job counts once, with its whole weight,
+//! even if only some of its nodes are in the place. Remaining ties go to the earlier orientation,
+//! then to the earlier base in row-major order. The answer is exact.
 //!
 //! Cost: O(jobs + N) per orientation, and less if few jobs end within a row of places. `windows.rs`
 //! describes the details, including jobs with several parts.
@@ -22,8 +22,8 @@ pub struct Blockers {
     pub weight: u64,
     /// The jobs that hold nodes in the place, by number.
     pub jobs: Vec<JobId>,
-    /// The unavailable nodes in the place, in row-major order. There are none if some place has
-    /// none.
+    /// The unavailable nodes in the place, in row-major order. Empty if any place has no
+    /// unavailable nodes.
     pub unavailable: Vec<NodeId>,
 }
 

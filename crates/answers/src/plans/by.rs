@@ -1,11 +1,11 @@
 //! Plans to make room by a given time: the jobs to move or requeue so that a box, or a number of
 //! nodes, is free at that time.
 //!
-//! Jobs expected to end by that time need not move, and others may use their nodes. Each other job
-//! in the way either moves or is requeued. A requeued job loses the work that it has done. A plan
-//! may move and requeue at most k jobs in total. The search chooses the plan that loses the least
-//! work. Ties go to the smallest total weight of moved jobs, then to the fewest jobs, then to the
-//! plan found first.
+//! Jobs expected to end by that time need not move, and their nodes may be used. Every other job in
+//! the way either moves or is requeued. A requeued job loses the work that it has done. A plan may
+//! move and requeue at most k jobs in total. The search chooses the plan that loses the least work.
+//! Ties go to the smallest total weight of moved jobs, then to the fewest jobs, then to the plan
+//! found first.
 //!
 //! ```text
 //!   x  0 1 2 3 4 5    Four in a row by 9: a ends at 8, b at 20. b moves to 4 and 5 now, and the
@@ -33,7 +33,7 @@ use crate::{Shape, Snapshot, Weights};
 /// The nodes to be freed.
 #[derive(Clone, Copy, Debug)]
 pub enum Room<'a> {
-    /// One of several boxes; if several are equally cheap, the first of them.
+    /// One of several boxes. If several are equally cheap, the first of these is freed.
     Box(&'a [Shape]),
     /// All of these nodes. Nodes outside the grid are ignored.
     Nodes(&'a [NodeId]),
@@ -44,7 +44,7 @@ pub enum Room<'a> {
 pub struct Prospect {
     /// The job's expected end. `None` means never.
     pub end: Option<Time>,
-    /// The loss if the job is requeued now, in any additive measure, or `None` if the job may not
+    /// The loss if the job is requeued now, in any additive measure, or `None` if the job must not
     /// be requeued.
     pub loss: Option<u64>,
 }
@@ -56,11 +56,11 @@ pub struct RoomPlan {
     pub requeued: Vec<JobId>,
     /// The total loss of the requeued jobs.
     pub lost: u64,
-    /// The freed box, and the moves. The moves are ordered so that the nodes to which a job moves
-    /// are free when its turn comes.
+    /// The freed box, and the moves. The moves are ordered so that the new nodes of each job are
+    /// free when it moves.
     pub moves: MovePlan,
-    /// For each move, the time from which its nodes are free, in view of the jobs that end by the
-    /// target time. Zero means now. The times never decrease.
+    /// For each move, the time from which its nodes are free, given the jobs that end by the target
+    /// time. Zero means now. The times never decrease.
     pub ready: Vec<Time>,
     /// The jobs that hold needed nodes and are expected to end in time, by number.
     pub awaited: Vec<JobId>,
@@ -71,8 +71,8 @@ pub struct RoomPlan {
 pub struct RoomBy {
     /// The best plan found. It moves and requeues no jobs if nothing is in the way.
     pub plan: Option<RoomPlan>,
-    /// True if no better plan exists within the limit on the number of jobs or, without a plan, if
-    /// there is none.
+    /// True if it is proven that no better plan (or, without a plan, no plan at all) exists within
+    /// the limit on the number of jobs.
     pub proven: bool,
 }
 

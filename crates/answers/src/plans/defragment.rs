@@ -24,9 +24,10 @@ pub struct Defragmented {
 /// `max_jobs` moved jobs.
 ///
 /// The search tries one more box than is free now, then two more, and so on; a plan for more boxes
-/// is also a plan for fewer. It is exact within the budget, which all tries share. If the budget
-/// runs out, the bound shows how many more boxes there might be. Cost: [`slots`](crate::slots), and
-/// one search (`search.rs`) per try. There are O(jobs^`max_jobs`) sets of jobs.
+/// is also a plan for fewer. It is exact within the budget, which all attempts share. If the budget
+/// runs out, the bound limits the number of boxes that might be possible. Cost:
+/// [`slots`](crate::slots), and one search (`search.rs`) per attempt. There are O(jobs^`max_jobs`)
+/// sets of jobs.
 pub fn defragment(
     snapshot: &Snapshot,
     shape: Shape,

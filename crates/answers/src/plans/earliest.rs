@@ -2,8 +2,8 @@
 //!
 //! The ends of jobs are replayed on a copy of the free nodes. A place that has become free stays
 //! free, so bisection finds the first end time after which the box fits. The answer is the first
-//! place free at that time, in the order of orientations and bases. Since no place is free earlier,
-//! this is the place whose last job ends first, with ties in the order of the search.
+//! place free at that time, in the order of orientations and bases. No place is free earlier, so
+//! this is the place whose last job ends first; ties go to the place found first.
 //!
 //! Cost: O(log e) searches for e different end times. Each search partitions the remaining jobs
 //! around the median end time, in O(jobs) total, without sorting.
@@ -73,7 +73,7 @@ pub(crate) fn first_end<T>(
     found
 }
 
-/// Moves the end times for which a condition holds to the front, and returns their number.
+/// Moves the end times that meet a condition to the front, and returns their number.
 fn divide(ends: &mut [(Time, usize)], holds: impl Fn(Time) -> bool) -> usize {
     let mut count = 0;
     for index in 0..ends.len() {
@@ -108,7 +108,7 @@ impl Ends<'_> {
         times
     }
 
-    /// Returns the nodes that are free after the jobs that end by a given time are gone.
+    /// Returns the nodes that are free once all jobs that end by a given time are gone.
     pub(crate) fn free_after(&self, at: Time) -> Occupancy {
         let gone = self.ending.iter().take_while(|&&(end, _)| end <= at).map(|&(_, job)| job);
         self.snapshot.without(gone)

@@ -37,9 +37,9 @@ pub(crate) fn first_free_with(
 ///
 /// The candidates are all boxes within the requested sides, in any orientation, each at its first
 /// free base. They are ranked by volume, then by the smallest total reduction of the sides, then by
-/// orientation, then by larger sides in the order x, y, z. A box is omitted if it fits in one that
-/// is listed, turned if the request allows it. Therefore, if the requested box itself is free, it
-/// is the only answer.
+/// orientation, then by larger sides in the order x, y, z. A box is omitted if it fits in a listed
+/// one, possibly turned if the request allows it. Therefore, if the requested box itself is free,
+/// it is the only answer.
 ///
 /// O(v) searches in the worst case, for a requested volume of v.
 pub fn nearest(snapshot: &Snapshot, shape: Shape, count: usize) -> Vec<Cuboid> {
@@ -94,7 +94,7 @@ fn candidates(snapshot: &Snapshot, shape: Shape, count: usize) -> impl Iterator<
             }
         }
     }
-    // Only a few are needed, so sorting is unnecessary.
+    // Only a few candidates are needed, so sorting all of them is unnecessary.
     let mut all = BinaryHeap::from(all);
     std::iter::from_fn(move || all.pop().map(|(_, _, _, sides)| sides))
 }

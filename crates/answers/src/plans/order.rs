@@ -3,7 +3,7 @@
 //! Each job moves in one step. At that moment, its new nodes must be free, and its old nodes count
 //! as free. If the final places are disjoint, a job that has moved does not block any other.
 //! Therefore, it is enough to repeatedly move any job that can move. If no job can move, the
-//! remaining jobs wait for each other in a cycle, and the search looks for a packing without a
+//! remaining jobs wait for each other in a cycle, and the search tries to find a packing without a
 //! cycle. If there is no such packing, the search explores the states that can be reached by single
 //! moves, nearest first. In these states, a job may be at a temporary place.
 
@@ -15,7 +15,7 @@ use rustc_hash::FxHashSet;
 use crate::plans::packing::{Item, Outcome, Room, pack};
 use crate::plans::plan::{Budget, Move};
 
-/// Finds an order of moves in which the new boxes of each job are free when its turn comes. Returns
+/// Finds an order of moves in which the new boxes of each job are free when it moves. Returns
 /// `None` if jobs wait for each other in a cycle.
 pub(crate) fn direct(grid: &Grid, from: &[&[Cuboid]], to: &[Vec<Cuboid>]) -> Option<Vec<usize>> {
     let mut waiting: Vec<usize> = (0..to.len()).collect();
@@ -43,8 +43,8 @@ struct Reached {
     before: Option<(usize, usize)>,
 }
 
-/// Finds the smallest number of single moves of these jobs that reach the goal. Jobs may move to
-/// temporary places.
+/// Finds the shortest sequence of single moves of these jobs that reaches the goal. Jobs may move
+/// to temporary places.
 pub(crate) fn indirect(room: &mut Room<'_>, jobs: &[u32], budget: &mut Budget) -> Outcome {
     let start: Places =
         jobs.iter().map(|&job| room.snapshot.parts(job as usize).to_vec()).collect();
@@ -128,7 +128,7 @@ fn goal(
     boxes
 }
 
-/// Takes boxes, some nodes of which may not be free (failed nodes of a job).
+/// Takes the free nodes of boxes. Some of the nodes may have failed and are then not free.
 fn take_all(free: &mut Occupancy, parts: &[Cuboid]) {
     let grid = *free.grid();
     for part in parts {

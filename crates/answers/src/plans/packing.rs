@@ -1,16 +1,17 @@
 //! An exact test of whether boxes and moved jobs fit together.
 //!
 //! The requested boxes and the parts of the moved jobs are placed by backtracking, on the nodes
-//! that are free after these jobs are gone. The item with the fewest places comes next, and each of
-//! its places is tried in turn. Interchangeable boxes (requested boxes, or parts of one job with
-//! the same sides) are placed in ascending order.
+//! that are free without these jobs. The item with the fewest places comes next, and each of its
+//! places is tried in turn. Interchangeable boxes (requested boxes, or parts of one job with the
+//! same sides) are placed in ascending order.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, NodeId, Occupancy, Sides, ascending};
 
 use crate::plans::plan::{Budget, Goal, Move};
 use crate::{Shape, Snapshot};
 
-/// The fixed cost of a search for places, which is added to the words that it reads.
+/// The fixed cost of a search for places, which is added to the number of words that the search
+/// reads.
 const CALL: u64 = 32;
 
 /// The outcome for one set of jobs.
@@ -36,7 +37,7 @@ impl<'a> Room<'a> {
         Room { snapshot, goal, turn, bases: BaseSet::new(snapshot.grid) }
     }
 
-    /// Returns the usable nodes after these jobs are gone.
+    /// Returns the usable nodes that are free without these jobs.
     pub(crate) fn without(&self, jobs: &[u32]) -> Occupancy {
         let mut free = self.snapshot.without(jobs.iter().map(|&job| job as usize));
         free.keep(&self.goal.available).expect("a plan uses only nodes that it found free");
@@ -66,7 +67,7 @@ impl<'a> Room<'a> {
         items.collect()
     }
 
-    /// Returns the free places of a shape, at most `most`, without duplicates.
+    /// Returns at most `most` free places of a shape, without duplicates.
     fn places(
         &mut self,
         free: &Occupancy,
@@ -163,7 +164,7 @@ fn tightest(
     best
 }
 
-/// Returns the last position among the placed items that are interchangeable with this item.
+/// Returns the last position of the placed items that are interchangeable with this item.
 fn last(grid: &Grid, items: &[Item], item: &Item) -> Option<Key> {
     let alike = items.iter().filter(|other| other.alike == item.alike);
     let key = |at: Cuboid| {

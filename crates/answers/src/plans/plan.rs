@@ -25,7 +25,7 @@ pub struct SearchLimits {
 }
 
 impl SearchLimits {
-    /// The default budget, which lasts about a second.
+    /// The default budget, which is enough for about a second of search.
     pub const BUDGET: u64 = 120_000_000;
 
     /// Creates limits with a maximum number of jobs and the default budget. Jobs may be turned.
@@ -54,8 +54,8 @@ pub struct MovePlan {
     pub jobs: Vec<JobId>,
     /// The requested boxes, which are free after the moves.
     pub boxes: Vec<Cuboid>,
-    /// The moves, ordered so that the nodes to which a job moves are free when its turn comes. A
-    /// job moves twice only if there is no other way.
+    /// The moves, ordered so that the new nodes of each job are free when it moves. A job moves
+    /// twice only if there is no other way.
     pub moves: Vec<Move>,
 }
 
@@ -64,8 +64,8 @@ pub struct MovePlan {
 pub struct Planned {
     /// The cheapest plan found. It has no moves if nothing is in the way.
     pub plan: Option<MovePlan>,
-    /// True if no cheaper plan exists within the limit on the number of jobs or, without a plan, if
-    /// there is none.
+    /// True if it is proven that no cheaper plan (or, without a plan, no plan at all) exists within
+    /// the limit on the number of jobs.
     pub proven: bool,
 }
 
@@ -80,7 +80,7 @@ pub(crate) struct Goal {
     pub(crate) available: Occupancy,
 }
 
-/// The number of words that may still be read.
+/// The remaining number of words that may be read.
 pub(crate) struct Budget {
     pub(crate) left: u64,
 }

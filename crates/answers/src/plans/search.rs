@@ -85,7 +85,7 @@ fn starts(snapshot: &Snapshot, goal: &Goal, most: usize) -> Vec<Vec<u32>> {
     sets.into_iter().collect()
 }
 
-/// The bases of places with few jobs, in row-major order, with the jobs at each.
+/// The bases of places with few jobs in row-major order, and the jobs at each base.
 struct Open {
     bases: Grid,
     /// The x coordinates.
@@ -159,7 +159,7 @@ impl Sets<'_> {
         self.waiting.pop().map(|Reverse((_, _, jobs))| jobs)
     }
 
-    /// Adds the sets that result from adding each other job in turn. Returns the cost of doing so.
+    /// Adds the sets that consist of these jobs and one other job. Returns the cost of this step.
     fn expand(&mut self, jobs: &[u32], count: usize) -> u64 {
         for job in 0..count as u32 {
             if let Err(place) = jobs.binary_search(&job) {

@@ -65,8 +65,8 @@ impl Snapshot {
         self
     }
 
-    /// Treats the nodes of some jobs as failed, so that these jobs stay in place. `stays` receives
-    /// each job and its number of nodes.
+    /// Treats the nodes of some jobs as failed, so that these jobs stay in place. `stays` is called
+    /// with each job and its number of nodes.
     #[must_use]
     pub fn keeping(mut self, stays: impl Fn(JobId, u32) -> bool) -> Snapshot {
         let Snapshot { grid, healthy, jobs, .. } = &mut self;
@@ -81,7 +81,7 @@ impl Snapshot {
         self
     }
 
-    /// Returns the state after some jobs are gone. Their failed nodes stay unavailable.
+    /// Returns the state without some jobs. Their failed nodes stay unavailable.
     #[must_use]
     pub fn after(&self, gone: impl Fn(JobId) -> bool) -> Snapshot {
         let places = self.jobs.iter().enumerate().filter(|(_, (job, _))| gone(*job));
@@ -177,9 +177,9 @@ impl Shape {
     }
 
     /// Returns the boxes that a request may use on a machine, according to its freedom
-    /// ([`Machine::some_boxes_for`]). Without a freedom, these are the requested box, turned if
-    /// `turn` is true, or no boxes if the request has no box. Returns `None` if the freedom allows
-    /// sets that are not boxes.
+    /// ([`Machine::some_boxes_for`]). If the request has no freedom, this is the requested box
+    /// (which may be turned if `turn` is true), or an empty list if the request has no box. Returns
+    /// `None` if the freedom allows sets that are not boxes.
     pub fn all_for(request: &Request, machine: &Machine, turn: bool) -> Option<Vec<Shape>> {
         match request.freedom {
             Some(Freedom::Connected | Freedom::Any) => None,

@@ -5,7 +5,7 @@ use crate::plans::search::cheapest;
 use crate::{Shape, Snapshot, Weights, fit};
 
 /// Finds the cheapest set of at most `max_jobs` jobs to move so that the box fits, and their new
-/// places. The jobs in the way of the box move, and possibly others that make room for them.
+/// places. These are the jobs in the way of the box, and possibly others that make room for them.
 ///
 /// The search is exact within the budget, because it tests every set of jobs with every packing.
 /// Ties go to fewer jobs, then to lower job numbers. If the box already fits, the plan has no
@@ -42,9 +42,9 @@ pub(crate) fn unblocked(
     cheapest(snapshot, &goal, weights, limit, budget)
 }
 
-/// Does the same as [`unblock`] for several boxes, and makes room for the one that requires the
-/// smallest weight; ties go to the first. The budget is divided equally among the boxes. If the
-/// list of boxes is empty, there is no plan.
+/// Does the same as [`unblock`] for several boxes, and makes room for the one with the smallest
+/// weight of moved jobs; ties go to the first. The budget is divided equally among the boxes. If
+/// the list of boxes is empty, there is no plan.
 pub fn unblock_any(
     snapshot: &Snapshot,
     shapes: &[Shape],

@@ -1,12 +1,11 @@
-//! Computation, in one pass over all places of a box, of the jobs in each place and of their
-//! weights.
+//! A single pass over all places of a box that computes the jobs in each place and their weights.
 //!
 //! The bases at which a window overlaps a box form a box themselves (on a mesh, its sides are
-//! window + box - 1, cut at the border). A job's weight is therefore added to all of these bases
-//! with a difference array: the weight is entered at the corners, and prefix sums are computed
-//! along each axis. A job with several boxes counts once if the window overlaps any of them. For
-//! such a job, the union of the bases is marked in a bit set, and the maximal runs along x are
-//! added.
+//! window + box - 1, clipped at the border). A job's weight is therefore added to all of these
+//! bases with a difference array: the weight is entered at the corners, and prefix sums are
+//! computed along each axis. A job with several boxes counts once if the window overlaps any of
+//! them. For such a job, the union of the bases is marked in a bit set, and the maximal runs along
+//! x are added.
 //!
 //! ```text
 //!   window of 3, job at 4 and 5 of a row of 9     weight 2
@@ -144,7 +143,7 @@ impl Costs {
     pub(crate) fn each(&self, look: Layers, mut see: impl FnMut(Cost, Coordinates)) {
         let [width, rows, layers] = self.axes.map(|axis| usize::from(self.bases.side(axis)));
         let events = Events::of(&self.pieces, self.axes[2], layers);
-        // Each row has one more element than bases, so that no corner is outside.
+        // A row has one more element than it has bases, so that every corner is inside.
         let stride = width + 1;
         let mut steps: Vec<Cost> = vec![0; stride * rows];
         let mut sums: Vec<Cost> = vec![0; if rows == 1 { 0 } else { width }];
@@ -159,7 +158,7 @@ impl Costs {
             }
             sums.fill(0);
             for (row, steps) in steps.chunks_exact(stride).enumerate() {
-                // In a layer with a single row, all differences are along the row.
+                // In a layer with a single row, differences are needed only along the row.
                 let along = if rows == 1 {
                     steps
                 } else {
@@ -279,7 +278,7 @@ impl Union {
     }
 
     /// Calls `see` with the bases at which a box overlaps any of these parts, as disjoint boxes.
-    /// The union must be empty, and is empty again afterwards.
+    /// The union must be empty before the call, and is empty again afterwards.
     pub(crate) fn meeting(
         &mut self,
         places: &Places,

@@ -1,8 +1,8 @@
-//! The reason why a request waits or would be refused. Every interface gives the same answer.
+//! The reason why a request is waiting or would be refused. All interfaces give the same answer.
 //!
 //! The answer contains one time and one place at which the request is expected to start:
 //!
-//! 1. those of the scheduler's plan, if it is known ([`Question::planned`]);
+//! 1. the time and place in the scheduler's plan, if it is known ([`Question::planned`]);
 //! 2. otherwise, the place that becomes free first according to the expected ends of jobs
 //!    ([`earliest`]);
 //! 3. if no end is known, the place whose jobs hold the fewest nodes ([`blockers`]), without a
@@ -74,7 +74,8 @@ impl Demand {
 /// The state of a request in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queued {
-    /// The request starts as soon as it fits on the machine, or is not in a queue.
+    /// The request starts as soon as it fits on the machine. This is also the state of a request
+    /// that is not in a queue.
     First,
     /// Another job must start first. The job is `None` if the scheduler does not examine this
     /// request yet.
@@ -130,8 +131,8 @@ pub struct PlannedStart {
 }
 
 impl PlannedStart {
-    /// Returns the scheduler's reservation for a job if it begins before a given time. Later
-    /// reservations depend on jobs without a known end. Takes O(reservations) time.
+    /// Returns the scheduler's reservation for a job if the reservation begins before a given time.
+    /// Later reservations depend on jobs without a known end. Takes O(reservations) time.
     pub fn of(standing: Option<&Standing>, job: JobId, before: Time) -> Option<PlannedStart> {
         let mut reserved = standing?.reserved.iter();
         let own = reserved.find(|one| one.job == job && one.from < before)?;
@@ -151,17 +152,16 @@ impl PlannedStart {
 pub struct Blocked {
     /// The place where the request will start.
     pub at: Cuboid,
-    /// The jobs that hold nodes there, each with its total number of nodes. The largest come first;
-    /// ties are sorted by job number.
+    /// The jobs that hold nodes there, each with its total number of nodes. The largest jobs come
+    /// first; ties are sorted by job number.
     pub jobs: Vec<(JobId, u64)>,
     /// The unavailable nodes there.
     pub unavailable: Vec<NodeId>,
-    /// The time at which the request starts there, according to the scheduler's plan. Without a
-    /// plan, this is the time at which this place becomes free, before any other place does. It is
-    /// `None` if no end is known.
+    /// The time at which the request starts there according to the scheduler's plan or, without a
+    /// plan, the time at which the place becomes free. `None` if no end is known.
     pub until: Option<Time>,
-    /// The cheapest moves that make room for the request sooner, there or elsewhere. `None` means
-    /// that no moves within the allowed number of jobs do so, or that no moves were requested.
+    /// The cheapest moves that make room for the request sooner, there or elsewhere. `None` if no
+    /// moves of the allowed number of jobs do so, or if no moves were requested.
     pub moves: Option<MovePlan>,
 }
 
@@ -218,9 +218,9 @@ impl<'a> Question<'a> {
 
 /// Explains why a request does not start now.
 ///
-/// Cost: O(jobs + N) for each box and orientation, on N nodes. Without a planned place, also O(log
-/// e) searches for a box among the nodes that are free after one of e end times. With moves, also
-/// the search of [`unblock_any`].
+/// Cost: O(jobs + N) for each box and orientation, on N nodes. If there is no planned place, there
+/// are also O(log e) searches for a box that is free after one of e end times. If moves are
+/// requested, [`unblock_any`] is also called.
 ///
 /// ```
 /// # mod pavior { pub use pavior_answers as answers;
@@ -325,7 +325,7 @@ fn blocked(snapshot: &Snapshot, question: &Question<'_>) -> Option<Blocked> {
 
 /// Finds the place that becomes free first, with the time and the jobs in it. If no end time is
 /// known, returns the place whose jobs hold the fewest nodes, without a time. Jobs that end later
-/// than those in that place cannot free another place sooner, so they are ignored.
+/// than the jobs in that place cannot free another place sooner, so they are ignored.
 fn free_first(
     snapshot: &Snapshot,
     boxes: &[Shape],

@@ -10,11 +10,11 @@ use crate::{SearchLimits, Snapshot, waits};
 /// Explains why a waiting job does not start, and when it is expected to start. Returns `None` if
 /// the job is not in the queue.
 ///
-/// The planned time is that of the scheduler's reservation for the job. Without a reservation, the
-/// time comes from a simulation in which every job runs as long as estimated and no other job
-/// arrives. The simulation runs `scheduler` on a copy, so `scheduler` must be built from the same
-/// name as the dispatcher's own scheduler. Call this function after the dispatcher's scheduler has
-/// chosen no job to start; before that, the answer cannot include the job's state in the queue.
+/// The planned time is that of the scheduler's reservation for the job. If there is no reservation,
+/// the time is determined by a simulation in which every job runs as long as estimated and no other
+/// job arrives. The simulation runs `scheduler` on a copy, so `scheduler` must be built from the
+/// same name as the dispatcher's own scheduler. Call this function after the dispatcher's scheduler
+/// has chosen no job to start; before that, the answer cannot include the job's state in the queue.
 ///
 /// Calls [`run_forward`], [`waits`] and [`why`].
 ///

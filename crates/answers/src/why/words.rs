@@ -10,20 +10,20 @@ use super::{Blocked, Cause, PlannedStart, Queued, Why};
 pub struct Words<'a> {
     /// The grid of the machine.
     pub grid: &'a Grid,
-    /// Returns the name of a job, such as `job 17`, or a neutral name if the reader may not know
-    /// the job. Text from users must already be escaped.
+    /// Returns the name of a job, such as `job 17`, or a neutral name if the reader is not allowed
+    /// to know the job. Text from users must already be escaped.
     pub job: &'a dyn Fn(JobId) -> String,
     /// Formats a time on the interface's clock and in its time zone.
     pub time: &'a dyn Fn(Time) -> String,
     /// The strategy.
     pub strategy: &'a str,
-    /// The scheduler, or an empty text if there is no scheduler.
+    /// The scheduler, or an empty string if there is no scheduler.
     pub scheduler: &'a str,
 }
 
 impl Why {
-    /// Writes the answer as lines: the reason and the start, the jobs in the way, and moves that
-    /// would make room sooner.
+    /// Writes the answer as lines with the reason and the start, the jobs in the way, and the moves
+    /// that would make room sooner.
     pub fn lines(&self, words: &Words<'_>) -> Vec<String> {
         let mut lines = vec![self.sentence(words)];
         if let Some(blocked) = &self.blocked {
@@ -40,7 +40,7 @@ impl Why {
         format!("{}{}.", self.clause(words), self.start_clause(words))
     }
 
-    /// Writes the time and place of the start as the end of a sentence.
+    /// Writes the time and place of the start as a clause that ends a sentence.
     fn start_clause(&self, words: &Words<'_>) -> String {
         let time = words.time;
         let at = |at: Cuboid| explain::words(words.grid, &at);

@@ -72,7 +72,7 @@ impl State {
         packs(free, &lists, 0)
     }
 
-    /// Returns the minimum weight of at most `most` jobs, including `required`, that have to move.
+    /// Returns the minimum weight of at most `most` jobs to move, including `required`.
     pub(crate) fn least(
         &self,
         shape: Sides,
@@ -129,8 +129,8 @@ impl State {
     }
 }
 
-/// Packs one place from each list. Equal lists are adjacent, and of two interchangeable boxes, the
-/// later one has the later place.
+/// Packs one place from each list. Equal lists are adjacent, and interchangeable boxes are placed
+/// in ascending order.
 fn packs(free: u32, lists: &[Vec<u32>], from: usize) -> bool {
     let Some((first, rest)) = lists.split_first() else { return true };
     first.iter().enumerate().skip(from).any(|(index, place)| {

@@ -34,7 +34,7 @@ fn who_ends_in_time_need_not_move() {
     // A node has failed, so there is no place for b next to the box.
     let plan = ask(&[NodeId(5)], 9, 1).plan.unwrap();
     assert_eq!((plan.requeued, plan.lost, plan.moves.jobs), (vec![JobId(1)], 30, Vec::new()));
-    // By 7, both jobs are in the way. Without b, four nodes in a row are free.
+    // At time 7, both jobs are in the way. Without b, four nodes in a row are free.
     let plan = ask(&[], 7, 1).plan;
     assert_eq!(plan.map(|plan| (plan.requeued, plan.lost)), Some((vec![JobId(1)], 30)));
     assert_eq!(ask(&[], 20, 1).plan.unwrap().awaited, [JobId(0), JobId(1)]);
@@ -99,7 +99,7 @@ fn least(
     judged.min()
 }
 
-/// Carries out a plan on the machine as it will be, without the jobs that end in time.
+/// Carries out a plan on the machine without the jobs that end in time.
 fn check(
     state: &State,
     plan: &RoomPlan,
@@ -119,7 +119,7 @@ fn check(
     carry_out(&then, &plan.moves, shape.unwrap_or([1; 3]), !drained);
     let lost = plan.requeued.iter().map(|job| prospects[job.0 as usize].loss.unwrap());
     assert_eq!(plan.lost, lost.sum::<u64>());
-    // When the time of a move comes, it needs only nodes whose jobs have ended.
+    // Each move needs only nodes whose jobs have ended by the time of the move.
     for (step, ready) in plan.moves.moves.iter().zip(&plan.ready) {
         for job in (0..state.jobs.len()).filter(|&job| ends(job)) {
             if prospects[job].end.unwrap() > *ready {

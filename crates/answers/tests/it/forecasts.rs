@@ -16,7 +16,7 @@ use pavior_trials::size;
 use pavior_workload::{Job, Service, TimeUnit};
 
 const SECOND: u64 = TimeUnit::SECOND.ticks;
-/// Node [1, 1] of a 4x4 mesh, which is in each of its 3x3 boxes.
+/// Node [1, 1] of a 4x4 mesh, which every 3x3 box contains.
 const CENTER: NodeId = NodeId(5);
 
 fn dispatcher(scheduler: &str) -> Dispatcher {
@@ -128,7 +128,7 @@ fn nothing_is_read_of_what_is_not_over() {
     }
 }
 
-/// Returns the forecast for a request that is not submitted.
+/// Returns the forecast for a request that has not been submitted.
 fn request(forecaster: &mut Forecaster, state: &Dispatcher, (job, kind): (Job, Kind)) -> Start {
     let id = job.id;
     forecaster.forecast_request(state, job, kind).unwrap().starts[&id]
@@ -244,9 +244,9 @@ fn a_queue_is_told_with_what_the_past_taught() {
     assert!(forecast.experience.calibrated && forecast.experience.runs == 400);
 }
 
-/// Checks a machine without jobs on which each 3x3 box has an unavailable node. There is no time,
-/// whatever the forecaster has learned. Under `fcfs`, the jobs behind do not start either, but for
-/// another reason.
+/// Checks a machine without jobs on which each 3x3 box has an unavailable node. A 3x3 request has
+/// no start time, whatever the forecaster has learned. Under `fcfs`, the jobs behind it do not
+/// start either, but for another reason.
 #[test]
 fn what_cannot_start_has_no_time_but_a_reason() {
     let past = stream(5, 400);

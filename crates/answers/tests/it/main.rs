@@ -1,5 +1,5 @@
 //! Tests of answers through the public interface. Plans are compared with brute force in every
-//! small state; forecasts and reasons are tested as well.
+//! small state. Forecasts and reasons are tested as well.
 
 mod brute;
 mod by;

@@ -34,8 +34,8 @@ pub(crate) fn boxes(grid: Grid) -> Vec<Cuboid> {
     all
 }
 
-/// Calls `look` with every possible way to cover some nodes with disjoint boxes and to let some
-/// others fail.
+/// Calls `look` with every state in which disjoint boxes cover some nodes and some of the others
+/// have failed.
 pub(crate) fn every(grid: Grid, failures: bool, look: &mut dyn FnMut(&[Cuboid], &[NodeId])) {
     let all = boxes(grid);
     let mut open = Occupancy::all_free(grid);

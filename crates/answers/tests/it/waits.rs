@@ -47,7 +47,7 @@ fn below(numbers: &mut Stream, n: u64) -> u64 {
     numbers.next_u64() % n
 }
 
-/// Changes a machine, and lets its scheduler start jobs.
+/// Changes the state of a machine, and lets its scheduler start jobs.
 fn step(numbers: &mut Stream, dispatcher: &mut Dispatcher, now: Time, id: u64) {
     let (waiting, running) = (dispatcher.queue().len(), dispatcher.running().by_estimated_end());
     let running: Vec<JobId> = running.map(|running| running.job.id).collect();
@@ -114,7 +114,7 @@ fn holds(dispatcher: &mut Dispatcher, now: Time, name: &str, of: (&Job, &Why)) -
             probed.is_ok() && reserves && waits(by) && until.is_none_or(|until| from < until)
         }
         Cause::Queue(Queued::Behind(behind)) => orders && behind.is_none_or(waits),
-        // If the scheduler was asked in this state, its reason is more specific.
+        // If the scheduler was asked in this state, it has a more specific reason.
         Cause::Queue(Queued::Kept) => probed.is_ok() && !is_settled,
         _ => false,
     };

@@ -15,7 +15,7 @@ fn end(job: JobId) -> Option<Time> {
     Some(Time(60 * (1 + job.0 % 7))).filter(|_| job.0 % 5 != 4)
 }
 
-/// Checks that all parts of an answer refer to the same place and are true of it.
+/// Checks that all parts of an answer refer to the same place and are correct.
 #[test]
 fn all_parts_speak_of_one_place() {
     let (mut timed, mut moved, mut lost) = (0, 0, 0);
@@ -58,7 +58,7 @@ fn all_parts_speak_of_one_place() {
         let moves = unblock(&snapshot, shape, &Weights::nodes(&snapshot), &limits).plan;
         moved += u32::from(moves.is_some());
         assert_eq!(blocked.moves, moves);
-        // The answer has the place and the time of the scheduler's plan.
+        // The answer contains the place and the time from the scheduler's plan.
         let at = Cuboid::new([0; 3], blocked.at.sides);
         let plan = PlannedStart { at: Time(9_999), place: Some(at) };
         let answer = why(&snapshot, &Question { planned: Some(plan), ..question });

@@ -136,9 +136,9 @@ fn equal_lines_are_said_and_drawn_apart() {
     let drawn = chart(vec![series("ff", 2.0), series("<tff>", 2.0), series("tbl", 1.0)]);
     let picture = svg(&drawn);
     let said = "ff and &lt;tff&gt; are equal: their lines alternate.";
-    // The sentence is in the drawing and in its description.
+    // The sentence appears in the drawing and in its description.
     assert_eq!(picture.matches(said).count(), 2, "{picture}");
-    // This counts the second line. In the legend, each line's sample begins with its own dash.
+    // This counts the second line: samples in the legend begin with their line's own dash.
     let count = |offset: &str| picture.matches(&format!("stroke-dashoffset=\"{offset}\"")).count();
     assert_eq!([count("-8"), count("0")], [1, 3], "{picture}");
     assert!(vega(&drawn).to_string().contains("ff and <tff> are equal."));
@@ -203,7 +203,7 @@ fn long_names_along_x_do_not_leave_the_picture() {
         note: String::new(),
     };
     let svg = svg(&chart);
-    // The second position is farther from the left edge and has space for the whole name.
+    // The second position is farther from the left edge, so there is space for the whole name.
     let whole = svg.matches(&format!(">{name}<")).count();
     assert_eq!((whole, svg.matches('…').count()), (1, 1), "{svg}");
 }

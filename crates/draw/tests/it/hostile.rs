@@ -28,7 +28,7 @@ fn no_name_breaks_a_drawing() {
                 y: axis(),
                 categories: if marks == Marks::Bars { vec![name.clone()] } else { Vec::new() },
                 marks,
-                // There are two equal series, which a sentence mentions.
+                // The two series are equal, which is stated in a sentence.
                 series: vec![Series { name: name.clone(), points: points.clone() }; 2],
                 stated: points.clone(),
                 note: name.clone(),
@@ -49,7 +49,7 @@ fn no_text_breaks_a_page() {
         let name = name.to_string();
         let table = SectionTable {
             header: vec![name.clone(), name.clone()],
-            // The rows are shorter and longer than the header.
+            // One row is shorter than the header, and one is longer.
             rows: vec![vec![name.clone()], vec![name.clone(), "1".into(), name.clone()]],
             words: 1,
         };

@@ -1,5 +1,4 @@
-//! Tests of drawings of all kinds, with any data. The drawings are well-formed, and no value in
-//! them is NaN.
+//! Tests that drawings of all kinds are well-formed and contain no NaN, whatever the data is.
 
 mod charts;
 mod hostile;

@@ -1,4 +1,4 @@
-//! A file checker that knows enough of XML 1.0 to find the mistakes that a drawing could make.
+//! A checker that implements enough of XML 1.0 to find mistakes that could occur in a drawing.
 
 /// Asserts that a text is one well-formed XML element with allowed characters, and that its
 /// attributes are quoted, distinct, and free of NaN and infinities.

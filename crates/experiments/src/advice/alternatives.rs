@@ -7,11 +7,11 @@ use crate::{Point, Setting};
 /// The topic of an alternative, in the order of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Topic {
-    /// The strategy, scheduler and freedom, which require no purchase.
+    /// Another strategy, scheduler or freedom, which requires no new hardware.
     Settings,
     /// Another machine.
     Machine,
-    /// Failing nodes and spares.
+    /// Node failures and spares.
     Failures,
 }
 
@@ -40,8 +40,8 @@ pub(super) struct Change {
     pub(super) settings: Vec<(&'static str, Option<String>)>,
 }
 
-/// Contiguous placement without and with turning, placement at the tightest place, and boxes that
-/// may be split.
+/// Contiguous placement without and with rotation, placement in the tightest position, and
+/// placement in boxes that may be split.
 const STRATEGIES: [(&str, &str); 4] =
     [("ff", ""), ("tff", ""), ("bf:turn=all", ""), ("gabl", " (several boxes per job)")];
 const SCHEDULERS: [(&str, &str); 3] = [("fcfs", ""), ("easy", ""), ("conservative", "")];
@@ -52,8 +52,8 @@ const FREEDOMS: [(&str, &str); 4] = [
     ("any", " (any nodes)"),
 ];
 
-/// The failures that are assumed if the current configuration has none, in seconds. A node fails
-/// once in five years of 365 days, and is repaired within a day.
+/// The failures assumed if the current configuration has none, in seconds. A node fails once in
+/// five years of 365 days on average, and its repair takes a day.
 const FAILING: [(&str, &str); 2] = [("mttf", "157680000"), ("mttr", "86400")];
 const AN_HOUR: &str = "3600";
 
@@ -91,8 +91,8 @@ pub(super) fn changes(present: &Point, placed: Option<&Setting>) -> Vec<Change> 
     all
 }
 
-/// Returns three changes of the machine: with or without wrap-around links, enlarged by a pod, and
-/// doubled.
+/// Returns three changes to the machine: the opposite choice of wrap-around links, one more pod,
+/// and twice the size.
 fn machines(grid: &Grid) -> Vec<Change> {
     let axes = grid.axes();
     let sides = &grid.sides()[..axes];
@@ -121,9 +121,8 @@ fn machines(grid: &Grid) -> Vec<Change> {
     tried.into_iter().filter_map(change).collect()
 }
 
-/// Returns the changes that concern failures. If there are no failures, nodes are made to fail,
-/// with and without a spare cube. If there are, they are removed, or a spare cube or checkpoints
-/// are added.
+/// Returns the changes that concern failures. If there are no failures, they are added, with and
+/// without a spare cube. Otherwise, they are removed, or a spare cube or checkpoints are added.
 fn failures(present: &Point, grid: &Grid) -> Vec<Change> {
     let given = |settings: &[(&'static str, &str)]| -> Vec<(&'static str, Option<String>)> {
         settings.iter().map(|(key, value)| (*key, Some((*value).to_string()))).collect()

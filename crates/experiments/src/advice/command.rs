@@ -1,4 +1,4 @@
-//! The command that reproduces a run's numbers.
+//! The command that reproduces the results of a run.
 
 use super::Measure;
 use crate::Setting;

@@ -12,10 +12,10 @@ use crate::batches::{BATCHES, Batch};
 pub(super) enum Whole {
     /// The mean, weighted by the duration of each piece.
     Average,
-    /// The sum of the contributions of all jobs, which are made when jobs end or are interrupted. A
-    /// contribution counts in the piece in which the job arrived, as does the job's wait.
+    /// The sum of the contributions of all jobs. A job contributes when it ends or is interrupted,
+    /// but its contribution, like its wait, counts in the piece in which it arrived.
     Sum,
-    /// The mean of the values seen at arrivals.
+    /// The mean of the values observed at arrivals.
     Mean,
 }
 
@@ -29,11 +29,11 @@ struct Pieces {
 /// An observer that divides a run into pieces at the arrivals of certain jobs.
 ///
 /// All runs of the same jobs are divided at the same instants. If jobs follow others, the runs are
-/// instead divided after the same numbers of arrivals. Averages end at the last arrival.
+/// instead divided after the same numbers of arrivals. Time averages end at the last arrival.
 pub(super) struct Ledger {
     time: TimeUnit,
     jobs: u64,
-    /// The wait of each job, by its index in the log. It is `None` if the job did not depart.
+    /// The wait of each job, by its index in the log. The wait is `None` if the job did not depart.
     pub(super) waits: Vec<Option<f64>>,
     pieces: Vec<Pieces>,
     /// The number of finished pieces.
@@ -107,13 +107,13 @@ impl Ledger {
                 batches[piece].sum += value;
                 batches[piece].of += if wanted == Whole::Mean { 1.0 } else { 0.0 };
             }
-            // Each fact is measured separately, because adding to a growing sum would round the
-            // contributions.
+            // Each fact is measured separately, because contributions would be rounded if they were
+            // added to a growing sum.
             metric.see(now, &Fact::CountingStarts);
         }
     }
 
-    /// Passes a fact to averages and means. Sums see only the facts that they add.
+    /// Passes a fact to averages and means. A sum receives only the facts that contribute to it.
     fn tell(&mut self, now: Time, fact: &Fact<'_>) {
         let told = self.pieces.iter_mut().filter(|pieces| pieces.whole != Whole::Sum);
         told.for_each(|pieces| pieces.metric.see(now, fact));

@@ -1,12 +1,12 @@
-//! Advice, which is based on running the jobs of a log again under alternatives to the current
+//! Advice, obtained by running the jobs of a log again under alternatives to the current
 //! configuration.
 //!
 //! The current configuration is one point: a machine, a strategy, a scheduler and the jobs of a
-//! log. Each alternative changes a single setting, and runs the same jobs with the same
-//! [`Scenario`]. Every quantity is reported as a paired difference from the current configuration,
-//! with an interval computed from pieces of the run ([`Change`]). The intervals for one quantity
-//! are all correct at the same time with probability 95 %, because each has the level 1 -
-//! 0.05/alternatives (Bonferroni's inequality). Recommendations are based on these intervals alone.
+//! log. Each alternative changes a single setting and runs the same jobs. Every quantity is
+//! reported as a paired difference from the current configuration, with an interval computed from
+//! pieces of the run ([`Change`]). With probability 95 %, all intervals for one quantity are
+//! correct simultaneously, because each has the level 1 - 0.05/alternatives (Bonferroni's
+//! inequality). Recommendations are based on these intervals alone.
 //!
 //! Cost: one observed simulation run per alternative, and memory for all waits in each run.
 
@@ -54,7 +54,7 @@ pub enum AdviceError {
 /// A quantity by which alternatives are compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure {
-    /// The metric of the simulation: its name and option.
+    /// The simulation metric, given by its name and option.
     pub metric: String,
     /// The range of sizes, in nodes, of the jobs that count, or `None` for all jobs.
     pub nodes: Option<[u32; 2]>,
@@ -90,8 +90,8 @@ pub struct Alternative {
     pub words: String,
     /// The result of the run with this change.
     pub run: Run,
-    /// For each measure, the difference from the current configuration. It covers the jobs that
-    /// both runs completed, and is in the unit of the metric.
+    /// For each measure, the difference from the current configuration. The difference covers the
+    /// jobs that both runs completed, in the unit of the metric.
     pub changes: Vec<Option<Change>>,
 }
 
@@ -118,8 +118,8 @@ pub struct Advice {
     pub alternatives: Vec<Alternative>,
     /// Alternatives that do not apply, each with the reason.
     pub left_out: Vec<String>,
-    /// The confidence level of each interval. The intervals for one measure are all correct at the
-    /// same time with probability 95 %.
+    /// The confidence level of each interval. With probability 95 %, all intervals for one measure
+    /// are correct simultaneously.
     pub level: f64,
 }
 
@@ -133,9 +133,9 @@ fn usual_slots(point: &Point) -> String {
     halves[..grid.axes()].join("x")
 }
 
-/// Runs the current configuration, which is given by settings, and all alternatives, on the threads
-/// of the current pool. `slots` is the shape of the boxes to count, such as `4x4x4`. The
-/// environment's `progress` is notified of each run.
+/// Runs the current configuration and all alternatives on the threads of the current pool.
+/// `present` contains the settings of the current configuration. `slots` is the shape of the boxes
+/// to count, such as `4x4x4`. The environment's `progress` is notified of each run.
 ///
 /// # Errors
 /// Returns an error if a setting is invalid, the settings do not describe a single log on a single
@@ -150,7 +150,8 @@ pub fn advise(
 }
 
 /// Does the same as [`advise`] for only some of the alternatives: `(names, most)` selects the first
-/// `most` of these names that apply. Names are those in the result, such as `scheduler easy`.
+/// `most` of the named alternatives that apply. The names are those in the result, such as
+/// `scheduler easy`.
 ///
 /// # Errors
 /// Returns the errors of [`advise`].
@@ -246,8 +247,8 @@ struct Tried {
     point: Point,
 }
 
-/// Returns the alternatives to run, and those that do not apply. A change that has no effect is in
-/// neither list.
+/// Returns the alternatives to run, and those that do not apply. A change that has no effect
+/// appears in neither list.
 fn tried(
     present: &[Setting],
     point: &Point,
@@ -274,8 +275,7 @@ fn tried(
 /// The measures, and how each of them is computed.
 struct Measures {
     list: Vec<Measure>,
-    /// The metrics that are computed piece by piece. In the list of measures, they come after the
-    /// waits.
+    /// The metrics that are computed piece by piece. They follow the waits in the list of measures.
     pieces: Vec<(&'static MetricSpec, Whole)>,
 }
 
@@ -373,7 +373,7 @@ impl Measures {
     }
 }
 
-/// Returns the waits of the completed jobs in a range of sizes, each with the position of the job.
+/// Returns the waits of the completed jobs in a range of sizes, and the positions of the jobs.
 fn of_sizes<'t>(
     trace: &'t Trace,
     waits: &'t [Option<f64>],

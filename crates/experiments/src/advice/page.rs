@@ -1,13 +1,12 @@
-//! Advice as an HTML page. It contains recommendations, then numbers, then commands that reproduce
-//! the numbers.
+//! Advice as an HTML page, which contains recommendations, the numbers, and the commands that
+//! reproduce them.
 
 use pavior_draw::{DifferenceRow, Differences, Drawing, Page, Section, SectionTable};
 
 use super::words::MESSAGES;
 use super::{Advice, Alternative, BATCHES, Measure, Topic, cell, notes, recommendations, value};
 
-/// Builds the page. `provenance` contains lines that describe the program and the command that
-/// generated the page.
+/// Builds the page. `provenance` describes the program and the command that generated it.
 pub fn page(advice: &Advice, provenance: &[String]) -> Page {
     let Advice { log, machine, strategy, scheduler, jobs, span, .. } = advice;
     let days = span / 86_400.0;
@@ -71,7 +70,7 @@ fn differences(advice: &Advice) -> Section {
     }
 }
 
-/// Draws the waits of all jobs, and of the largest third.
+/// Draws the waits of all jobs, and those of the largest third of the jobs.
 fn drawings(advice: &Advice) -> Vec<Drawing> {
     let largest = advice.measures.iter().rposition(|measure| measure.nodes.is_some());
     let chosen = [Some(0), largest.filter(|&at| at > 1)];

@@ -28,7 +28,7 @@ pub fn recommendations(advice: &Advice) -> Vec<String> {
     all
 }
 
-/// Describes alternative settings. The one with the most certain gain comes first.
+/// Describes the alternative settings, beginning with the one whose gain is most certain.
 fn of_settings(advice: &Advice) -> Vec<String> {
     let own = || advice.alternatives.iter().filter(|one| one.topic == Topic::Settings);
     let mut gains: Vec<&Alternative> = own().filter(|one| shown(one) == Shown::Less).collect();
@@ -66,8 +66,8 @@ fn of_settings(advice: &Advice) -> Vec<String> {
     all
 }
 
-/// Returns a sentence about jobs of certain sizes. It is used if there is no significant difference
-/// over all jobs.
+/// Returns a sentence about jobs of certain sizes. The sentence is used if the difference over all
+/// jobs is not significant.
 fn of_sizes(advice: &Advice, one: &Alternative) -> Option<String> {
     if shown(one) != Shown::Nothing {
         return None;
@@ -144,7 +144,7 @@ fn undecided<'a>(advice: &Advice, all: impl Iterator<Item = &'a Alternative>) ->
     Some(format!("Wait times do not change significantly with {list}."))
 }
 
-/// Formats a range of positive times, in a unit that suits the longer time.
+/// Formats a range of positive times in a unit that suits the longer one.
 fn times(low: f64, high: f64) -> String {
     let (unit, word) = match high {
         high if high < 120.0 => (1.0, "s"),
@@ -191,7 +191,7 @@ pub fn cell(measure: &Measure, change: Option<Change>) -> String {
     }
 }
 
-/// Returns the number of decimals that shows three digits.
+/// Returns the number of decimals needed to show three significant digits.
 fn decimals(value: f64) -> usize {
     match value.abs() {
         value if value >= 100.0 => 0,

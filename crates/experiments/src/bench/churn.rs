@@ -1,10 +1,10 @@
 //! A recorded churn near saturation: requests and releases in order, with the answers.
 //!
-//! Requests come from one stream, which is the same for every strategy. If a request is refused,
-//! the oldest job departs and the request is repeated until it is granted. This keeps the machine
-//! as full as the strategy can make it. If a fill is set, the oldest jobs also depart before each
-//! request, so that no more than this fraction of the nodes is in use. A request that the strategy
-//! would never grant is skipped, as in simulations.
+//! Requests come from a stream that is the same for every strategy. If a request is refused, the
+//! oldest job departs and the request is repeated until it is granted. This keeps the machine as
+//! full as the strategy can make it. If a fill is set, the oldest jobs also depart before each
+//! request, so that at most this fraction of the nodes is in use. A request that the strategy would
+//! never grant is skipped, as in simulations.
 
 use std::collections::VecDeque;
 
@@ -18,8 +18,8 @@ pub(super) struct Demand<'a> {
     /// The stream of requests, which restarts when it ends.
     pub(super) requests: &'a [Request],
     pub(super) attempts: usize,
-    /// The number of warm-up attempts, which are not recorded. If it is `None`, the warm-up lasts
-    /// until every job that was present at the first departure has departed.
+    /// The number of warm-up attempts, which are not recorded. If `None`, the warm-up lasts until
+    /// every job that was present at the first departure has departed.
     pub(super) warmup: Option<u64>,
     pub(super) fill: Option<f64>,
     pub(super) seed: u64,
@@ -39,7 +39,7 @@ pub(super) enum Step {
 
 /// A strategy's recorded churn, which can be replayed.
 pub(super) struct Churn {
-    /// The machine after the warm-up. It has already determined which requests can never fit.
+    /// The machine after the warm-up, which has already determined the requests that can never fit.
     pub(super) start: Machine,
     pub(super) steps: Vec<Step>,
     pub(super) warmup: u64,
@@ -47,8 +47,7 @@ pub(super) struct Churn {
     pub(super) rejected: u64,
     /// The number of parts in use, added up over the attempts.
     pub(super) parts: u64,
-    /// The work of `find` for attempts that were granted. The next field has that for attempts that
-    /// were refused.
+    /// The work of `find` for granted attempts; the next field is that for refused attempts.
     pub(super) granted: Work,
     pub(super) refused: Work,
     /// The work done for grants and releases.
@@ -174,7 +173,7 @@ impl<'a> Play<'a> {
         false
     }
 
-    /// Makes one attempt and processes its result.
+    /// Makes one attempt and handles its result.
     fn attempt(&mut self) {
         if self.pending.is_none() {
             let found = self.choose();
@@ -202,7 +201,8 @@ impl<'a> Play<'a> {
         } else {
             self.refused += work;
             if !self.depart() {
-                // Even the empty machine refuses the request, which contradicts its own answer.
+                // Even the empty machine refuses the request, although it reported that the request
+                // could fit.
                 self.pending = None;
             }
         }

@@ -1,16 +1,15 @@
 //! Benchmarks of allocation: the time per attempt of several strategies for the same requests.
 //!
 //! The churn of each strategy is recorded first, and then replayed in rounds. Every round runs all
-//! strategies, so that other load on the computer affects them equally. A round replays each churn
-//! twice:
+//! strategies, so that other load affects them equally. A round replays each churn twice:
 //!
-//! - with a clock reading around every attempt, minus the overhead of the clock. An attempt is only
-//!   the question, as in the `allocation_ns` metric. For each attempt, the middle readings of all
-//!   rounds are averaged, which removes interruptions and smooths the ticks of a coarse clock.
-//!   Medians and percentiles are computed over attempts;
+//! - with a clock reading around every attempt, minus the overhead of the clock. An attempt only
+//!   searches for a place, as in the `allocation_ns` metric. For each attempt, the middle readings
+//!   of all rounds are averaged, which removes interruptions and smooths the ticks of a coarse
+//!   clock. Medians and percentiles are computed over attempts;
 //! - with a clock reading around every [`BATCH`] attempts with their grants and releases, so that
 //!   the clock's overhead is negligible. This measures the total work of an allocator, including
-//!   the maintenance of lists.
+//!   the maintenance of its lists.
 //!
 //! Everything except the times depends only on the arguments.
 
@@ -38,10 +37,10 @@ pub struct Bench {
     pub requests: Vec<Request>,
     /// The number of attempts per strategy; must be positive.
     pub attempts: usize,
-    /// The number of warm-up attempts. If it is `None`, the warm-up lasts until every job that was
+    /// The number of warm-up attempts. If `None`, the warm-up lasts until every job that was
     /// present at the first departure has departed.
     pub warmup: Option<u64>,
-    /// The maximum fraction of the nodes in use. `None` lets the strategy fill as many nodes as it
+    /// The maximum fraction of the nodes in use. If `None`, strategies use as many nodes as they
     /// can.
     pub fill: Option<f64>,
     /// The number of replays of the attempts; must be positive.
@@ -53,7 +52,7 @@ pub struct Bench {
 /// The results of a benchmark.
 #[derive(Clone)]
 pub struct BenchResults {
-    /// The duration of a clock reading itself, in nanoseconds, which has been subtracted.
+    /// The duration of a clock reading in nanoseconds, which has been subtracted from the times.
     pub clock_overhead_ns: f64,
     /// One row per strategy, in the order given.
     pub rows: Vec<BenchRow>,
@@ -74,7 +73,7 @@ pub struct BenchRow {
     pub warmup: u64,
     /// The number of requests that were skipped because the strategy would never grant them.
     pub rejected: u64,
-    /// The mean number of parts in use at an attempt: m in the TBL paper.
+    /// The mean number of parts in use at an attempt, called m in the TBL paper.
     pub busy_submeshes: f64,
     /// The number of units tested for grants and releases, per attempt.
     pub upkeep: f64,

@@ -6,10 +6,10 @@ use pavior_simulation::Stopwatch;
 
 use super::churn::{Churn, Step};
 
-/// The number of attempts between two clock readings if grants and releases are also measured.
+/// The number of attempts between two clock readings when grants and releases are also measured.
 pub const BATCH: usize = 64;
 
-/// The time by which a reading must exceed twice its expected length to count as interrupted. Cold
+/// A reading is considered interrupted if it exceeds twice its expected length by this time. Cold
 /// caches and mispredicted branches cost less than this, and interruptions by the operating system
 /// cost more.
 const INTERRUPTION_NS: f64 = 1000.0;
@@ -33,9 +33,9 @@ impl Times {
         }
         let mut sorted = times.to_vec();
         sorted.sort_by(f64::total_cmp);
-        // The percentile is the smallest time that at least `percent` percent of all attempts do
-        // not exceed. If a time is below the clock's resolution, subtracting the overhead can make
-        // it negative.
+        // The percentile is the smallest time that is not exceeded by at least `percent` percent of
+        // all attempts. If a time is below the clock's resolution, subtracting the overhead can
+        // make it negative.
         let percentile =
             |percent: usize| sorted[(sorted.len() * percent).div_ceil(100) - 1].max(0.0);
         let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
@@ -108,8 +108,8 @@ impl Replays {
     }
 }
 
-/// Adds up the readings of a round. A reading that is far longer than the combined time over all
-/// rounds was interrupted, so the combined time replaces it.
+/// Adds up the readings of a round. A reading far longer than the combined time over all rounds was
+/// interrupted, and is replaced by the combined time.
 fn uninterrupted(round: &[f32], settled: &[f64]) -> f64 {
     let each = round.iter().zip(settled).map(|(reading, settled)| {
         let reading = f64::from(*reading);
@@ -118,7 +118,7 @@ fn uninterrupted(round: &[f32], settled: &[f64]) -> f64 {
     each.sum()
 }
 
-/// Returns, for each measured item, the mean of about the middle half of its readings.
+/// Returns the mean of roughly the middle half of each measured item's readings.
 fn settle(readings: &[f32], rounds: usize) -> Vec<f64> {
     let things = readings.len() / rounds;
     let cut = rounds.div_ceil(4).min((rounds - 1) / 2);
@@ -167,7 +167,7 @@ fn in_batches(churn: &Churn, watch: &mut Stopwatch, readings: &mut Vec<f32>) {
                     watch.begin();
                 }
                 asked += 1;
-                // The answer has already been compared.
+                // The answer has already been checked.
                 let _ = black_box(machine.allocate(*job, black_box(request)));
             }
             Step::Release(job) => {
@@ -191,7 +191,7 @@ mod tests {
         // This is the sum of a round without interruptions.
         let sum = uninterrupted(&[12.0, 900.0, 1e6], &[11.0, 10.0, 3.0]);
         assert!((sum - (12.0 + 900.0 + 3.0)).abs() < 1e-9);
-        // Of the seven readings, the middle three count.
+        // Only the middle three of the seven readings count.
         assert_eq!(settle(&[9.0, 10.0, 20.0, 30.0, 31.0, 99.0, 99.0], 7), [27.0]);
     }
 

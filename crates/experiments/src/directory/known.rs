@@ -1,7 +1,7 @@
 //! The replications in a directory. Each line and each file is checked against its checksum.
 //!
-//! Invariant: nothing with a wrong checksum is returned. It either causes an error, or is omitted
-//! and counted. If a directory has no note, its times have no checksum.
+//! Invariant: data with a wrong checksum is never returned. It either causes an error, or is
+//! omitted and counted. If a directory has no note, its times have no checksum.
 
 use std::io;
 use std::path::Path;
@@ -31,8 +31,8 @@ impl Known {
     }
 }
 
-/// Returns all replications in a directory, whether the run is finished or not. Returns none if the
-/// directory contains no run.
+/// Returns all replications in a directory, whether or not the run is finished. Returns no entries
+/// if the directory contains no run.
 ///
 /// # Errors
 /// Returns an error if a line or a file is damaged.
@@ -47,9 +47,9 @@ pub fn known(
     Ok(known.entries)
 }
 
-/// Reads the replications in a directory's journal. An incomplete last line does not count as
-/// damaged: it shows that the process was killed while writing it. If a line was changed or belongs
-/// to another run, this is an error unless `discard_damaged` is set.
+/// Reads the replications in a directory's journal. An incomplete last line is not considered
+/// damaged: it only shows that the process was killed during a write. A line that was changed or
+/// belongs to another run is an error unless `discard_damaged` is set.
 pub(super) fn in_journal(
     directory: &Path,
     key: &str,
@@ -82,8 +82,7 @@ pub(super) fn in_files(
         Ok(read_if_there(path, Limits::LINES)?.filter(|text| !text.is_empty()))
     };
     let Some(text) = whole(&path)? else { return Ok(Known::default()) };
-    // Times that were changed are worthless, and a second measurement would give different times in
-    // any case.
+    // Changed times are worthless, and measuring them again would give different times anyway.
     let timings = match note.map_or(Ok(()), |note| verify(directory, note, &[TIMINGS])) {
         Err(_) if discard_damaged => None,
         verified => verified.and_then(|()| Ok(whole(&directory.join(TIMINGS))?))?,

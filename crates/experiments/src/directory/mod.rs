@@ -1,9 +1,9 @@
-//! The directory of an experiment. It has a lock, a journal that survives crashes, and files that
-//! are always complete.
+//! The directory of an experiment, with a lock, a journal that survives crashes, and files that are
+//! never partially written.
 //!
 //! During a run, finished replications are stored as lines in `journal`. After the run, they are in
 //! `replications.csv` and `timings.csv`, and the journal is removed. `run.json` describes the
-//! contents from the beginning. At the end, it also contains the checksum of every file.
+//! contents from the start of the run. When the run ends, the checksum of every file is added.
 
 mod error;
 mod known;
@@ -46,7 +46,7 @@ pub struct Resume {
     pub discard_damaged: bool,
 }
 
-/// A run in progress in its directory, which stores its replications there.
+/// A run in progress, which stores its replications in its directory.
 pub struct OpenRun {
     directory: Directory,
     run: Run,
@@ -55,8 +55,7 @@ pub struct OpenRun {
 }
 
 impl Directory {
-    /// Creates a directory if necessary, and locks it. Rejects a directory that contains files but
-    /// no run.
+    /// Creates a directory if necessary, and locks it. Rejects a directory with files but no run.
     ///
     /// # Errors
     /// Returns an error if another process is using the directory, if the directory contains
@@ -73,8 +72,8 @@ impl Directory {
         Ok(Directory { path: path.to_path_buf(), _lock: lock, clock: Clock::start() })
     }
 
-    /// Begins a new run in an empty directory, or resumes the same run. `text` is the text of the
-    /// experiment.
+    /// Begins a new run in an empty directory, or resumes the run that the directory contains.
+    /// `text` is the text of the experiment.
     ///
     /// # Errors
     /// Returns an error if the directory contains a run and `resume` is not set, or if it contains
@@ -108,7 +107,7 @@ impl Directory {
         let lines: String = known.entries.iter().map(sealed).collect();
         let finished = known::in_files(path, note.as_ref(), specification, how.discard_damaged)?;
         known.add(finished, specification);
-        // The note of a finished run remains unless something is run again.
+        // The note of a finished run is kept unless part of the run is repeated.
         if !note.is_some_and(|note| note.finished) {
             let checksum = Checksum::of(text.as_bytes()).to_string();
             self.write_note(run, false, [(EXPERIMENT.to_string(), checksum)])?;
@@ -177,7 +176,7 @@ fn write(directory: &Path, name: &str, bytes: &[u8]) -> Result<(), FileError> {
     write_whole(&directory.join(name), |out| out.write_all(bytes))
 }
 
-/// Returns the reason why the run in a directory cannot be continued as another run.
+/// Returns the reason why a directory's `old` run cannot be continued as the `new` run.
 fn other_run(old: &Run, new: &Run) -> &'static str {
     let quick = |run: &Run| run.reproduced.as_ref().map(|reproduced| reproduced.quick);
     match (quick(old), quick(new)) {

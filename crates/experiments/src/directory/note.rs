@@ -52,7 +52,7 @@ pub struct Note {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     began: SystemTime,
-    /// A date would not be enough, because the system clock may be set back during the run.
+    /// A stopwatch is needed because the system clock may be set back during the run.
     since: std::time::Instant,
 }
 
@@ -65,7 +65,7 @@ impl Clock {
 const CHECKSUM: &str = "checksum";
 
 impl Note {
-    /// Reads a note. Returns `None` if the file does not exist.
+    /// Reads the note in a file. Returns `None` if the file does not exist.
     ///
     /// # Errors
     /// Returns an error if the note cannot be read or was changed in any byte.

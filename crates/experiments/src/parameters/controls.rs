@@ -10,7 +10,7 @@ pub struct Control {
     pub meaning: &'static str,
     /// The kind of values that the control takes.
     pub kind: ControlKind,
-    /// The default value, or an empty text if the absence of the key has its own meaning.
+    /// The default value, or an empty string if omitting the key has its own meaning.
     pub default: &'static str,
     /// The heading under which `simulate` lists the key, or `None` if the key may occur only in
     /// experiment files.
@@ -22,13 +22,13 @@ pub struct Control {
 pub enum ControlKind {
     /// A word that can name files.
     Word,
-    /// Any text.
+    /// Arbitrary text.
     Text,
     /// True or false.
     Switch,
     /// A positive whole number.
     Count,
-    /// A number strictly between 0 and 1.
+    /// A number greater than 0 and less than 1.
     Share,
     /// Names of metrics.
     Metrics,
@@ -36,7 +36,7 @@ pub enum ControlKind {
     Formulas,
 }
 
-/// The name of the control that leaves out combinations that do not apply.
+/// The name of the control that omits inapplicable combinations.
 pub const SKIP_UNSUPPORTED: &str = "skip-unsupported";
 
 /// All controls.

@@ -1,6 +1,5 @@
-//! The parameters as keywords in Python: the signature and help of `pavior.simulate`, its
-//! declaration for type checkers, and the keywords of `pavior.Experiment` with their types and
-//! help.
+//! The parameters as Python keywords: the signature and help of `pavior.simulate`, its declaration
+//! for type checkers, and the keywords of `pavior.Experiment` with their types and help.
 
 use pavior_kernel::Family;
 use pavior_network::PatternKind;
@@ -73,7 +72,7 @@ struct Keyword {
 /// The name, type, type in words, default, meaning and heading of a keyword.
 type OfPython = (&'static str, &'static str, &'static str, &'static str, &'static str, Heading);
 
-/// Keywords that are not parameters, or that accept more in Python than in a file.
+/// Keywords that are not parameters, or that accept more kinds of values in Python than in a file.
 const OF_PYTHON: [OfPython; 6] = [
     (
         "machine",
@@ -137,7 +136,7 @@ fn keywords() -> Vec<Keyword> {
         heading,
     });
     let is_own = |name: &str| of_python(name).is_some();
-    // `placed` adds a second run, which only an experiment can have.
+    // `placed` adds a second run, so it is available only in experiments.
     let is_one_run = |one: &&Parameter| one.applies != Applies::Snapshot && one.name != "placed";
     let ours = ALL.iter().filter(is_one_run);
     let ours = ours.filter(|parameter| !is_own(parameter.name)).map(parameter);
@@ -152,8 +151,8 @@ fn of_python(name: &str) -> Option<&'static OfPython> {
     OF_PYTHON.iter().find(|own| own.0 == name)
 }
 
-/// Returns the keywords of an experiment. These are all parameters, also under their aliases, and
-/// all controls except the name, which is a separate argument.
+/// Returns the keywords of an experiment. They include all parameters and their aliases, and all
+/// controls except the name, which is a separate argument.
 fn of_experiment() -> Vec<Keyword> {
     let ours = ALL.iter().flat_map(|one| {
         let mut keyword = parameter(one);
@@ -230,7 +229,7 @@ fn parameter(parameter: &Parameter) -> Keyword {
 }
 
 /// Returns the names that a parameter accepts, with or without options. Returns `None` if there are
-/// many.
+/// too many to list.
 fn names(parameter: &str) -> Option<Vec<String>> {
     fn all<F: Family>() -> Vec<String> {
         F::builtin().iter().map(|entry| format!("'{}'", entry.name)).collect()
@@ -316,7 +315,7 @@ pub fn experiment() -> String {
     text
 }
 
-/// Adds the declaration of a keyword, which is broken into several lines if it is too long.
+/// Adds the declaration of a keyword, wrapped if it is too long for one line.
 fn declare(text: &mut String, name: &str, declared: &str, rest: &str) {
     let line = format!("    {name}: {declared}{rest}");
     if line.len() > WIDE
@@ -361,7 +360,7 @@ fn described(introduction: &str, keywords: &[Keyword]) -> String {
     text
 }
 
-/// Adds a paragraph, broken into lines that are short enough to be indented.
+/// Adds a paragraph, wrapped into lines short enough to be indented.
 fn wrapped(text: &mut String, paragraph: &str, first: &str, others: &str) {
     let mut line = first.to_string();
     let mut is_empty = true;

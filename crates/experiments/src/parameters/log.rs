@@ -14,7 +14,7 @@ const LOG: Parameter = Parameter { heading: Heading::Log, applies: Applies::Log,
 const READING: &str = "first filter status lenient dependencies processors-per-node nodes-from \
                        pieces log-format";
 
-/// Returns the parameter for reading a log that has this name.
+/// Returns the log-reading parameter with this name.
 pub fn of_reading(key: &str) -> Option<&'static Parameter> {
     let is_one = |name| READING.split(' ').any(|one| one == name);
     super::ALL.iter().find(|parameter| is_one(parameter.name) && parameter.is_called(key))

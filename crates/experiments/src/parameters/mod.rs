@@ -1,7 +1,7 @@
-//! The list of parameters, which contains everything that can vary between runs.
+//! The list of parameters, which define everything that can vary between runs.
 //!
-//! Each entry in [`ALL`] defines an option of `pavior simulate`, except for the parameters of
-//! [snapshots](Applies::Snapshot), in which nothing is simulated. It also defines a key in
+//! Each entry in [`ALL`] defines an option of `pavior simulate`, unless it applies only to
+//! [snapshots](Applies::Snapshot), in which nothing is simulated. Each entry also defines a key in
 //! experiment files, in their schema, in figures and in tables of results, and a row in the
 //! documentation. The text of a value is parsed once, into a field of [`Given`].
 //! [`RunSettings`](crate::RunSettings) defines the meaning of the value.
@@ -46,13 +46,13 @@ pub struct Parameter {
     pub meaning: &'static str,
     /// The type of the parameter's values.
     pub kind: ValueType,
-    /// The unit of a number, or an empty text if there is no unit.
+    /// The unit of a number, or an empty string if there is no unit.
     pub unit: &'static str,
     /// The heading in help and documentation.
     pub heading: Heading,
     /// The workloads that the parameter applies to.
     pub applies: Applies,
-    /// The default values. There are none if the absence of the parameter has its own meaning.
+    /// The default values. Empty if omitting the parameter has its own meaning.
     pub default: &'static [&'static str],
     /// Parses a value. Names, for example of strategies, are looked up in the catalogue.
     read: fn(&str, &Catalogue) -> Result<Reading, BadName>,
@@ -175,7 +175,7 @@ impl Parameter {
         ALL.iter().take_while(|parameter| parameter.name != self.name).count()
     }
 
-    /// Returns true if `key` is the name of this parameter. Underscores count as dashes.
+    /// Returns true if `key` is the name of this parameter. Underscores are equivalent to dashes.
     pub fn is_called(&self, key: &str) -> bool {
         let key = key.replace('_', "-");
         self.name == key || self.alias == Some(key.as_str())
@@ -203,7 +203,8 @@ impl Parameter {
     }
 }
 
-/// Common defaults of the parameters. The constants in the list set only the fields that differ.
+/// The field values that most parameters share. Constants in the list set only the fields that
+/// differ.
 const COMMON: Parameter = Parameter {
     name: "",
     alias: None,
@@ -217,9 +218,9 @@ const COMMON: Parameter = Parameter {
     read: |text, _| Ok(Reading { text: text.into(), put: Arc::new(|_| ()) }),
 };
 
-/// All parameters, in the order that is used in tables and to number points; the last one varies
-/// fastest. The parameters for messages come after `service`, which determines whether there are
-/// any messages.
+/// All parameters, in the order used for table columns and for numbering points; the last parameter
+/// varies fastest. The parameters for messages come after `service`, which determines whether there
+/// are any messages.
 pub static ALL: &[Parameter] = &[
     runs::MACHINE,
     log::TRACE,
@@ -341,7 +342,7 @@ fn number(
     }
 }
 
-/// Parses a whole number. The type must be able to represent the whole range.
+/// Parses a whole number. `T` must be able to represent the whole range.
 fn count<T>(
     text: &str,
     range: RangeInclusive<u64>,

@@ -38,7 +38,7 @@ pub fn page() -> String {
 /// A row of a table, and the part of the description that is too long for the table.
 struct Row {
     line: String,
-    /// A list item with its line break; may be empty.
+    /// A list item with its line break, or an empty string.
     below: String,
 }
 

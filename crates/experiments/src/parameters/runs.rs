@@ -4,7 +4,7 @@ use pavior_mesh::Grid;
 
 use super::{Applies, COMMON, Heading, Parameter, ValueType, count, number, parsed, selected};
 
-/// The maximum number of completions in a run. A run with more would take more than a day.
+/// The maximum number of completions in a run. More completions would take more than a day.
 pub(super) const MOST_JOBS: u64 = 1_000_000_000;
 
 /// The maximum number of waiting jobs. This many jobs need about a gigabyte of memory.

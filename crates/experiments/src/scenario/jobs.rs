@@ -34,12 +34,13 @@ pub(super) struct Jobs {
     migration: Option<MigrationSettings>,
     failures: Option<FailureEvents>,
     reserved: Vec<AdvanceReservation>,
-    /// The links between jobs and those that are submitted after them.
+    /// The links from jobs to those that are submitted after they end.
     links: Option<Arc<[Link]>>,
     restart: Restart,
     spares: Spares,
     bounds: Bounds,
-    /// The places that jobs had in the log. If set, they replace the scheduler's decisions.
+    /// The places that jobs had in the log. If they are set, they replace the scheduler's
+    /// decisions.
     places: Option<Places>,
 }
 
@@ -186,7 +187,7 @@ impl Jobs {
         Ok(Sample::new(values.collect(), &measured.outcome))
     }
 
-    /// Returns the number of job ends that finish a run.
+    /// Returns the number of completed jobs that ends a run.
     pub(super) fn length(&self) -> u64 {
         match (&self.workload, self.setup.ending) {
             (_, Ending::Completions(completions)) => completions,
@@ -204,7 +205,7 @@ impl Jobs {
         stop: &Stop,
     ) -> Result<(Sample, RunRecord), RunError> {
         let mut recorder = Recorder::default();
-        // Runs of logs are long, and recording messages would require simulating each of them.
+        // Runs of logs are long, and channel loads would require simulating every message.
         let network = self.setup.network.as_ref().filter(|_| self.communication.is_none());
         let mut channels = network.map(|network| {
             ChannelRecorder::new(Channels::new(self.setup.grid, network.settings.virtual_channels))
@@ -237,8 +238,8 @@ impl Jobs {
         self.links.as_deref()
     }
 
-    /// Returns the jobs of a replication in order of arrival. The same argument gives the same
-    /// jobs. Jobs that follow others have their submission times from the log.
+    /// Returns the jobs of a replication in order of arrival. The same argument always yields the
+    /// same jobs. Jobs that follow others keep their submission times from the log.
     pub(super) fn jobs(&self, replication: u64) -> Box<dyn Iterator<Item = Job> + Send + '_> {
         let Setup { grid, seed, .. } = &self.setup;
         let jobs: Box<dyn Iterator<Item = Job> + Send + '_> = match &self.workload {

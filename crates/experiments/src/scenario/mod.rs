@@ -34,8 +34,8 @@ pub struct RunRecord {
 }
 
 impl Scenario {
-    /// Creates a scenario from settings. `histories` contains the results for jobs that are alone
-    /// on the network; the scenario uses and extends it.
+    /// Creates a scenario from settings. `histories` contains the results of jobs that are alone on
+    /// the network; the scenario uses them and adds new ones.
     ///
     /// # Errors
     /// Returns an error if an input file (a log, failures or reservations) cannot be read.
@@ -53,8 +53,8 @@ impl Scenario {
         }))
     }
 
-    /// Returns the jobs of a replication in order of arrival. Synthetic jobs never end, a log has
-    /// all of its jobs, and a snapshot has none.
+    /// Returns the jobs of a replication in order of arrival. The iterator is endless for synthetic
+    /// jobs, yields all jobs of a log, and is empty for a snapshot.
     pub fn jobs(&self, replication: u64) -> Box<dyn Iterator<Item = Job> + Send + '_> {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.jobs(replication),
@@ -79,7 +79,7 @@ impl Scenario {
         }
     }
 
-    /// Returns the number of links to jobs that every run of the scenario rejects, because their
+    /// Returns the number of links to jobs that every run of the scenario rejects because their
     /// boxes can never fit.
     ///
     /// # Errors

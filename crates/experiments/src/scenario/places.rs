@@ -25,7 +25,7 @@ pub(super) struct Places {
 /// The numbers of jobs that can and cannot run at the places that they had in the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlacedCounts {
-    /// The number of jobs that run at their own places.
+    /// The number of jobs that run at their places in the log.
     pub placed: u64,
     /// The number of jobs without node names, or without a start.
     pub unknown: u64,
@@ -33,7 +33,8 @@ pub struct PlacedCounts {
     pub elsewhere: u64,
     /// The number of jobs that start on a node that another running job uses.
     pub overlapping: u64,
-    /// The number of other jobs that start on a router whose other nodes a running job uses.
+    /// The number of remaining jobs that start on a router while a running job uses other nodes of
+    /// that router.
     pub sharing: u64,
 }
 
@@ -94,7 +95,7 @@ fn known(trace: &Trace, record: &Record) -> Option<(Time, Vec<String>)> {
     Some((record.submit.saturating_add(record.wait?), names))
 }
 
-/// Returns the maximal runs along x of some nodes, which must be in ascending order.
+/// Returns the nodes as maximal rows along x. The nodes must be in ascending order.
 fn placement(grid: &Grid, found: &[(u32, NodeId)]) -> Placement {
     let mut runs: Vec<(NodeId, u16)> = Vec::new();
     for &(_, node) in found {
@@ -116,7 +117,8 @@ fn placement(grid: &Grid, found: &[(u32, NodeId)]) -> Placement {
     runs.into_iter().map(part).collect::<Vec<_>>().into()
 }
 
-/// Counts the jobs that start on nodes or routers that others use. At equal times, ends come first.
+/// Counts the jobs that start on nodes or routers that others use. Simultaneous ends precede
+/// starts.
 fn count_shared(counts: &mut PlacedCounts, mut stays: Vec<Stay>, hosts: usize, grid: &Grid) {
     let each = hosts / grid.nodes() as usize;
     let mut on_host = vec![0_u32; hosts];

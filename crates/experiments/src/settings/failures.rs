@@ -16,7 +16,7 @@ use crate::keys::Keys;
 pub struct FailureSettings {
     /// The source of failures.
     pub source: FailureSource,
-    /// The point of its run from which an interrupted job restarts.
+    /// The point in its run from which an interrupted job restarts.
     pub restart: Restart,
     /// The spare cubes and switches.
     pub spares: Spares,
@@ -69,7 +69,7 @@ impl FailureSettings {
 }
 
 impl FailureSource {
-    /// Returns the source of failures that was given, if any. At most one may be given.
+    /// Returns the given source of failures, if any. At most one may be given.
     fn new(
         given: &Given,
         machine: Grid,
@@ -127,8 +127,7 @@ fn without_failures(given: &Given, keys: Keys) -> Result<(), Fault> {
     Err((name, format!("{name_here} applies only to failures; give {mttf}, {classes} or {list}")))
 }
 
-/// Checks that switches can fail if there are spare switches, and that the machine uses some
-/// switches.
+/// Checks that switches can fail if there are spare switches, and that the machine uses switches.
 fn check_switches(classes: &FailureClasses, spare: u32) -> Result<(), Fault> {
     let fail = classes.iter().any(|class| class.kind == ComponentKind::Switch);
     if !fail && spare > 0 {

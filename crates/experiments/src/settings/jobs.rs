@@ -21,7 +21,7 @@ use crate::{Catalogue, Given};
 /// The default bound of the bounded slowdown: in seconds for logs, and in units for synthetic jobs.
 const USUAL_SLOWDOWN_BOUNDS: [f64; 2] = [10.0, 1.0];
 
-/// Jobs, their starting order, and the events that affect them.
+/// Jobs, the order in which they start, and the events that affect them.
 #[derive(Clone, Debug)]
 pub struct JobSettings {
     /// The scheduler.
@@ -45,9 +45,9 @@ pub struct JobSettings {
     /// A request to watch, in order to measure how often it could be placed in addition to the
     /// running jobs.
     pub slice: Option<Request>,
-    /// The number of completions that are dropped before averaging starts.
+    /// The number of completions that are ignored before averaging starts.
     pub warmup: u64,
-    /// The minimum run time in the bounded slowdown, in units.
+    /// The minimum run time used for the bounded slowdown, in units.
     pub slowdown_bound: f64,
     /// The maximum number of waiting synthetic jobs.
     max_waiting: Option<u64>,
@@ -86,7 +86,7 @@ pub struct LogSettings {
     pub placed: Option<Arc<Hosts>>,
 }
 
-/// Moves of running jobs that make room for the oldest waiting job.
+/// Moves of running jobs in order to make room for the oldest waiting job.
 #[derive(Clone, Debug)]
 pub struct MigrationSettings {
     /// The additional run time of a job for each of its nodes that moves.
@@ -150,7 +150,7 @@ impl JobSettings {
         })
     }
 
-    /// Returns the bounds for a run that begins at a given instant and might otherwise never end.
+    /// Returns bounds that end a run that begins at a given instant and might otherwise never end.
     pub(crate) fn bounds(&self, begin: Time) -> Bounds {
         let usual = Bounds::default();
         Bounds {

@@ -11,7 +11,7 @@ use thiserror::Error;
 pub struct SettingError {
     /// The fault and a remedy.
     pub reason: String,
-    /// The index of the setting at fault, or `None` if the fault is that something was not given.
+    /// The index of the setting at fault, or `None` if the fault is a missing setting.
     pub setting: Option<usize>,
     /// The index of the value at fault, and the range of bytes in it. They are `None` if the key is
     /// at fault.
@@ -65,7 +65,7 @@ impl From<Fault> for SettingError {
 }
 
 /// Returns the position of a fault inside a string in a file. The position is exact if the string
-/// is written without escapes. Otherwise, it is the whole string.
+/// is written without escapes. Otherwise, the position is that of the whole string.
 pub(super) fn inside(source: &str, string: &str, span: &Range<usize>, bad: &BadName) -> Place {
     let start = span.start + 1;
     let plain = source.get(start..).is_some_and(|rest| rest.starts_with(string));

@@ -14,7 +14,7 @@ use crate::point::Point;
 use crate::settings::RunSettings;
 use crate::{Catalogue, Given};
 
-/// The maximum number of points in an experiment. More are assumed to be a mistake.
+/// The maximum number of points. A larger number is assumed to be a mistake.
 const MOST_POINTS: usize = 1_000_000;
 
 /// The values of every parameter in a block. They are `None` if the parameter is not given.
@@ -32,8 +32,7 @@ pub(super) fn parameter(entry: &Entry<'_>) -> Option<&'static Parameter> {
     parameters::ALL.iter().find(|parameter| parameter.is_called(entry.key))
 }
 
-/// The only key of a sweep that is not a parameter: the maximum number of replications of its
-/// points.
+/// The only key of a sweep that is not a parameter: the maximum replications of its points.
 const CAP: &str = "max-replications";
 
 /// Returns the first entry in a sweep that limits the number of replications.
@@ -46,9 +45,10 @@ pub(super) fn first_cap<'a>(entries: &[Entry<'a>]) -> Result<Option<Entry<'a>>, 
     Ok(None)
 }
 
-/// Returns all points, without duplicates. They are either those of the top level or, if there are
-/// blocks, those of each block in turn. With each point, returns the maximum number of replications
-/// that its block sets, if any. Combinations that do not apply are recorded in `skipping`.
+/// Returns all points without duplicates. They are the points of the top level or, if there are
+/// blocks, those of each block in turn. Each point is accompanied by the maximum number of
+/// replications that its block sets, if any. Combinations that do not apply are recorded in
+/// `skipping`.
 pub(super) fn points(
     top: &[Entry<'_>],
     blocks: &[Node<'_>],
@@ -94,7 +94,7 @@ pub(super) fn points(
     Ok((all, caps))
 }
 
-/// Returns the values in the entries; parameters without an entry inherit their values.
+/// Returns the values in the entries. Parameters without an entry inherit their values.
 fn settings(
     entries: &[Entry<'_>],
     inherited: &BlockValues,
@@ -114,8 +114,7 @@ fn settings(
     Ok(BlockValues(settings))
 }
 
-/// Rejects parameters that do not apply: a log is replayed unchanged, and synthetic jobs have no
-/// log.
+/// Rejects parameters that do not apply, such as those of synthetic jobs together with a log.
 fn refuse_what_does_not_apply(
     entries: &[Entry<'_>],
     settings: &BlockValues,

@@ -39,7 +39,7 @@ pub struct Figure {
     pub stated: Vec<StatedMark>,
 }
 
-/// A number that the text of a paper states, at a position in the paper's figure.
+/// A number stated in the text of a paper, with its position in the paper's figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatedMark {
     /// The value of the parameter along x.
@@ -143,15 +143,15 @@ pub(super) fn read(node: Node<'_>, specification: &Specification) -> Result<Figu
 }
 
 /// Returns the figures of an experiment that declares none. They show the turnaround and the
-/// utilization, or the index in snapshots, as a function of the load or of another number that
-/// varies, or else by strategy.
+/// utilization (in snapshots, the index) as a function of the load or another varying number. If no
+/// number varies, they show these metrics by strategy.
 pub(super) fn usual(specification: &Specification) -> Vec<Figure> {
     let mut varying = crate::point::varying(&specification.points);
     let numeric = |index: &usize| {
         matches!(parameters::ALL[*index].kind, ValueType::Number | ValueType::Count)
             && specification.points.iter().all(|point| point.at(*index).is_some())
     };
-    // The load is the last numeric parameter, and the first choice.
+    // The load, which is the preferred parameter, is the last numeric one.
     let number = varying.iter().copied().rfind(numeric);
     let x = number.unwrap_or(parameters::STRATEGY.index());
     varying.retain(|index| *index != x);
@@ -201,7 +201,7 @@ fn series(
     let varying = crate::point::varying(&drawn);
     let varying = varying.into_iter().filter(|&index| index != figure.x);
     let Some(entry) = named else {
-        // In speech, the strategy usually comes first.
+        // The strategy is usually named first.
         figure.series = varying.rev().collect();
         return Ok(());
     };

@@ -54,7 +54,7 @@ impl Skipping {
     /// Records that a combination does not apply.
     ///
     /// # Errors
-    /// Returns an error if the combination may not be left out. `several` is true if others would
+    /// Returns an error if the combination must not be left out. `several` is true if others would
     /// remain.
     pub(super) fn note(
         &mut self,

@@ -1,7 +1,7 @@
 //! Experiments as data: the parameters that vary, the replications, and the figures.
 //!
-//! An experiment file is TOML. Every parameter is a key whose value is a single value, a list or a
-//! range, and every combination is a point. Command lines and programs can set the same keys
+//! An experiment file is TOML. Every parameter is a key with a single value, a list or a range, and
+//! every combination of values is a point. Command lines and programs can set the same keys
 //! individually as [`Setting`]s. Each `[[sweep]]` table replaces some of the top-level values, and
 //! the experiment consists of the points of all sweeps. `[[figure]]` tables declare figures.
 
@@ -60,7 +60,7 @@ pub struct Specification {
     pub targets: Vec<usize>,
     /// The strategy with which others are compared.
     pub baseline: Option<String>,
-    /// Orders of growth per strategy, for snapshots.
+    /// The asymptotic cost of each strategy, for snapshots.
     pub orders: Orders,
     /// The figures.
     pub figures: Vec<Figure>,
@@ -68,7 +68,7 @@ pub struct Specification {
     pub catalogue: Catalogue,
 }
 
-/// The maximum total number of replications. More are assumed to be a mistake.
+/// The maximum total number of replications. A larger number is assumed to be a mistake.
 const MOST_RUNS: u64 = 10_000_000;
 
 impl Specification {
@@ -93,8 +93,8 @@ impl Specification {
         Specification::parse_with(text, name, &Catalogue::default())
     }
 
-    /// Does the same as [`Specification::parse`] with the entries that the caller has added to a
-    /// catalogue.
+    /// Does the same as [`Specification::parse`] with a catalogue to which the caller may have
+    /// added entries.
     ///
     /// # Errors
     /// Returns the errors of [`Specification::parse`].
@@ -172,8 +172,7 @@ impl Specification {
         Ok(specification)
     }
 
-    /// Adds a point in which jobs run at the places that they had in their log, if requested. It
-    /// comes last.
+    /// Adds a last point in which jobs run at the places that they had in their log, if requested.
     fn add_placed(&mut self) {
         let (mut placed, mut caps): (Vec<Point>, Vec<_>) = Default::default();
         for (point, cap) in self.points.iter_mut().zip(&self.caps) {
@@ -221,8 +220,8 @@ impl Specification {
         Ok(())
     }
 
-    /// Parses a number of replications. The run limit does not apply to a maximum, which most
-    /// points do not reach.
+    /// Parses a number of replications. The limit on the total number of runs does not apply to a
+    /// maximum, because most points do not reach it.
     fn replications(&self, entry: &Entry<'_>) -> Result<u64, Fault> {
         let points = self.points.len() as u64;
         let runs = |count: u64| count.saturating_mul(points);
@@ -297,7 +296,7 @@ impl Specification {
         Ok(())
     }
 
-    /// Returns true if the workload of any point depends on random numbers. If not, one run is
+    /// Returns true if the workload of any point depends on random numbers. Otherwise, one run is
     /// enough.
     pub fn draws(&self) -> bool {
         self.points.iter().any(|point| point.settings().draws())
@@ -334,7 +333,7 @@ impl Specification {
         )
     }
 
-    /// Sets the strategy with which others are compared: the given one, or else the first.
+    /// Sets the strategy with which others are compared: the given strategy, or else the first one.
     fn compare(&mut self, entries: &[Entry<'_>]) -> Result<(), Fault> {
         let mut strategies: Vec<&str> = Vec::new();
         for strategy in self.points.iter().filter_map(|point| point.get("strategy")) {

@@ -23,7 +23,7 @@ pub(super) enum Node<'a> {
         /// The index of the setting, and the index of the value in it.
         at: (usize, usize),
     },
-    /// All values of a setting that has several values or none.
+    /// All values of a setting that does not have exactly one value.
     Values {
         /// The texts of the values.
         texts: &'a [String],
@@ -50,7 +50,7 @@ impl Entry<'_> {
         Fault::new(bad.reason, self.key_place.clone())
     }
 
-    /// Returns true if the key is `name`. Underscores count as dashes.
+    /// Returns true if the key is `name`. Underscores are equivalent to dashes.
     pub(super) fn is(&self, name: &str) -> bool {
         self.key.replace('_', "-") == name
     }
@@ -176,7 +176,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Returns the members of a list. A single value counts as a list with one member.
+    /// Returns the members of a list. A single value is treated as a list with one member.
     pub(super) fn list(self) -> Vec<Node<'a>> {
         match self {
             Node::File { source, value } => match value.get_ref() {

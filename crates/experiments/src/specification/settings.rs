@@ -51,8 +51,8 @@ impl Specification {
         Specification::from_settings_with(settings, name, keys, &Catalogue::default())
     }
 
-    /// Does the same as [`Specification::from_settings`] with the entries that the caller has added
-    /// to a catalogue.
+    /// Does the same as [`Specification::from_settings`] with a catalogue to which the caller may
+    /// have added entries.
     ///
     /// # Errors
     /// Returns the errors of [`Specification::from_settings`].

@@ -5,7 +5,7 @@ use super::read::Node;
 use crate::Catalogue;
 use crate::parameters::{Parameter, Reading, ValueType};
 
-/// The maximum number of values in a range. More are assumed to be a mistake.
+/// The maximum number of values in a range. A longer range is assumed to be a mistake.
 const MOST_STEPS: u64 = 10_000;
 
 /// A value and its position.
@@ -60,7 +60,7 @@ pub(super) fn scalar(
     Ok(Value { reading, place: node.place() })
 }
 
-/// Reads `{ from, to, steps, scale }`, which stands for `steps` values, including both ends.
+/// Reads `{ from, to, steps, scale }`, which denotes `steps` values, including both ends.
 fn range(
     parameter: &Parameter,
     node: Node<'_>,

@@ -33,7 +33,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// The shard that contains all points.
+    /// The shard that consists of all points.
     pub const WHOLE: Shard = Shard { index: 1, of: 1 };
 
     /// Returns true if a point belongs to the shard.
@@ -51,7 +51,7 @@ pub struct Environment<'e> {
     pub progress: &'e dyn Progress,
     /// The recording of replication 0 of every point, if requested.
     pub recording: Option<&'e Recording>,
-    /// A flag that ends the sweep and its running replications when it is set from outside.
+    /// A flag that the caller sets to end the sweep and its running replications.
     pub stop: Option<&'e Stop>,
 }
 
@@ -112,7 +112,7 @@ pub enum SweepError {
     /// A finished replication could not be stored.
     #[error("{0}")]
     Store(io::Error),
-    /// The sweep was stopped from outside.
+    /// The caller stopped the sweep.
     #[error("stopped")]
     Stopped,
 }
@@ -127,8 +127,8 @@ impl Specification {
     /// # Errors
     /// Returns an error if an input cannot be read, a run cannot continue, the store fails, or the
     /// sweep is stopped. Replications that were stored before the error remain valid. If several
-    /// runs cannot continue, the error is that of the first one in order of point and replication,
-    /// whatever the number of threads.
+    /// runs cannot continue, the error is that of the first such run in order of point and
+    /// replication, regardless of the number of threads.
     ///
     /// # Panics
     /// Panics if a run panics, on any thread.
@@ -165,7 +165,7 @@ impl Specification {
         Ok(sample)
     }
 
-    /// Adds the order of a point's strategy to the sample, if the order is one of the metrics.
+    /// Adds the asymptotic cost of a point's strategy to the sample, if it is one of the metrics.
     fn add_order(&self, point: usize, sample: &mut Sample) {
         let index = self.metrics.iter().position(|spec| spec.name == snapshot::PRINTED_ORDER.name);
         if let Some(index) = index {
@@ -189,7 +189,7 @@ impl Specification {
         if wanted.is_empty() { Ok(plan.into_samples()) } else { Err(wanted) }
     }
 
-    /// Checks that the inputs of all points can be read, before anything is run.
+    /// Checks, before anything is run, that the inputs of all points can be read.
     fn check_inputs(&self, plan: &Plan<'_>, files: &dyn InputFiles) -> Result<(), SweepError> {
         let mut seen: HashSet<(String, u64)> = HashSet::new();
         for (_, point) in self.points.iter().enumerate().filter(|(index, _)| plan.is_open(*index)) {

@@ -1,4 +1,4 @@
-//! The known replications of every point, and those needed next.
+//! The known replications of every point, and the replications needed next.
 
 use std::collections::VecDeque;
 
@@ -33,7 +33,7 @@ pub(super) struct Plan<'s> {
 struct PointState {
     /// The samples by replication.
     samples: Vec<Option<Sample>>,
-    /// The number of replications decided on so far, and the number of these that are unknown.
+    /// The number of replications planned so far, and the number with unknown results.
     goal: u64,
     missing: u64,
     /// The planned replications that are neither known nor in progress.
@@ -43,7 +43,7 @@ struct PointState {
 
 impl<'s> Plan<'s> {
     /// Creates a plan from known entries. Decides which replications are needed at the chosen
-    /// points and at those that are partly known.
+    /// points and at points with known replications.
     pub(super) fn new(
         specification: &'s Specification,
         known: Vec<JournalEntry>,
@@ -124,7 +124,7 @@ impl<'s> Plan<'s> {
         self.points[point].wanted.front().copied()
     }
 
-    /// Returns true if a point has more to run, now or possibly after its running replications.
+    /// Returns true if a point has replications to run, or may need more after those in progress.
     pub(super) fn is_open(&self, point: usize) -> bool {
         let state = &self.points[point];
         state.goal > 0 && !state.finished

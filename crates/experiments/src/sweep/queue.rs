@@ -1,4 +1,5 @@
-//! The queue from which the workers of a sweep take replications one at a time, and its errors.
+//! The queue from which the workers of a sweep take replications one at a time, and the runs'
+//! errors.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 
@@ -18,7 +19,7 @@ type Place = (usize, u64);
 pub(super) struct WorkQueue<'s, 'l> {
     specification: &'s Specification,
     environment: Environment<'s>,
-    /// Results for jobs that are alone on the network, shared by all points.
+    /// Results of jobs that are alone on the network, shared by all points.
     histories: Histories,
     state: Mutex<State<'s, 'l>>,
     changed: Condvar,
@@ -28,7 +29,7 @@ struct State<'s, 'l> {
     plan: &'l mut Plan<'s>,
     /// The scenarios of points in progress.
     slots: Vec<(usize, Slot)>,
-    /// The first point that may still want replications.
+    /// The first point that may still need replications.
     first_open: usize,
     in_flight: usize,
     /// The error of the first run that cannot continue, in order of point and replication.
@@ -170,8 +171,8 @@ impl<'s, 'l> WorkQueue<'s, 'l> {
 }
 
 impl State<'_, '_> {
-    /// Takes the next replication to run. After the failure of a run, earlier replications are
-    /// still run, because one of them may be the first that fails.
+    /// Takes the next replication to run. After a run fails, earlier replications are still run,
+    /// because one of them may fail too and is then reported instead.
     fn take(&mut self) -> Option<Task> {
         for point in self.first_open..self.plan.len() {
             if point == self.first_open && !self.plan.is_open(point) {

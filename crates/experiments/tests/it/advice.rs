@@ -1,4 +1,4 @@
-//! Tests of advice. Its sentences agree with its intervals, and no name breaks its page.
+//! Tests of advice: the sentences agree with the intervals, and no name breaks the HTML page.
 
 use std::io::Write;
 
@@ -65,7 +65,7 @@ fn values_are_those_of_a_simulation() {
             assert!((simulated - value).abs() <= 1e-9 * simulated.abs().max(1.0), "{metric}");
         }
     }
-    // If both runs have the same jobs, the differences equal those between the values.
+    // If both runs complete the same jobs, the reported differences equal those between the values.
     for one in advice.alternatives.iter().filter(|one| one.run.rejected == 0) {
         for (place, change) in one.changes.iter().enumerate() {
             let difference = one.run.values[place].unwrap() - advice.present.values[place].unwrap();
@@ -75,7 +75,7 @@ fn values_are_those_of_a_simulation() {
         }
     }
     let sizes: Vec<_> = advice.measures.iter().filter_map(|measure| measure.nodes).collect();
-    // Two of the thirds would end within the 12-node jobs, which stay together.
+    // Two of the thirds would end among the 12-node jobs, which must remain in the same third.
     assert_eq!(sizes, [[3, 12], [40, 40]]);
 }
 

@@ -103,7 +103,7 @@ fn an_added_shape_rule_is_read_where_a_log_is() {
     assert!(!read.draws());
 }
 
-/// A strategy that fails when it is asked for the fifth time.
+/// A strategy that fails at the fifth request.
 struct Failing {
     questions: Arc<AtomicU64>,
     proposes: Option<Cuboid>,

@@ -109,7 +109,7 @@ fn reservations_count() {
     assert_ne!(of_line(&line.repeat(2)), of_line(line));
 }
 
-/// Returns the sources of which the build computes a digest, starting with this crate.
+/// Returns the sources included in the digest of the build, starting with this crate.
 fn digested() -> sources::Sources {
     sources::Sources::of(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
@@ -149,7 +149,7 @@ fn a_change_in_any_crate_changes_the_digest() {
     let copy = std::env::temp_dir().join(format!("pavior-sources-{}", std::process::id()));
     for name in sources.crates.keys().cloned().collect::<Vec<_>>() {
         let folder = sources.crates[&name].clone();
-        // The copy differs from this crate only in one more character in its library.
+        // The copy differs from this crate only by one additional character in `lib.rs`.
         let _ = std::fs::remove_dir_all(&copy);
         copied(&folder.join("src"), &copy.join("src"));
         std::fs::copy(folder.join("Cargo.toml"), copy.join("Cargo.toml")).unwrap();

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::read;
 
-/// Writes a log of `jobs` jobs by five users, for a rather full machine of 64 nodes. Every fifth
+/// Writes a log of `jobs` jobs by five users, for a nearly full machine of 64 nodes. Every fifth
 /// job has no estimate, some run longer than their estimates, some need more nodes than there are,
 /// and many arrive at the same instant.
 fn log(seed: u64, jobs: u64) -> (TempDir, Folder) {

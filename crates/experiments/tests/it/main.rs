@@ -1,4 +1,4 @@
-//! Tests of experiments through the public interface: files, sweeps, results.
+//! Tests of experiments through the public interface: files, sweeps and results.
 
 mod advice;
 mod catalogue;

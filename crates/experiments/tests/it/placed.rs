@@ -8,7 +8,8 @@ use pavior_files::Limits;
 use pavior_simulation::{Histories, Stop};
 
 /// A log in which nodes 0 to 3 form a row. Job 2 starts on a node of job 1, and job 3 starts when
-/// that node is free. Job 4 ran on an unknown node, job 5 on no node, and job 6 ends immediately.
+/// that node is free. Job 4 ran on an unknown node, job 5 ran on no node, and job 6 ends
+/// immediately.
 const LOG: &str = "JobID|Submit|Start|End|NNodes|State|NodeList
 1|2026-01-02T00:00:00|2026-01-02T00:00:00|2026-01-02T00:00:40|2|COMPLETED|n[0,2]
 2|2026-01-02T00:00:00|2026-01-02T00:00:10|2026-01-02T00:00:20|2|COMPLETED|n[2-3]

@@ -1,4 +1,4 @@
-//! Tests of snapshots, which have one request and no time.
+//! Tests of snapshots, which consist of one request in a state in which no time passes.
 
 use pavior_experiments::{Samples, Specification, Table, snapshot};
 
@@ -38,9 +38,9 @@ fn a_request_is_asked_in_a_given_state() {
 
 #[test]
 fn the_index_of_a_task_is_that_of_the_box_that_it_uses() {
-    // The buddy system grants 4x4 at <4,0>, with four faces at the border below, four at the border
-    // on the right, and three at the busy box on the left. The task is 3x2, with three faces below
-    // and two on the left.
+    // The buddy system grants 4x4 at <4,0>: four faces touch the border below, four touch the
+    // border on the right, and three touch the busy box on the left. The task uses 3x2 of these
+    // nodes: three faces touch the border below, and two touch the box on the left.
     let experiment = read(
         "machine = 'mesh:8x8'\nbusy = '0,0:4x3 5,5:2x2 0,5:2x2 2,7:3x1'\nrequest = '3x2'\n\
          strategy = ['2db', 'mfa']\nreplications = 1\n",
@@ -63,8 +63,8 @@ fn states_are_drawn_anew_for_each_replication_and_the_same_for_all_strategies() 
     let index = |point: usize| -> Vec<Option<f64>> {
         samples[point].iter().map(|sample| sample.values[0]).collect()
     };
-    // ADJ, which may turn a square as often as it likes, finds as much contact as BF, and both find
-    // the maximum.
+    // Turning a square has no effect, so ADJ finds as much contact as BF, and both find the
+    // maximum.
     assert_eq!(index(0), index(1));
     assert!(index(0).iter().any(|one| *one != index(0)[0]));
     // There are 46 busy nodes in 8 submeshes, on a machine of 128 nodes in 8 rows.

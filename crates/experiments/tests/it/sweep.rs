@@ -1,4 +1,4 @@
-//! Tests of sweeps, whose samples depend neither on threads nor on interruptions nor on shards.
+//! Tests of sweeps, whose samples do not depend on threads, interruptions or shards.
 
 use std::io;
 
@@ -100,8 +100,7 @@ fn shards_make_a_whole() {
     }
     let missing: Vec<JournalEntry> =
         entries.iter().filter(|entry| entry.point != 4).cloned().collect();
-    // If nothing is known about a point, the first batch is wanted, and nothing more until it is
-    // known.
+    // At first, only the first batch of a point is wanted, until its results are known.
     let wanted = vec![Span { point: 4, first: 0, end: 5 }];
     assert_eq!(experiment.wanted(missing.clone()), wanted);
     assert_eq!(experiment.complete(missing), Err(wanted));

@@ -1,4 +1,4 @@
-//! Alternative readings of points that a paper leaves open, which a separate experiment measures.
+//! Alternative readings of points that a paper leaves open. A separate experiment compares them.
 //!
 //! A [`Reading`] changes some values of the paper's default reading. A [`Goal`] is a point in the
 //! paper, with the ratios that the paper states for it. Every reading is run at every goal. The
@@ -37,7 +37,7 @@ pub struct Readings {
     orders: bool,
     /// The goals with which our results are compared.
     pub goal: Vec<Goal>,
-    /// The readings. The first one changes nothing.
+    /// The readings. The first reading changes nothing.
     pub reading: Vec<Reading>,
     /// The open points, each with alternative readings. Every combination of these is also a
     /// reading.
@@ -49,7 +49,7 @@ pub struct Readings {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Own {
-    /// The full name of the strategy, if its short name stands for a variant.
+    /// The full name of the strategy, if its short name refers to a variant.
     strategy: Option<String>,
     /// Values that replace those in `usual`.
     #[serde(default)]
@@ -64,7 +64,7 @@ struct Choice {
     option: Vec<Reading>,
 }
 
-/// The maximum number of combinations. More are assumed to be a mistake.
+/// The maximum number of combinations. A larger number is assumed to be a mistake.
 const MOST_READINGS: usize = 1000;
 
 /// Ratios that a paper states at one point.
@@ -92,7 +92,8 @@ pub struct Reading {
     pub name: String,
     /// A description of the change, as a clause.
     pub meaning: String,
-    /// Parameters that have other values for every strategy. An empty value removes the parameter.
+    /// Parameters that have different values for every strategy. An empty value removes the
+    /// parameter.
     #[serde(default)]
     set: BTreeMap<String, Value>,
     /// Values that are replaced in all parameters, such as a pattern or a strategy.
@@ -134,7 +135,7 @@ impl Readings {
         Ok(self)
     }
 
-    /// Returns the experiment as a file. In the quick version, there are few runs.
+    /// Returns the experiment as a file. The quick version has few runs.
     ///
     /// # Errors
     /// Returns an error if the experiment cannot be written as a file.
@@ -179,7 +180,7 @@ impl Readings {
         shared.into_iter().map(sweep).collect()
     }
 
-    /// Returns a strategy's full name, which is the reading's replacement or else the variant.
+    /// Returns the full name of a strategy: the reading's replacement, or else the variant.
     fn strategy(&self, reading: &Reading, name: &str) -> String {
         let own = || self.own.get(name)?.strategy.as_ref();
         reading.instead.get(name).or_else(own).map_or(name, String::as_str).to_string()
@@ -242,7 +243,7 @@ impl Readings {
         self.judge(&specification, &nothing).map(drop)
     }
 
-    /// Judges the readings. Returns them with the closest first.
+    /// Judges the readings, and returns them in order of closeness.
     ///
     /// # Errors
     /// Returns an error if a goal or a reading refers to anything that the experiment does not
@@ -311,7 +312,7 @@ impl Reading {
         both
     }
 
-    /// Returns a value as this reading changes it.
+    /// Returns a value after the changes of this reading.
     fn of(&self, value: &str) -> String {
         self.instead.get(value).map_or(value, String::as_str).to_string()
     }

@@ -19,10 +19,11 @@ use super::set::{Instance, YardstickError};
 
 /// The schedulers that are combined with every strategy.
 const SCHEDULERS: [&str; 2] = ["fcfs", "easy"];
-/// The number of best strategies, overall and among those that grant boxes, that are run under
-/// every scheduler.
+/// The number of best strategies that are run under every scheduler, both overall and among those
+/// that grant boxes.
 const BEST: usize = 5;
-/// The maximum share of jobs that a run may leave unfinished. Runs with more are not compared.
+/// The maximum share of jobs that a run may leave unfinished. Runs that leave more are not
+/// compared.
 const UNDONE: f64 = 0.02;
 
 /// A proven bound, in seconds.
@@ -47,14 +48,13 @@ pub struct Certificate {
     pub scale: i64,
     /// The bound on the sum of the completion times.
     pub completions: Proven<Prices>,
-    /// The bound on the sum of the completion times, each multiplied by the number of nodes of its
-    /// job.
+    /// The bound on the sum of the completion times, each multiplied by its job's number of nodes.
     pub node_completions: Proven<Prices>,
     /// The bound on the end time of the last job.
     pub makespan: Proven<Last>,
 }
 
-/// A run in the table. Only the counted jobs matter. Times are in seconds.
+/// A run in the table. All values are about the counted jobs. Times are in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The scenario.
@@ -71,10 +71,9 @@ pub struct Row {
     pub bound: f64,
     /// The amount by which the mean turnaround, weighted by nodes, exceeds its bound.
     pub node_gap: f64,
-    /// The amount by which the makespan (the end of the last job, measured from time 0) exceeds its
-    /// bound.
+    /// The amount by which the makespan (the end of the last job, from time 0) exceeds its bound.
     pub makespan_gap: f64,
-    /// The difference in mean turnaround from the best run of the scenario, as a paired difference.
+    /// The paired difference in mean turnaround from the best run of the scenario.
     pub behind: Option<Change>,
     /// The turnaround of each counted job, in order of submission.
     pub each: Vec<f64>,
@@ -109,8 +108,8 @@ impl Play {
 }
 
 /// Runs each of the `strategies` (by default, all in the catalogue) under `fcfs` and `easy`. The
-/// five best strategies, and the five best among those that grant boxes, also run under every other
-/// scheduler. The runs use the threads of the current pool.
+/// five best strategies, and the five best among those that grant boxes, are also run under every
+/// other scheduler. The runs use the threads of the current pool.
 ///
 /// # Errors
 /// Returns an error if a run cannot continue, or if a name is invalid.
@@ -280,7 +279,7 @@ fn ranked(instances: &[Instance], plays: &[Vec<Play>]) -> Vec<String> {
     scores.into_iter().map(|(_, strategy)| strategy.to_string()).collect()
 }
 
-/// Returns the rows and the bounds of a scenario. Returns `None` if no job counts.
+/// Returns the rows and the bounds of a scenario. Returns `None` if there are no counted jobs.
 fn judge(instance: &Instance, plays: &[Play], effort: Effort) -> Option<(Vec<Row>, Certificate)> {
     let counted = counted(instance, plays);
     let compared: Vec<&Play> = plays.iter().filter(|play| play.is_compared()).collect();

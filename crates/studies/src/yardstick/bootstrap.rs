@@ -3,17 +3,17 @@
 //!
 //! The waits of successive jobs are correlated, and so are the differences of these waits between
 //! two runs. The block bootstrap (Kunsch 1989) draws whole blocks of neighbors, within which the
-//! dependence is preserved. Here, the jobs in order of submission form a circle (Politis and Romano
-//! 1992), so that each job is drawn equally often. The drawn values are the differences between the
-//! two runs for single jobs, so that effects common to both runs cancel.
+//! dependence is preserved. Here, the jobs, in order of submission, form a circle (Politis and
+//! Romano 1992), so that all jobs are equally likely to be drawn. The drawn values are the
+//! differences between the two runs for single jobs, so that effects common to both runs cancel.
 //!
 //! The block length is chosen from the differences by the rule of Politis and White (2004),
-//! corrected by Patton, Politis and White (2009). This is the length at which the variance of the
-//! mean has the smallest mean squared error; it is of the order of the cube root of the number of
-//! jobs. It grows with the range over which jobs depend on each other. It is at least the cube root
-//! itself, and at most three times the square root (and a third of the jobs).
+//! corrected by Patton, Politis and White (2009). At this length, the estimated variance of the
+//! mean has the smallest mean squared error. The length is proportional to the cube root of the
+//! number of jobs, and grows with the range over which jobs depend on each other. It is at least
+//! the cube root, and at most three times the square root and a third of the jobs.
 //!
-//! The half-width is the distance from the mean within which 95 % of the drawn means are (the
+//! The half-width is the distance from the mean that contains 95 % of the drawn means (the
 //! symmetric interval of Hall 1988). Blocks vary less around the mean of all jobs than around the
 //! true mean. For independent jobs, the variance of a drawn mean is too small by exactly the factor
 //! 1 - block/jobs, and this is corrected.
@@ -23,12 +23,11 @@ use pavior::experiments::advice::Change;
 
 /// The level of each interval.
 const LEVEL: f64 = 0.95;
-/// The number of sequences drawn per interval. Of 1,999 distances, the 1,900th is the 95 %
-/// quantile.
+/// The number of sequences drawn per interval. The 1,900th of 1,999 distances is the 95 % quantile.
 const RESAMPLES: usize = 1999;
-/// The minimum number of jobs. With fewer jobs, their dependence cannot be estimated.
+/// The minimum number of jobs. With fewer jobs, the dependence between them cannot be estimated.
 const FEWEST: usize = 300;
-/// The seed of the draws, which all intervals share. Therefore, equal differences have equal
+/// The seed of the draws, which all intervals share. Therefore, equal differences always have equal
 /// intervals.
 const SEED: u64 = 1;
 
@@ -135,10 +134,10 @@ mod tests {
         (held, blocks as f64 / 400.0)
     }
 
-    /// Counts the intervals that contain the true value. At 95 %, 380 of 400 intervals should. If
-    /// each value contains much of the previous one, 400 values carry only as much information as a
-    /// few independent ones, and fewer intervals contain the true value. docs/yardstick.md lists
-    /// the counts.
+    /// Counts the intervals that contain the true value. At a level of 95 %, 380 of 400 intervals
+    /// should contain it. If each value contains much of the previous one, 400 values carry only as
+    /// much information as a few independent ones, and fewer intervals contain the true value.
+    /// docs/yardstick.md lists the counts.
     #[test]
     fn intervals_hold_what_they_promise_unless_values_depend_strongly_on_each_other() {
         let found = [0.0, 0.5, 0.8, 0.9, 0.95].map(held);

@@ -1,8 +1,8 @@
 //! Statements about the board as data, which are checked against its runs.
 //!
 //! `statements.toml` has the same format as for papers: statements with rows, and a rule per row. A
-//! row refers to a number on the board rather than to points in an experiment. No run is random, so
-//! bounds have no tolerance, and an order holds only if an interval does not contain zero.
+//! row refers to a number on the board rather than to points in an experiment. The runs are not
+//! random, so bounds have no tolerance. An order holds only if the interval does not contain zero.
 
 use pavior::experiments::Catalogue;
 use pavior::experiments::advice::{Change, Shown};
@@ -34,7 +34,7 @@ pub struct Judged {
     pub left_out: Vec<String>,
 }
 
-/// The evidence on which the judgment of statements is based.
+/// The evidence used to judge the statements.
 pub struct Evidence<'b> {
     /// The set of scenarios.
     pub yardstick: &'b Yardstick,
@@ -70,12 +70,11 @@ type Claims = Vec<(Row, Claim)>;
 enum Number {
     /// The difference in mean turnaround, in hours.
     Longer(Difference),
-    /// The number of scenarios in which the turnaround is significantly longer (the interval is
-    /// above 0).
+    /// The number of scenarios in which the turnaround is significantly longer (interval above 0).
     ShownLonger(Difference),
     /// The ratio of the turnaround to the bound, as the geometric mean over the scenarios.
     Ratio(Name),
-    /// The number of scenarios in which the most frequent best name is that of the best run.
+    /// The number of scenarios whose best run has the name that occurs most often among best runs.
     Best(Best),
 }
 
@@ -173,7 +172,7 @@ impl Findings {
         Ok(all)
     }
 
-    /// Judges every statement for which all rows have a number.
+    /// Judges each statement whose rows all have a number.
     ///
     /// # Errors
     /// Returns an error if a row refers to a scenario that is not in the set.
@@ -296,8 +295,8 @@ impl Evidence<'_> {
         })
     }
 
-    /// Returns the number of scenarios in which the most frequent best name is the best. If runs
-    /// are equal, all of them count as the best.
+    /// Returns the number of scenarios whose best run has the most frequent name. If several runs
+    /// are equally good, each of them is considered the best.
     fn often(&self, best: Best, scenarios: &[&str]) -> Option<usize> {
         if !self.whole {
             return None;
@@ -380,8 +379,9 @@ mod tests {
         Change { difference: hours * HOUR, half_width: Some(0.5 * HOUR) }
     }
 
-    /// Returns a board of all scenarios. `mbs` takes 2 hours and `tff` 4, or 8 under `fcfs`. Boxes
-    /// cost an hour, but save two hours if nodes fail. The cost of estimates is not significant.
+    /// Returns a board of all scenarios. `mbs` takes 2 hours, and `tff` takes 4 hours, or 8 under
+    /// `fcfs`. Boxes cost an hour, but save two hours if nodes fail. The cost of estimates is not
+    /// significant.
     fn board(yardstick: &Yardstick) -> (Board, Vec<Parts>) {
         let (mut rows, mut parts) = (Vec::new(), Vec::new());
         for (name, ..) in yardstick.scenarios() {

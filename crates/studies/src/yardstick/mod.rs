@@ -27,7 +27,7 @@ pub struct Effort {
 }
 
 impl Effort {
-    /// The full amount of work.
+    /// The amount of work of a complete run.
     pub const FULL: Effort =
         Effort { scenarios: usize::MAX, jobs: usize::MAX, buckets: 200, steps: 300 };
     /// A small amount of work that takes seconds.

@@ -10,13 +10,13 @@ use super::bootstrap::change;
 use super::bounds::{Arrivals, look_ahead};
 use super::set::{Instance, YardstickError};
 
-/// The settings of three runs. Each run differs from the previous one in a single setting: boxes
-/// and the given estimates; any nodes; any nodes and exact estimates.
+/// The settings of three runs, each of which changes one more setting: boxes and the given
+/// estimates; any nodes; any nodes and exact estimates.
 const STEPS: [&[(&str, &str)]; 3] = [&[], &[("freedom", "any")], &[("estimates", "exact")]];
 /// The strategy and the scheduler of the three runs.
 const NAMES: (&str, &str) = ("tff", "easy");
 /// Two more runs with any nodes and exact estimates. In the first, a scheduler looks ahead over the
-/// jobs that have arrived; in the second, over all jobs.
+/// jobs that have arrived; in the second, it looks ahead over all jobs.
 const AHEAD: [Arrivals; 2] = [Arrivals::Unknown, Arrivals::Known];
 
 /// The parts of the gap of `tff` under `easy`, in seconds of mean turnaround.

@@ -30,7 +30,7 @@ pub struct YardstickError {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Yardstick {
-    /// The version. Results are comparable only within a version.
+    /// The version. Only results of the same version are comparable.
     pub version: u32,
     scenario: Vec<Entry>,
 }
@@ -88,8 +88,8 @@ impl Yardstick {
         })
     }
 
-    /// Generates the jobs of each scenario. Scenarios that need job logs read them from `logs`, or
-    /// are skipped if it is `None`.
+    /// Generates the jobs of each scenario. Scenarios that need job logs read them from `logs`, and
+    /// are skipped if `logs` is `None`.
     ///
     /// # Errors
     /// Returns an error if a log cannot be read, or if the jobs differ from those of this version.
@@ -157,8 +157,8 @@ impl Instance {
             .map_err(|reason| entry.fault(&reason))
     }
 
-    /// Creates an instance from records with times in whole seconds, for example a small one for
-    /// tests. Its nodes fail according to `failures`.
+    /// Creates an instance, for example a small one for tests, from records with times in whole
+    /// seconds. Nodes fail according to `failures`.
     ///
     /// # Errors
     /// Returns an error if the records are not valid for a log.
@@ -201,8 +201,9 @@ impl Instance {
         })
     }
 
-    /// Returns the runs of these strategies and schedulers with additional settings. Names are
-    /// looked up in `catalogue`. Combinations that the machine does not support are left out.
+    /// Returns the specification of the runs of these strategies and schedulers with additional
+    /// settings. Names are looked up in `catalogue`. Combinations that the machine does not support
+    /// are left out.
     ///
     /// # Errors
     /// Returns an error if a name is invalid.
@@ -228,7 +229,7 @@ impl Instance {
     }
 }
 
-/// The log of an instance, which is the same for any request.
+/// A source that returns the instance's log for any request.
 impl InputFiles for Instance {
     fn log(&self, _: &LogRequest) -> Result<Arc<Trace>, InputError> {
         Ok(self.trace.clone())

@@ -1,5 +1,5 @@
-//! A search for the best schedule of a few jobs on a small machine. It tries all starts at each
-//! instant at which something changes.
+//! A search for the best schedule of a few jobs on a small machine. The search tries all starts at
+//! each instant at which something changes.
 
 use std::collections::HashMap;
 
@@ -41,8 +41,7 @@ pub(crate) struct Exact<'t> {
 type State = (i64, u32, Vec<(i64, u32)>);
 
 impl Exact<'_> {
-    /// Returns the minimum cost of any schedule. Each job has three sides, which are those of its
-    /// box.
+    /// Returns the minimum cost of any schedule. `sides` contains the sides of each job's box.
     pub(crate) fn best(
         grid: &Grid,
         tasks: &[Task],

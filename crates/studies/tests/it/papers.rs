@@ -76,11 +76,10 @@ fn the_nas_statements_have_a_row_a_comparison() {
     let count = |statement: &str| {
         all.iter().filter(|one| one.id.starts_with(&format!("{statement}@"))).count()
     };
-    // N1 has six figures with two other strategies each. N2 (below 0.0005) and N4 have two claims
-    // per load, and N3 has three below. N7 has three each.
+    // N1 has six figures with two other strategies each. The rest have two or three claims per load.
     assert_eq!(["N1", "N2", "N3", "N4", "N7"].map(count), [12, 4, 7, 12, 6]);
-    // N5 has a row for each of three loads, two distributions and two patterns. N6 has three claims
-    // for each of these.
+    // N5 has a row for every combination of three loads, two distributions and two patterns. N6 has
+    // three claims for each of these.
     assert_eq!(["N5", "N6"].map(count), [12, 36]);
     for id in [
         "N1@near-neighbour-uniform-decreasing-ff",
@@ -97,7 +96,7 @@ fn the_nas_statements_have_a_row_a_comparison() {
         let row = row(&all, id);
         assert!(row.ours.is_some() && row.note.contains(" runs"), "{row:?}");
     }
-    // Eight jobs are too few for a precise result.
+    // With only eight jobs, the result is not precise.
     assert!(all.iter().any(|one| one.note.contains("precision target missed")));
 }
 
@@ -190,7 +189,7 @@ fn the_short_runs_about_slices_are_judged() {
     }
     let paper = paper("slices");
     let mut text = paper.experiment(true).unwrap();
-    // A short queue and few jobs are enough for judging the rows.
+    // A short queue and few jobs are enough to judge the rows.
     for (from, to) in [("load = 100", "load = 1"), ("jobs = 400", "jobs = 110"), ("= 1000", "= 20")]
     {
         assert!(text.contains(from), "{from}");

@@ -1,4 +1,4 @@
-//! Tests of the yardstick. Its jobs are those of its version, and its bounds are valid.
+//! Tests of the yardstick: the jobs are those of its version, and the bounds are valid.
 
 use pavior::Stream;
 use pavior::experiments::{Catalogue, NoProgress};
@@ -67,7 +67,7 @@ fn small(machine: &str, seed: u64) -> (Instance, Vec<[u16; 3]>) {
     (Instance::new("small", grid, &records, Vec::new()).unwrap(), all)
 }
 
-/// Strategies that place boxes, followed by some that do not.
+/// Strategies that place boxes.
 const BOXES: [&str; 4] = ["ff", "tff", "bf", "tbl"];
 const OTHERS: [&str; 4] = ["mbs", "gabl", "paging", "random"];
 
@@ -162,7 +162,7 @@ fn jobs_that_need_all_nodes_have_nearly_their_optimum() {
     let prices = ascend(&tasks, 16, 150, 300);
     let (bound, _) = prices.bound(&tasks, 16);
     assert!(bound <= optimum && bound >= optimum - 5, "{bound} of {optimum}");
-    // Prices of zero prove nothing but the run time of each job.
+    // Prices of zero prove only that each job takes its run time.
     let nothing = Prices { start: 0, width: 10, prices: vec![0; 15] };
     assert_eq!(nothing.bound(&tasks, 16).0, 150);
     assert_eq!(makespan(&tasks, 16).unwrap(), (150, Last::From(0)));

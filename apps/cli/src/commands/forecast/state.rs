@@ -94,7 +94,8 @@ struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// Assigns nodes to the running jobs. A job without a start time counts as just started.
+    /// Assigns nodes to the running jobs. A job without a start time is treated as one that has
+    /// just started.
     fn hold(&mut self, dispatcher: &mut Dispatcher) -> Result<(), Failure> {
         let (starts, ends) = (self.busy.starts()?, self.busy.ends()?);
         let (users, now) = (self.busy.users()?, self.now);
@@ -115,8 +116,7 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// Returns the forecasts, and the id of each waiting job (`None` for jobs that can never
-    /// start).
+    /// Returns the forecasts and the ids of waiting jobs (`None` for jobs that can never start).
     fn answer(
         &mut self,
         mut dispatcher: Dispatcher,
@@ -139,8 +139,8 @@ impl Site<'_> {
         Ok((ids, forecast.map_err(Failure::usage)?))
     }
 
-    /// Creates a job, with the properties used to find similar jobs. Without an estimate, its run
-    /// time is the usual run time of similar jobs. Without past runs either, it never ends.
+    /// Creates a job, with the properties used to find similar jobs. A job without an estimate has
+    /// the usual run time of similar jobs or, if there are no past runs, never ends.
     fn job(
         &self,
         (id, request, said, user): (JobId, Request, Option<Time>, Option<u64>),
@@ -185,8 +185,8 @@ impl Story {
         }
     }
 
-    /// Returns a row for each waiting job: its start, if it can ever start, and its earliest,
-    /// median, latest and planned waiting time, in whole seconds.
+    /// Returns a row for each waiting job. The row contains the job's start, if it can ever start,
+    /// and its earliest, median, latest and planned waiting times in whole seconds.
     fn rows(&self) -> impl Iterator<Item = (&Waiting, Option<Start>, [Option<f64>; 4])> {
         self.waiting.iter().zip(&self.ids).map(|(one, id)| {
             let now = self.forecast.now;

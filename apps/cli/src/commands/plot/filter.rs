@@ -69,7 +69,7 @@ fn condition(text: &str, table: &Table) -> Result<(usize, Vec<String>), BadName>
     Ok((index, input::parts(values).map(within).collect::<Result<_, _>>()?))
 }
 
-/// Returns a value in the form in which the table contains it.
+/// Returns a value as it is written in the table.
 fn value(parameter: &Parameter, typed: &str, known: &[&str]) -> Result<String, BadName> {
     let canonical = parameter.canonical(typed, &Catalogue::default());
     let canonical = canonical.as_deref().unwrap_or(typed);
@@ -89,7 +89,7 @@ pub(super) fn keep(table: &mut Table, conditions: &Conditions) {
     table.rows.retain(|row| conditions.iter().all(|one| meets(&row.values, one)));
 }
 
-/// Describes the conditions. Each is preceded by a comma.
+/// Describes the conditions. Each condition is preceded by a comma.
 pub(super) fn words(conditions: &Conditions) -> String {
     let word = |(index, values): &(usize, Vec<String>)| {
         let name = parameters::ALL[*index].name.replace('-', " ");

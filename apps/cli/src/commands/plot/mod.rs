@@ -75,7 +75,7 @@ fn wrong(path: &Path, reason: impl std::fmt::Display) -> Failure {
     Failure::usage(format!("{}: {reason}", files::shown(path)))
 }
 
-/// Draws all figures that an experiment declares, using its tables.
+/// Draws all figures declared in an experiment, using its tables.
 fn of_directory(directory: &Path, args: &PlotArgs) -> Result<(), Failure> {
     let note = run_directory::note(directory)?;
     verify(directory, &note, &[run_directory::EXPERIMENT, "results.csv", "timings.csv"])?;

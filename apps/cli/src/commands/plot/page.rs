@@ -6,9 +6,9 @@ use pavior_viewer::{CurvePoint, ScheduledJob};
 
 use super::placements::Placements;
 
-/// The limit on the number of events times the number of nodes. Above this limit, the largest free
-/// box is computed only if it remains until the next column of the schedule. Computing these boxes
-/// takes a few seconds.
+/// The limit on the number of events times the number of nodes, at which computing the largest free
+/// boxes takes a few seconds. Above this limit, a box is computed only for states that last until
+/// the next column of the schedule.
 const MOST_LOOKS: u64 = 200_000_000;
 /// The number of columns in the schedule, which exceeds the number of pixels across a screen.
 const COLUMNS: f64 = 8192.0;
@@ -60,7 +60,7 @@ fn samples(
     placed: &[Placed],
     jobs: &[ScheduledJob],
 ) -> Result<Vec<CurvePoint>, String> {
-    // At equal times, ends come before starts.
+    // Ends precede starts at the same time.
     let ends = jobs.iter().enumerate().map(|(index, job)| (job.end, false, index));
     let starts = jobs.iter().enumerate().map(|(index, job)| (job.start, true, index));
     // A job of zero length never holds any nodes.
@@ -109,7 +109,7 @@ mod tests {
         (placed, ScheduledJob { name: name.into(), submit: start, start, end, nodes, parts })
     }
 
-    /// Checks that a one-second job among thousands is shown for one second, and that nothing is
+    /// Checks that a one-second job among thousands is shown for one second, and that no state is
     /// shown for longer than it lasts.
     #[test]
     fn every_start_and_end_is_on_the_curve() {

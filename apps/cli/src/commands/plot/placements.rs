@@ -10,7 +10,7 @@ use serde_json::Value;
 #[derive(Default)]
 pub(super) struct Placements {
     pub(super) placed: Vec<Placed>,
-    /// The name of each placement's job, and its submit time, unless the job has moved there.
+    /// The name of each placement's job, and its submit time unless the placement follows a move.
     pub(super) jobs: Vec<(Value, Option<f64>)>,
     /// The unit of times, if the first placement specifies it.
     pub(super) unit: Option<String>,
@@ -38,7 +38,7 @@ pub(super) fn read(input: impl BufRead, grid: &Grid) -> Result<Placements, Strin
         if all.placed.is_empty() {
             all.unit = value.get("unit").and_then(Value::as_str).map(String::from);
         }
-        // A job that has moved has not waited again.
+        // A job that was moved did not wait again.
         let waits = value.get("moved").is_none();
         let submit = value.get("submit").and_then(Value::as_f64).filter(|_| waits);
         all.jobs.push((value["job"].take(), submit));

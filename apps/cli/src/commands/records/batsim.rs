@@ -16,7 +16,7 @@ fn time(unit: TimeUnit, at: Time) -> String {
 }
 
 /// Returns the stretch (or slowdown) as Batsim defines it: turnaround divided by run time. For a
-/// job of zero length, the smallest possible time replaces the run time.
+/// job of zero length, the run time is replaced by the smallest possible time.
 fn stretch(turnaround: Time, run: Time) -> f64 {
     turnaround.ticks() / run.ticks().max(1.0)
 }
@@ -102,9 +102,9 @@ impl MeanAndMax {
 }
 
 /// Writes `schedule.json`, which describes the whole run in one object. Keys for quantities that
-/// are not simulated (energy, power states, Batsim's own computing time) are omitted. Means cover
-/// the finished jobs. As in Batsim, the makespan is the time of the last completion on the log's
-/// own clock. Jobs that had not departed when the run ended are omitted, as in `jobs.csv`.
+/// are not simulated (energy, power states, Batsim's own computing time) are omitted. Means are
+/// over the finished jobs. As in Batsim, the makespan is the time of the last completion on the
+/// clock of the log. Jobs that had not departed when the run ended are omitted, as in `jobs.csv`.
 pub(super) fn schedule(point: &Point, record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     let unit = point.unit();
     let mut waiting = MeanAndMax::default();

@@ -21,7 +21,7 @@ use crate::files;
 /// A function that writes a file of a combination.
 type Write = fn(&Point, &RunRecord, &mut dyn io::Write) -> io::Result<()>;
 
-/// Returns the options for files, each with its path and its function.
+/// Returns each option that names a file, with its path and the function that writes the file.
 fn options(args: &ResultArgs) -> [(&'static str, &Option<PathBuf>, Write); 6] {
     [
         ("--jobs-csv", &args.jobs_csv, batsim::jobs_csv),
@@ -163,8 +163,8 @@ fn check_name(option: &str, path: &Path, specification: &Specification) -> Resul
     Ok(())
 }
 
-/// Returns the path for a combination. Colons cause problems in file names, so underscores replace
-/// them.
+/// Returns the path for a combination. Colons cause problems in file names, so they are replaced by
+/// underscores.
 fn named(path: &Path, point: &Point) -> PathBuf {
     let name = path.to_string_lossy().into_owned();
     PathBuf::from(MARKS.iter().fold(name, |name, parameter| {
@@ -196,7 +196,7 @@ fn heatmap(point: &Point, record: &RunRecord, out: &mut dyn io::Write) -> io::Re
 }
 
 /// Writes JSON lines for the jobs that started, in order of start time. A job that was moved has
-/// one line per place. Each line but the first contains the number of the move that led to it,
+/// one line per place. Every line except the first contains the number of the move that led to it,
 /// counted from 1.
 fn placements(point: &Point, record: &RunRecord, out: &mut dyn io::Write) -> io::Result<()> {
     let (grid, unit) = (point.settings().machine, point.unit());

@@ -1,5 +1,4 @@
-//! `pavior reproduce all`: runs every paper in its own directory, and writes a report on all of
-//! them.
+//! `pavior reproduce all`: runs each paper in its own directory, and writes a report on all.
 
 use std::path::Path;
 

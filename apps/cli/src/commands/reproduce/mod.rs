@@ -1,4 +1,4 @@
-//! `pavior reproduce`: runs the experiments of papers, and compares every figure and number.
+//! `pavior reproduce`: runs the experiments of papers, and compares all figures and numbers.
 
 mod all;
 mod alternatives;
@@ -19,7 +19,7 @@ use crate::files;
 use crate::logs;
 use crate::run_directory;
 
-/// The argument that stands for all built-in papers.
+/// The argument that selects all built-in papers.
 const ALL: &str = "all";
 
 pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {

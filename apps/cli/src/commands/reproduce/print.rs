@@ -9,7 +9,8 @@ use crate::failure::Failure;
 use crate::files;
 use crate::output::{self, Format, Table};
 
-/// Prints the statements. For one paper, prints every row; for several, prints how many rows hold.
+/// Prints the statements. For one paper, prints every row; for several papers, prints the number of
+/// rows that hold.
 pub(super) fn verdicts(
     format: Option<Format>,
     papers: &[Verdicts],
@@ -82,7 +83,7 @@ fn paragraph(table: Table, rows: impl Iterator<Item = Vec<String>>) -> Result<()
     output::plain("\n")
 }
 
-/// Prints the interpretations, starting with the closest.
+/// Prints the interpretations, starting with the closest one.
 pub(super) fn alternatives(
     format: Option<Format>,
     readings: &Readings,

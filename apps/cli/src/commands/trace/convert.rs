@@ -21,7 +21,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<(), Failure> {
     if let Some(grid) = grid {
         trace = trace.for_machine(grid.nodes().into());
     }
-    // Nothing else refers to the log, so this does not copy it.
+    // There are no other references to the log, so this does not copy it.
     let mut trace = Arc::unwrap_or_clone(trace);
     trace.notes().for_each(say_note);
     if trace.records.is_empty() {

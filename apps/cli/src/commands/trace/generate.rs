@@ -15,7 +15,7 @@ use crate::commands::simulate;
 use crate::failure::Failure;
 use crate::input;
 
-/// The maximum number of jobs in a generated log, which stays in memory until its header is known.
+/// The maximum number of jobs in a generated log, kept in memory until its header is known.
 pub(super) const MOST_JOBS: usize = 2_000_000;
 
 pub(super) fn run(args: &GenerateArgs) -> Result<(), Failure> {

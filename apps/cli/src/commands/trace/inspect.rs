@@ -74,7 +74,7 @@ fn csv(summary: &LogSummary) -> Result<(), Failure> {
     output::csv(&["key", "value"], &rows)
 }
 
-/// Returns those parts of a summary that are single values.
+/// Returns the parts of a summary that consist of a single value.
 fn facts(summary: &LogSummary) -> Vec<(&'static str, String)> {
     let optional = |value: Option<f64>| value.map_or("-".to_string(), round);
     let format = summary.format.map_or("-", pavior::workload::traces::Format::title).to_string();
@@ -128,7 +128,7 @@ fn dependencies(summary: &LogSummary) -> String {
     format!("{} ({})", found.jobs, words.join(", "))
 }
 
-/// Formats a count with the numbers of the first lines.
+/// Formats a count, followed by the numbers of the first of these lines.
 fn with_lines(found: &LineNumbers) -> String {
     const SHOWN: usize = 5;
     let lines: Vec<String> = found.lines.iter().take(SHOWN).map(ToString::to_string).collect();

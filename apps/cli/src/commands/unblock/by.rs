@@ -8,7 +8,7 @@ use super::{Story, WIDE, jobs, list};
 use crate::failure::Failure;
 use crate::output::{Reply, Table};
 
-/// The number of parts of a unit to which losses are rounded.
+/// The number of parts into which a unit is divided when losses are rounded.
 const PARTS: f64 = 1000.0;
 
 impl Story {

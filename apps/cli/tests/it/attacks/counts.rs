@@ -13,8 +13,7 @@ const PRECISE: &str =
 const BENCH: &str = "bench --machine mesh:4x4 -s ff --attempts 50";
 const UNBLOCK: &str = "unblock --machine mesh:4x4 --busy /dev/null --shape 2x2";
 
-/// Commands with a number that either has a limit, above which it is rejected, or may have any
-/// value.
+/// Commands with a number that is either rejected above a limit or may have any value.
 const COUNTS: &[(&str, &str, &str)] = &[
     (BENCH, "--warmup", MOST),
     (BENCH, "--warmup", "10000001"),
@@ -69,8 +68,8 @@ fn counts_without_end_are_answered() {
     attacked("numbers that fill memory or do not end", COUNTS.len(), &faults);
 }
 
-/// Checks that a run ends with an error if failures are so frequent that almost no job completes.
-/// The run stops after a number of unsuccessful attempts.
+/// Checks that a run stops with an error after a number of unsuccessful attempts if failures are so
+/// frequent that almost no job completes.
 #[test]
 fn hopeless_failures_are_told() {
     let mut cases = Vec::new();

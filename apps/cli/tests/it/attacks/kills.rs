@@ -12,7 +12,7 @@ fn partial(folder: &Folder) -> usize {
     folder.names().iter().filter(is_partial).count()
 }
 
-/// Writes a short log.
+/// Writes another, short log.
 fn write_other(folder: &Folder) {
     let out = folder.path("other.swf");
     good(&words(&format!("trace generate lublin --nodes 4 --jobs 2 --out {out}")));

@@ -1,5 +1,5 @@
-//! Tests the memory needed to read logs. Whatever a log contains, this is at most its decompressed
-//! length times the factor in docs/limits.md.
+//! Tests the memory needed to read logs: for any contents, it is at most the decompressed length
+//! times the factor in docs/limits.md.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -36,7 +36,7 @@ fn document(path: &Path, size: usize, [head, piece, between, tail]: [&str; 4]) {
 const TAIL: &str = "],\"profiles\":{\"a\":{\"type\":\"delay\",\"delay\":1}}}";
 const JOB: &str = "{\"id\":1,\"subtime\":0,\"res\":1,\"profile\":\"a\"";
 
-/// Returns the documents that need the most memory for their length. Each has a name, a row in
+/// Returns the documents that need the most memory for their length, each with its name, its row in
 /// docs/limits.md, and its pieces.
 fn documents() -> Vec<(&'static str, &'static str, [String; 4])> {
     let of = |name, row, pieces: [&str; 4]| (name, row, pieces.map(String::from));

@@ -1,4 +1,4 @@
-//! Attacks on the command line: names with control sequences, numbers that exhaust memory, kills.
+//! Attacks on the command line: names with control sequences, huge numbers, and kills.
 
 mod counts;
 mod kills;
@@ -20,7 +20,7 @@ fn within(mebibytes: u64, arguments: &[&str]) -> Result<Outcome, String> {
     run(command)
 }
 
-/// Prints the faults found by an attack, and records how often it was tried.
+/// Prints the faults found by an attack, and records the number of attempts.
 fn attacked(attack: &str, tried: usize, faults: &[String]) {
     for fault in faults {
         eprintln!("{fault}");

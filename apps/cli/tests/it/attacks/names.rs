@@ -1,6 +1,5 @@
-//! Tests hostile names in every kind of input of every command. The output cannot move the cursor,
-//! reverse the order of characters or begin another line. Output for humans also has a bounded
-//! length.
+//! Tests hostile names in all kinds of input for all commands. The output cannot move the cursor,
+//! reverse text or begin another line. Output for humans also has a bounded length.
 
 use std::process::Output;
 
@@ -12,8 +11,7 @@ use crate::{Folder, pavior, words};
 /// A text that begins a line of output only if a line break was printed unescaped.
 const FORGED: &str = "FORGED";
 
-/// Returns the hostile names, which input files may give to jobs, keys, profiles, strategies and
-/// themselves.
+/// Returns the hostile names, which are used for jobs, keys, profiles, strategies and files.
 fn names() -> Vec<String> {
     let mut names: Vec<String> = [
         "a\u{1b}[2J\u{1b}[31mb",
@@ -57,7 +55,7 @@ fn fault(output: &Output, is_table: bool) -> Option<String> {
         .then(|| format!("{code:?}: {}", shows(&output.stderr)))
 }
 
-/// One attempt: files by name, arguments, and standard input. In arguments, `$` stands for the
+/// One attempt: files by name, arguments, and standard input. In arguments, `$` is replaced by the
 /// folder.
 struct Try {
     files: Vec<(String, Vec<u8>)>,
@@ -85,7 +83,7 @@ fn busy(name: &str) -> String {
     format!("{}\n{}\n", of(name, [1, 1], 2), of("b", [0, 3], 1))
 }
 
-/// Returns queues, alone and with running jobs of the same name.
+/// Returns attempts with queues, without running jobs and with a running job of the same name.
 fn queues(name: &str) -> Vec<Try> {
     let line = |members: Value| format!("{members}\n");
     let waits = line(json!({ "job": name, "nodes": 4, "estimate": 60 }));
@@ -110,7 +108,7 @@ fn queues(name: &str) -> Vec<Try> {
     tries
 }
 
-/// Returns attempts with a machine's state, for every question about it.
+/// Returns attempts with the state of a machine, one for each kind of question about it.
 fn states(name: &str) -> Vec<Try> {
     let mut tries = Vec::new();
     let state = "--machine mesh:4x4 --busy $busy";
@@ -374,7 +372,7 @@ fn run(one: &Try) -> Output {
     pavior(&arguments.iter().map(String::as_str).collect::<Vec<_>>(), &one.input)
 }
 
-/// Makes all attempts for one kind of input, with every name or, in the checks, with some of them.
+/// Makes all attempts for one kind of input, with all names or, in the checks, with some of them.
 fn attack(what: &str, tries: fn(&str) -> Vec<Try>) {
     let step = pavior_trials::size(101, 5, 1);
     let (mut tried, mut faults) = (0, Vec::new());

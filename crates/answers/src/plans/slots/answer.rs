@@ -1,4 +1,4 @@
-//! One answer about slots now, at the next change, and after moves.
+//! An answer about slots now, at the next increase, and after moves.
 
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
@@ -19,7 +19,7 @@ pub struct SlotsAnswer {
 
 impl SlotsAnswer {
     /// Counts the boxes in any mixture of the shapes. `budget` limits each count, and `end` returns
-    /// the expected end of a job. `moves` limits the jobs that move; `None` requests no moves.
+    /// the expected end of a job. `moves` limits the moves; if it is `None`, no moves are planned.
     /// Calls [`slots`], [`next_slot`] and [`defragment`].
     ///
     /// ```

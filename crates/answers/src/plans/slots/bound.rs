@@ -1,13 +1,14 @@
 //! Upper bounds on the number of disjoint boxes, from nodes that every box must contain.
 //!
 //! The bounds use a lattice: on each axis, take every m-th node, so that adjacent lattice nodes are
-//! never more than m apart. A box with side s contains at least ⌊s / m⌋ of them on that axis, at
+//! never more than m apart. On that axis, a box with side s contains at least ⌊s / m⌋ of them at
 //! any position. A box thus contains at least k lattice nodes, where k is the product over the
 //! axes. If the places together cover n lattice nodes, at most ⌊n / k⌋ places are disjoint. This
 //! holds for each offset of the lattice, and the smallest bound is used.
 //!
-//! With m = 1, the bound is that of counting nodes. If the spacing equals the sides of the box,
-//! each box contains one node of the lattice. For a cube of side s, this gives s^3 bounds.
+//! With m = 1, the bound is the number of covered nodes divided by the volume of a box. If the
+//! spacing equals the sides of the box, each box contains one node of the lattice. For a cube of
+//! side s, this gives s^3 bounds.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Sides};
 

@@ -66,8 +66,7 @@ fn meeting(grid: &Grid, axis: usize, (base, side): (u16, u16), places: &[Cuboid]
     let n = u32::from(grid.side(axis));
     for (place, cuboid) in places.iter().enumerate() {
         let (other, length) = (u32::from(cuboid.base[axis]), u32::from(cuboid.sides[axis]));
-        // This is the distance from the start of this run up to the start of the other one, around
-        // the ring.
+        // This is the distance around the ring from the start of this run to that of the other run.
         let (base, side) = (u32::from(base), u32::from(side));
         let after = if other >= base { other - base } else { n - (base - other) };
         let meets = if grid.wraps(axis) {

@@ -1,8 +1,7 @@
-//! A search for a largest set of places without conflicts, by branch and bound.
+//! A branch-and-bound search for a largest set of places without conflicts.
 //!
-//! - **Dominance**: if each of v and the places that overlap v either is u or overlaps u, then u
-//!   can be dropped, because v can replace u in any set. At the edges of free areas, this rule
-//!   decides about most places.
+//! - **Dominance**: if u overlaps v and every place that overlaps v, then u can be dropped, because
+//!   v can replace u in any set. At the edges of free areas, this rule decides most places.
 //! - **Components** are searched separately.
 //! - **Bound**: among places that all overlap each other, at most one is chosen. A cover of the
 //!   graph by such cliques therefore bounds the size of the set.
@@ -85,7 +84,7 @@ impl Search<'_> {
         chosen
     }
 
-    /// Finds a largest set in one component that no rule reduces further. `cover` bounds its size.
+    /// Finds a largest set in a component that no rule can reduce further. `cover` bounds its size.
     fn branch(&mut self, mut open: Set, cover: usize, beaten: usize) -> Vec<usize> {
         let middle = self.fewest_conflicts(&open);
         let mut best: Vec<usize> = Vec::new();
@@ -114,7 +113,7 @@ impl Search<'_> {
         best
     }
 
-    /// Drops dominated places, and chooses the places that have no conflicts left.
+    /// Drops dominated places, and chooses the places without remaining conflicts.
     fn reduce(&mut self, open: &mut Set) -> Vec<usize> {
         let mut chosen = Vec::new();
         let mut again = true;

@@ -3,7 +3,7 @@
 use pavior_mesh::{Cuboid, Occupancy, Sides};
 use rustc_hash::FxHashMap;
 
-/// Takes each place that is still free when its turn comes.
+/// Takes the places in order, skipping those that are no longer free.
 pub(super) fn in_turn(free: &Occupancy, places: impl Iterator<Item = Cuboid>) -> Vec<Cuboid> {
     let mut left = free.clone();
     places.filter(|place| left.take(place).is_ok()).collect()

@@ -4,7 +4,7 @@
 //! 2. [`bound`] counts nodes that every place must contain, which bounds the number of disjoint
 //!    places.
 //! 3. [`greedy`] packs places that are aligned with each other, and then any others that still fit.
-//!    On an empty machine, and on most that are nearly empty, the packing reaches the bound.
+//!    On empty and most nearly empty machines, the packing reaches the bound.
 //! 4. If it does not, overlapping places are linked in a graph of [`conflicts`]. [`disjoint`] finds
 //!    a largest set without conflicts, component by component, within a budget.
 //!

@@ -13,7 +13,7 @@ use crate::{Shape, Snapshot};
 /// The first time when there are more slots than now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextSlot {
-    /// The end time of the job whose end makes the difference.
+    /// The end time of the job whose end increases the number of slots.
     pub at: Time,
     /// The slots at that time.
     pub slots: Slots,

@@ -1,5 +1,5 @@
-//! Prices that prove good bounds. They are computed from the order of mean busy times, and improved
-//! by subgradient steps.
+//! Prices that prove good bounds. They are computed from the order of mean busy times, and then
+//! improved by subgradient steps.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -146,8 +146,8 @@ fn top(waiting: &BinaryHeap<Waiting>) -> Option<usize> {
     waiting.peek().map(|&Waiting(_, at)| at)
 }
 
-/// Computes prices from the end backwards. All pieces of a job are on one line. Two lines intersect
-/// where one job takes over from another.
+/// Computes prices backwards from the end. All pieces of a job lie on the same line. Two lines
+/// intersect where one job is followed by another.
 fn priced(
     runs: &[(f64, f64, usize)],
     density: &dyn Fn(usize) -> f64,

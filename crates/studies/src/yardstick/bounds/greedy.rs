@@ -82,7 +82,7 @@ impl<'t> Counts<'t> {
         self.runs(at)
     }
 
-    /// Lets a job take its nodes from now on. Returns the job's end.
+    /// Starts a job on its nodes now, and returns the job's end.
     fn runs(&mut self, at: usize) -> i64 {
         let task = &self.tasks[at];
         let end = self.now + task.run;

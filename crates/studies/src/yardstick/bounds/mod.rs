@@ -11,11 +11,11 @@
 //!     - capacity * price of the whole curve
 //! ```
 //!
-//! where the price is summed over the job's run time. No schedule uses more nodes than exist, so it
-//! pays at most the price of the whole curve. This is the Lagrangian of the time-indexed relaxation
-//! (Dyer and Wolsey 1990; van den Akker, Hurkens and Savelsbergh 2000). All numbers are integers,
-//! so there are no rounding errors. `examples/bounds.py` checks certificates, and shares no code
-//! with this module.
+//! where the price is summed over the job's run time. No schedule uses more nodes than exist, so
+//! all jobs together pay at most the price of all nodes over the whole curve. This is the
+//! Lagrangian of the time-indexed relaxation (Dyer and Wolsey 1990; van den Akker, Hurkens and
+//! Savelsbergh 2000). All numbers are integers, so there are no rounding errors.
+//! `examples/bounds.py` checks certificates, and shares no code with this module.
 
 mod ascent;
 mod greedy;
@@ -26,7 +26,7 @@ use serde::Serialize;
 pub use ascent::ascend;
 pub use rollout::{Arrivals, look_ahead};
 
-/// A job as far as the bounds are concerned. Times are in whole seconds.
+/// The properties of a job that the bounds depend on. Times are in whole seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
     /// The submission time, which must not be negative.
@@ -70,7 +70,7 @@ impl Curve<'_> {
         Curve { of, sums }
     }
 
-    /// Returns the price of a node until a given time.
+    /// Returns the price of a node from the start of the curve until a given time.
     fn until(&self, time: i64) -> i64 {
         let since = time - self.of.start;
         if since <= 0 {

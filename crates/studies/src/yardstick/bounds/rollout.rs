@@ -1,7 +1,7 @@
 //! A schedule by node counts that looks ahead, either with or without knowledge of future arrivals.
 //!
-//! Whenever a job is released or ends, the schedule tries every job that fits: the job starts, and
-//! all others follow the rule in `greedy.rs`. It also tries to wait for the next instant. It
+//! Whenever a job is released or ends, the schedule tries every job that fits: the job is started,
+//! and all others follow the rule in `greedy.rs`. It also tries to wait for the next instant. It
 //! chooses the alternative with the smallest weighted completion times, and repeats this until the
 //! best alternative is to wait. Among equal alternatives, the job with the largest weight per
 //! node-second is preferred, and waiting comes last. This is a rollout (Bertsekas, Tsitsiklis and
@@ -9,9 +9,10 @@
 //!
 //! If future arrivals are known, the alternatives are continued with them, so that nodes can be
 //! kept free for a job that has not yet arrived. If they are unknown, the alternatives are
-//! continued only with the jobs that have arrived. There is no other difference. With known
-//! arrivals, the schedule is never worse than that of the greedy rule. The next step of the rule is
-//! always one of the alternatives, and the continuation of a chosen alternative remains available.
+//! continued only with the jobs that have arrived. Otherwise, both schedules are the same. With
+//! known arrivals, the schedule is never worse than that of the greedy rule, because the rule's
+//! next step is always one of the alternatives, and the continuation of a chosen alternative
+//! remains available.
 
 use super::Task;
 use super::greedy::{Counts, latest_first};

@@ -53,7 +53,7 @@ fn bars(title: &str, x: &str, y: &str, values: Vec<(String, f64)>) -> Drawing {
     drawing(title, [x, y], (Marks::Bars, 0), categories, values)
 }
 
-/// Draws values one after another. The first is at `first`.
+/// Draws values at equal distances along x. The first value is at `first`.
 fn drawing(
     title: &str,
     [x, y]: [&str; 2],
