@@ -19,19 +19,19 @@ use crate::located::{self, Member};
 
 /// Additional keys, which occur in the answers of `pavior allocate`, in `--placements` lines and in
 /// queues. Their values are parsed only when needed.
-const BESIDE: &[&str] =
+const OTHER_KEYS: &[&str] =
     &["nodes", "requested", "granted", "submit", "start", "end", "estimate", "user"];
 
 /// Keys of a job whose values are numbers.
-const TIMES: [&str; 3] = ["start", "end", "user"];
+const NUMBER_KEYS: [&str; 3] = ["start", "end", "user"];
 
 /// The state of a machine, with the job names from the file.
 pub(crate) struct Busy {
     pub(crate) state: State,
     names: Vec<Value>,
-    /// The values of [`TIMES`] for each job, if they are in the job's line.
+    /// The values of [`NUMBER_KEYS`] for each job, where the job's line has them.
     times: Vec<[Option<Value>; 3]>,
-    known: HashMap<Value, (JobId, usize)>,
+    by_name: HashMap<Value, (JobId, usize)>,
     /// If set, only jobs running at this time are accepted.
     instant: Option<f64>,
 }
@@ -140,7 +140,7 @@ pub(crate) fn each_line(
 /// Creates an error that shows the line. If the line is long, the error shows only the part around
 /// the wrong bytes.
 fn fault(name: &str, number: usize, line: &str, message: String, span: Range<usize>) -> Failure {
-    const AROUND: usize = 60;
+    const CONTEXT_BYTES: usize = 60;
     let column = line[..span.start].chars().count() + 1;
     let boundary = |mut at: usize| {
         while !line.is_char_boundary(at) {
@@ -148,15 +148,15 @@ fn fault(name: &str, number: usize, line: &str, message: String, span: Range<usi
         }
         at
     };
-    let from = boundary(span.start.saturating_sub(AROUND));
-    let to = boundary(line.len().min(span.end.min(span.start + AROUND) + AROUND));
-    let (before, behind) =
-        (if from > 0 { "…" } else { "" }, if to < line.len() { "…" } else { "" });
-    let start = span.start - from + before.len();
+    let first = boundary(span.start.saturating_sub(CONTEXT_BYTES));
+    let end = boundary(line.len().min(span.end.min(span.start + CONTEXT_BYTES) + CONTEXT_BYTES));
+    let prefix = if first > 0 { "…" } else { "" };
+    let suffix = if end < line.len() { "…" } else { "" };
+    let start = span.start - first + prefix.len();
     let place = Place {
-        from: format!("{name}:{number}:{column}:"),
-        line: format!("{before}{}{behind}", &line[from..to]),
-        span: start..start + span.end.min(to) - span.start,
+        origin: format!("{name}:{number}:{column}:"),
+        line: format!("{prefix}{}{suffix}", &line[first..end]),
+        span: start..start + span.end.min(end) - span.start,
     };
     Failure::Usage { message, place: Some(place) }
 }
@@ -165,7 +165,7 @@ impl Busy {
     /// Creates a state without jobs.
     pub(crate) fn none(grid: Grid) -> Busy {
         let (names, times) = (Vec::new(), Vec::new());
-        Busy { state: State::new(grid), names, times, known: HashMap::new(), instant: None }
+        Busy { state: State::new(grid), names, times, by_name: HashMap::new(), instant: None }
     }
 
     /// Creates a machine in this state, for questions that do not depend on the strategy. The
@@ -187,7 +187,7 @@ impl Busy {
 
     /// Returns the job with a name.
     pub(crate) fn job_named(&self, name: &Value) -> Option<JobId> {
-        self.known.get(name).map(|(job, _)| *job)
+        self.by_name.get(name).map(|(job, _)| *job)
     }
 
     /// Returns the `start` of each job.
@@ -219,7 +219,8 @@ impl Busy {
         Ok(Ends { by_job, sorted })
     }
 
-    /// Returns one of the [`TIMES`] for each job, as a number and as written. `null` means missing.
+    /// Returns one of the [`NUMBER_KEYS`] for each job, as a number and as written. `null` counts
+    /// as missing.
     fn numbers<'b>(&'b self, key: usize) -> Result<Vec<Option<(f64, &'b Value)>>, Failure> {
         let number = |(times, name): (&'b [Option<Value>; 3], &Value)| {
             let Some(value) = times[key].as_ref().filter(|value| !value.is_null()) else {
@@ -228,7 +229,7 @@ impl Busy {
             let number = value.as_f64().ok_or_else(|| {
                 Failure::usage(format!(
                     "the \"{}\" of job {} is not a number: {}",
-                    TIMES[key],
+                    NUMBER_KEYS[key],
                     shown(&name.to_string()),
                     shown(&value.to_string())
                 ))
@@ -250,14 +251,14 @@ impl Busy {
                 self.node(line, node)
             }
             (_, Some(parts)) => {
-                only(&members, &["job", "parts"], BESIDE)?;
+                only(&members, &["job", "parts"], OTHER_KEYS)?;
                 let job =
                     find("job").ok_or_else(|| ("missing \"job\"".to_string(), whole.clone()))?;
-                let times = TIMES.map(|key| find(key).map(|member| at(line, member)));
+                let times = NUMBER_KEYS.map(|key| find(key).map(|member| at(line, member)));
                 if let Some(instant) = self.instant {
                     let number = |time: &Option<Value>| time.as_ref().and_then(Value::as_f64);
-                    let needed = || ("--at needs the \"start\" of each job".to_string(), whole);
-                    let start = number(&times[0]).ok_or_else(needed)?;
+                    let lacks = || ("--at needs the \"start\" of each job".to_string(), whole);
+                    let start = number(&times[0]).ok_or_else(lacks)?;
                     if start > instant || number(&times[1]).is_some_and(|end| end <= instant) {
                         return Ok(());
                     }
@@ -296,7 +297,7 @@ impl Busy {
         if !is_name {
             return Err(("\"job\" must be an integer or a string".into(), job.place.clone()));
         }
-        if let Some((_, first)) = self.known.get(&name) {
+        if let Some((_, first)) = self.by_name.get(&name) {
             let name = shown(&name.to_string()).to_string();
             let message = format!("job {name} already holds nodes (line {first})");
             return Err((message, job.place.clone()));
@@ -319,13 +320,13 @@ impl Busy {
             }
             Clash::Overlap { part, holder } => {
                 let holder = &self.names[holder.0 as usize];
-                let line = self.known[holder].1;
+                let line = self.by_name[holder].1;
                 let holder = shown(&holder.to_string()).to_string();
                 let message = format!("the part overlaps a part of job {holder} on line {line}");
                 (message, places[part].clone())
             }
         })?;
-        self.known.insert(name.clone(), (id, number));
+        self.by_name.insert(name.clone(), (id, number));
         self.names.push(name);
         Ok(())
     }
@@ -370,9 +371,9 @@ pub(crate) fn at(line: &str, member: &Member) -> Value {
 }
 
 /// Checks that all keys in an object are known.
-pub(crate) fn only(members: &[Member], known: &[&str], beside: &[&str]) -> Result<(), Wrong> {
-    let is_known = |member: &&Member| !known.iter().chain(beside).any(|key| member.key == **key);
-    match members.iter().find(is_known) {
+pub(crate) fn only(members: &[Member], known: &[&str], others: &[&str]) -> Result<(), Wrong> {
+    let is_unknown = |member: &&Member| !known.iter().chain(others).any(|key| member.key == **key);
+    match members.iter().find(is_unknown) {
         None => Ok(()),
         Some(member) => {
             let (key, known) = (shown(&member.key), known.join(", "));

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use pavior::BadName;
-use pavior::experiments::{InputError, LogError};
+use pavior::experiments::{InputError, LogError, Setting, SettingError};
 use pavior::text::{excerpt, shown};
 
 use crate::files;
@@ -30,20 +30,11 @@ pub(crate) enum Failure {
 #[derive(Debug)]
 pub(crate) struct Place {
     /// The origin of the line: the name of an option, or `file:line:column`.
-    pub(crate) from: String,
+    pub(crate) origin: String,
     /// The line.
     pub(crate) line: String,
     /// The byte range of the wrong part.
     pub(crate) span: Range<usize>,
-}
-
-/// Creates the error for a command that is not in this build.
-#[cfg(not(all(feature = "serve", feature = "slurm", feature = "kube")))]
-pub(crate) fn not_built(command: &str, feature: &str) -> Failure {
-    Failure::usage(format!(
-        "this program was built without `{command}`: install it with \
-         `cargo install --locked --path apps/cli --features {feature}`"
-    ))
 }
 
 impl Failure {
@@ -55,6 +46,15 @@ impl Failure {
         Failure::Other(message.to_string())
     }
 
+    /// Creates the error for a command that is not in this build.
+    #[cfg(not(all(feature = "serve", feature = "slurm", feature = "kube")))]
+    pub(crate) fn not_built(command: &str, feature: &str) -> Failure {
+        Failure::usage(format!(
+            "this program was built without `{command}`: install it with \
+             `cargo install --locked --path apps/cli --features {feature}`"
+        ))
+    }
+
     /// Converts an error. If `is_usage` is true, the error is a usage error.
     pub(crate) fn of(error: impl Display, is_usage: bool) -> Failure {
         if is_usage { Failure::usage(error) } else { Failure::other(error) }
@@ -62,10 +62,22 @@ impl Failure {
 
     /// Creates the error for an invalid option value. The message underlines the wrong part of the
     /// typed text.
-    pub(crate) fn option(option: &str, typed: &str, offset: usize, bad: &BadName) -> Failure {
-        let span = bad.span.start + offset..bad.span.end + offset;
-        let place = Place { from: option.to_string(), line: typed.to_string(), span };
-        Failure::Usage { message: bad.reason.clone(), place: Some(place) }
+    pub(crate) fn option(option: &str, typed: &str, offset: usize, error: &BadName) -> Failure {
+        let span = error.span.start + offset..error.span.end + offset;
+        let place = Place { origin: option.to_string(), line: typed.to_string(), span };
+        Failure::Usage { message: error.reason.clone(), place: Some(place) }
+    }
+
+    /// Converts an error in a setting. The message underlines the wrong part of the typed text.
+    pub(crate) fn in_setting(settings: &[Setting], error: SettingError) -> Failure {
+        let SettingError { reason, setting, value } = error;
+        let (Some(index), Some((value, span))) = (setting, value) else {
+            return Failure::usage(reason);
+        };
+        let Setting { key, values } = &settings[index];
+        let offset: usize = values[..value].iter().map(|value| value.len() + 1).sum();
+        let error = BadName { reason, span };
+        Failure::option(&format!("--{key}"), &values.join(","), offset, &error)
     }
 
     /// Creates the error for an invalid part of a file. The message underlines that part.
@@ -81,69 +93,44 @@ impl Failure {
         let number = text[..start].matches('\n').count() + 1;
         let column = text[line_start..start].chars().count() + 1;
         let span = start - line_start..span.end.clamp(start, line_end) - line_start;
-        let from = format!("{}:{number}:{column}:", files::shown(file));
+        let origin = format!("{}:{number}:{column}:", files::shown(file));
         let line = text[line_start..line_end].to_string();
-        Failure::Usage { message: message.into(), place: Some(Place { from, line, span }) }
+        Failure::Usage { message: message.into(), place: Some(Place { origin, line, span }) }
     }
 
     /// Converts an error from reading an experiment's input.
-    pub(crate) fn of_input(error: InputError) -> Failure {
+    pub(crate) fn from_input(error: InputError) -> Failure {
         match error.downcast::<LogError>() {
             Ok(error) => (*error).into(),
             Err(error) => Failure::usage(error),
         }
     }
 
-    /// Describes the error in one line, for use in a longer message.
-    pub(crate) fn in_words(&self) -> String {
-        match self {
-            Failure::Usage { message, place: Some(place) } => format!("{} {message}", place.from),
-            Failure::Usage { message, place: None } | Failure::Other(message) => message.clone(),
-            #[cfg(feature = "slurm")]
-            Failure::Unfit(message) => message.clone(),
-            Failure::ClosedPipe => "the reader has closed the pipe".to_string(),
-        }
-    }
-
+    /// Prints the error on standard error, and returns the exit status.
     pub(crate) fn report(&self) -> ExitCode {
-        match self {
-            Failure::ClosedPipe => ExitCode::SUCCESS,
-            Failure::Other(message) => {
-                eprintln!("error: {message}");
-                ExitCode::from(1)
-            }
+        let (message, place, status) = match self {
+            Failure::ClosedPipe => return ExitCode::SUCCESS,
+            Failure::Usage { message, place } => (message, place.as_ref(), 2),
+            Failure::Other(message) => (message, None, 1),
             #[cfg(feature = "slurm")]
-            Failure::Unfit(message) => {
-                eprintln!("error: {message}");
-                ExitCode::from(3)
-            }
-            Failure::Usage { message, place } => {
-                eprintln!("error: {message}");
-                if let Some(place) = place {
-                    place.show();
-                }
-                ExitCode::from(2)
-            }
+            Failure::Unfit(message) => (message, None, 3),
+        };
+        eprintln!("error: {message}");
+        if let Some(place) = place {
+            place.show();
         }
+        ExitCode::from(status)
     }
 }
-
-impl Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.in_words())
-    }
-}
-
-impl std::error::Error for Failure {}
 
 impl Place {
     fn show(&self) {
         let (line, span) = excerpt(self.line.as_bytes(), self.span.clone());
         let before = line.get(..span.start).map_or(0, |text| text.chars().count());
         let at_fault = line.get(span).map_or(0, |text| text.chars().count());
-        let from = shown(&self.from).to_string();
-        let indent = " ".repeat(from.chars().count());
-        eprintln!("  {from} {line}");
+        let origin = shown(&self.origin).to_string();
+        let indent = " ".repeat(origin.chars().count());
+        eprintln!("  {origin} {line}");
         eprintln!("  {indent} {}{}", " ".repeat(before), "^".repeat(at_fault.max(1)));
     }
 }

@@ -11,17 +11,17 @@ use crate::failure::Failure;
 pub(crate) use pavior::files::{check_writable, shown, write_whole};
 
 /// The value of `--max-input`, which is set once, before any file is opened.
-static MOST: OnceLock<Option<u64>> = OnceLock::new();
+static MAX_INPUT_BYTES: OnceLock<Option<u64>> = OnceLock::new();
 
 /// Sets the maximum number of bytes per input.
-pub(crate) fn bound(most: Option<u64>) {
+pub(crate) fn set_max_input(bytes: Option<u64>) {
     // Only `main` sets the value.
-    let _ = MOST.set(most);
+    let _ = MAX_INPUT_BYTES.set(bytes);
 }
 
 /// Returns the limits for line-based inputs.
 pub(crate) fn lines() -> Limits {
-    Limits::LINES.with_total(MOST.get().copied().flatten())
+    Limits::LINES.with_total(MAX_INPUT_BYTES.get().copied().flatten())
 }
 
 /// Opens a line-based input. Files with names that end in `.gz` are decompressed.
@@ -29,8 +29,8 @@ pub(crate) fn open(path: &Path) -> Result<Bounded, Failure> {
     // A Batsim log is a single document, and its lines may have any length.
     let name = path.to_string_lossy().to_ascii_lowercase();
     let plain = Path::new(name.strip_suffix(".gz").unwrap_or(&name));
-    let document = plain.extension().is_some_and(|extension| extension == "json");
-    let limits = if document { lines().without_lines() } else { lines() };
+    let is_document = plain.extension().is_some_and(|extension| extension == "json");
+    let limits = if is_document { lines().without_lines() } else { lines() };
     Ok(pavior::files::open(path, limits)?)
 }
 

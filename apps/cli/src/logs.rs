@@ -18,10 +18,10 @@ impl From<LogError> for Failure {
         match error {
             LogError::File(error) => error.into(),
             LogError::Line { path, fault } => {
-                let from = format!("{path}:{}:{}:", fault.line, fault.column);
+                let origin = format!("{path}:{}:{}:", fault.line, fault.column);
                 Failure::Usage {
                     message: fault.reason,
-                    place: Some(Place { from, line: fault.text, span: fault.span }),
+                    place: Some(Place { origin, line: fault.text, span: fault.span }),
                 }
             }
         }
@@ -31,7 +31,7 @@ impl From<LogError> for Failure {
 impl From<LogForecastError> for Failure {
     fn from(error: LogForecastError) -> Failure {
         match error {
-            LogForecastError::Input(error) => Failure::of_input(error),
+            LogForecastError::Input(error) => Failure::from_input(error),
             other => Failure::usage(other),
         }
     }

@@ -30,7 +30,7 @@ use failure::Failure;
 fn main() -> ExitCode {
     let result = match Cli::try_parse() {
         Ok(cli) => {
-            files::bound(cli.max_input);
+            files::set_max_input(cli.max_input);
             dispatch(cli.command)
         }
         Err(error) if error.use_stderr() => {
@@ -45,17 +45,17 @@ fn main() -> ExitCode {
 }
 
 /// The maximum length of a message from clap that is printed unchanged, in color.
-const LONGEST_USAGE: usize = 2000;
+const MAX_USAGE_BYTES: usize = 2000;
 
 /// Prints an error about the arguments. Clap quotes arguments as typed, so hidden characters are
 /// escaped and long text is truncated. Errors in writing to standard error are ignored.
 fn report_usage(error: &clap::Error) {
     let plain = error.render().to_string();
     // An argument quoted by clap may contain line breaks.
-    let is_harmless = |text: &str| pavior::text::cell(text) == text;
-    let harmless = plain.lines().all(is_harmless)
-        && std::env::args_os().all(|typed| is_harmless(&typed.to_string_lossy()));
-    if harmless && plain.len() <= LONGEST_USAGE {
+    let is_visible = |text: &str| pavior::text::cell(text) == text;
+    let all_visible = plain.lines().all(is_visible)
+        && std::env::args_os().all(|typed| is_visible(&typed.to_string_lossy()));
+    if all_visible && plain.len() <= MAX_USAGE_BYTES {
         let _ = error.print();
     } else {
         eprintln!("{}", plain.trim_end());
@@ -77,11 +77,11 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         #[cfg(feature = "slurm")]
         Command::Slurm(args) => commands::slurm::run(&args),
         #[cfg(not(feature = "slurm"))]
-        Command::Slurm(_) => Err(failure::not_built("pavior slurm", "slurm")),
+        Command::Slurm(_) => Err(Failure::not_built("pavior slurm", "slurm")),
         #[cfg(feature = "kube")]
         Command::Kube(args) => commands::kube::run(&args),
         #[cfg(not(feature = "kube"))]
-        Command::Kube(_) => Err(failure::not_built("pavior kube", "kube")),
+        Command::Kube(_) => Err(Failure::not_built("pavior kube", "kube")),
         Command::Simulate(args) => commands::simulate::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
         Command::Network(args) => commands::network::run(&args),
@@ -95,7 +95,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         #[cfg(feature = "serve")]
         Command::Serve(args) => commands::serve::run(&args),
         #[cfg(not(feature = "serve"))]
-        Command::Serve(_) => Err(failure::not_built("pavior serve", "serve")),
+        Command::Serve(_) => Err(Failure::not_built("pavior serve", "serve")),
         Command::Completions(args) => commands::manual::completions(&args),
         Command::Manual(args) => commands::manual::pages(&args),
     }

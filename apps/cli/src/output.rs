@@ -54,12 +54,12 @@ pub(crate) fn text(sentence: &str, width: usize) -> Result<(), Failure> {
 
 /// Prints lines or a CSV table.
 pub(crate) fn plain(text: &str) -> Result<(), Failure> {
-    all(&harmless::lines(text))
+    print_escaped(&harmless::lines(text))
 }
 
 /// Prints a drawing.
 pub(crate) fn xml(text: &str) -> Result<(), Failure> {
-    all(&harmless::xml(text))
+    print_escaped(&harmless::xml(text))
 }
 
 /// Prints JSON, indented.
@@ -69,11 +69,11 @@ pub(crate) fn json(value: &Value) -> Result<(), Failure> {
 
 /// Prints JSON text.
 pub(crate) fn json_text(text: &str) -> Result<(), Failure> {
-    all(&harmless::json(text))
+    print_escaped(&harmless::json(text))
 }
 
 /// Prints a text that is already escaped.
-fn all(text: &str) -> Result<(), Failure> {
+fn print_escaped(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     Ok(out.flush()?)
@@ -100,6 +100,13 @@ pub(crate) fn csv(header: &[&str], rows: &[Vec<String>]) -> Result<(), Failure> 
 /// Formats a count of things.
 pub(crate) fn count(number: u64, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Formats one line per item, each after a label.
+#[cfg(any(feature = "slurm", feature = "kube"))]
+pub(crate) fn labeled(label: &str, items: &[String]) -> String {
+    let lines: Vec<String> = items.iter().map(|item| format!("{label}  {item}\n")).collect();
+    lines.concat()
 }
 
 /// Returns rows as JSON objects. A cell becomes a number, a boolean, null or a string.
@@ -195,14 +202,13 @@ impl Table {
     /// Prints as many columns as fit in the width, and returns the number of omitted columns. If
     /// the last column contains words, it is truncated rather than omitted.
     pub(crate) fn print(&self, width: usize) -> Result<usize, Failure> {
-        let size = |column: usize| self.size(column);
         let (mut sizes, mut used) = (Vec::new(), 0);
         for column in 0..self.header.len() {
             let gap = if column == 0 { 0 } else { 2 };
             // A single long name in the first column must not displace the columns after it.
-            let cut =
+            let is_cut =
                 column == 0 && !self.numbers[0] && self.header.len() > 1 && self.width() > width;
-            let size = if cut { size(column).min(width / 2) } else { size(column) };
+            let size = if is_cut { self.size(column).min(width / 2) } else { self.size(column) };
             if used + gap + size <= width {
                 sizes.push(size);
                 used += gap + size;

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 
 /// The maximum number of threads per core.
-const THREADS_A_CORE: usize = 8;
+const MAX_THREADS_PER_CORE: usize = 8;
 
 /// Runs a function in a pool with this many threads. The default is one thread per core.
 pub(crate) fn install<T: Send>(
@@ -15,7 +15,7 @@ pub(crate) fn install<T: Send>(
     }
     // Results do not depend on the number of threads, and many threads per core do not help.
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = threads.map_or(0, |threads| threads.min(THREADS_A_CORE * cores));
+    let threads = threads.map_or(0, |threads| threads.min(MAX_THREADS_PER_CORE * cores));
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     Ok(pool
         .map_err(|error| Failure::Other(format!("cannot start threads: {error}")))?

@@ -33,7 +33,7 @@ pub(crate) struct Rules {
 }
 
 /// The maximum estimate, in seconds: about three years.
-const LONGEST: f64 = 1e8;
+const MAX_ESTIMATE_S: f64 = 1e8;
 const KEYS: [&str; 6] = ["job", "shape", "nodes", "freedom", "estimate", "user"];
 
 /// Reads a queue from a file, or from standard input if the path is `-`. Jobs in the queue must not
@@ -79,7 +79,7 @@ fn waiting(line: &str, rules: &mut Rules) -> Result<(Waiting, std::ops::Range<us
         (fault.to_string(), member.map_or(whole, |member| member.place.clone()))
     })?;
     let estimate = find("estimate").filter(|member| !at(line, member).is_null()).map(|member| {
-        let seconds = at(line, member).as_f64().filter(|value| (0.0..=LONGEST).contains(value));
+        let seconds = at(line, member).as_f64().filter(|s| (0.0..=MAX_ESTIMATE_S).contains(s));
         seconds.ok_or_else(|| wrong(member, "\"estimate\" must be a number of seconds up to 1e8"))
     });
     let user = find("user").filter(|member| !at(line, member).is_null()).map(|member| {

@@ -25,15 +25,15 @@ pub(crate) fn run(
 ) -> Result<Run, Failure> {
     Ok(Run {
         name: specification.name.clone(),
-        fingerprint: specification.fingerprint(files).map_err(Failure::of_input)?,
+        fingerprint: specification.fingerprint(files).map_err(Failure::from_input)?,
         reproduced,
         shard,
-        command: typed(),
+        command: command_line(),
     })
 }
 
 /// Returns the command that was typed.
-pub(crate) fn typed() -> String {
+pub(crate) fn command_line() -> String {
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     words.collect::<Vec<_>>().join(" ")
 }
@@ -44,9 +44,9 @@ pub(crate) fn begin(
     run: &Run,
     text: &str,
     specification: &Specification,
-    how: Resume,
+    resume: Resume,
 ) -> Result<(OpenRun, Vec<JournalEntry>), Failure> {
-    let (open, known) = Directory::open(out)?.begin(run, text, specification, how)?;
+    let (open, known) = Directory::open(out)?.begin(run, text, specification, resume)?;
     if known.discarded > 0 {
         eprintln!("{} damaged lines are ignored; their replications run again", known.discarded);
     }
@@ -84,14 +84,14 @@ pub(crate) struct Part {
 impl Part {
     pub(crate) fn read(path: &Path) -> Result<Part, Failure> {
         let run = note(path)?.run;
-        let (text, specification) = described(path, &run.name)?;
+        let (text, specification) = read_in(path, &run.name)?;
         let entries = directory::known(path, &specification)?;
         Ok(Part { path: path.to_path_buf(), run, text, specification, entries })
     }
 }
 
 /// Returns the experiment in a directory, with its text.
-pub(crate) fn described(directory: &Path, name: &str) -> Result<(String, Specification), Failure> {
+pub(crate) fn read_in(directory: &Path, name: &str) -> Result<(String, Specification), Failure> {
     read(&directory.join(EXPERIMENT), name)
 }
 
@@ -109,9 +109,9 @@ pub(crate) fn read(file: &Path, name: &str) -> Result<(String, Specification), F
 pub(crate) fn read_skipping(file: &Path, name: &str) -> Result<(String, Specification), Failure> {
     let text = pavior::files::read_text(file, Limits::DOCUMENT)?;
     let failure = |error: BadName| Failure::in_file(file, &text, error.reason, &error.span);
-    let asked = format!("{SKIP_UNSUPPORTED} = true\n");
+    let key_line = format!("{SKIP_UNSUPPORTED} = true\n");
     let described = match Specification::states_skipping(&text).map_err(failure)? {
-        None => format!("{asked}{text}"),
+        None => format!("{key_line}{text}"),
         Some(true) => text.clone(),
         Some(false) => {
             return Err(Failure::usage(format!(
@@ -121,10 +121,10 @@ pub(crate) fn read_skipping(file: &Path, name: &str) -> Result<(String, Specific
             )));
         }
     };
-    let before = described.len() - text.len();
+    let added = described.len() - text.len();
     let specification =
         Specification::parse(&described, name).map_err(|BadName { reason, span }| {
-            let [start, end] = [span.start, span.end].map(|at| at.saturating_sub(before));
+            let [start, end] = [span.start, span.end].map(|at| at.saturating_sub(added));
             failure(BadName { reason, span: start..end })
         })?;
     Ok((described, specification))

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{OfAdvice, ParameterArgs};
+use super::{AdviceParameters, ParameterArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct AdviseArgs {
     /// The log (.swf, .sim, .json or .sacct, optionally .gz; or the output of `sacct --parsable2`)
     pub(crate) log: PathBuf,
     #[command(flatten)]
-    pub(crate) parameters: ParameterArgs<OfAdvice>,
+    pub(crate) parameters: ParameterArgs<AdviceParameters>,
     /// The box to count, such as 4x4x4 [default: half of the machine along each axis]
     #[arg(long, value_name = "SHAPE")]
     pub(crate) slots: Option<String>,

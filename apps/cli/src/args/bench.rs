@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 
-use super::{OfRequests, ParameterArgs};
+use super::{ParameterArgs, RequestParameters};
 use crate::output::Format;
 
 #[derive(Debug, Args)]
@@ -23,7 +23,7 @@ pub(crate) struct BenchArgs {
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) fill: Option<f64>,
     #[command(flatten)]
-    pub(crate) requests: ParameterArgs<OfRequests>,
+    pub(crate) requests: ParameterArgs<RequestParameters>,
     #[command(flatten)]
     pub(crate) rounds: RoundArgs,
     #[command(flatten)]

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use pavior::experiments::directory::Resume;
 
 use crate::output::Format;
 
@@ -48,11 +49,8 @@ pub(crate) struct SweepArgs {
 
 impl SweepArgs {
     /// Returns the options for opening a results directory.
-    pub(crate) fn how(&self) -> pavior::experiments::directory::Resume {
-        pavior::experiments::directory::Resume {
-            resume: self.resume,
-            discard_damaged: self.discard_damaged,
-        }
+    pub(crate) fn resume_options(&self) -> Resume {
+        Resume { resume: self.resume, discard_damaged: self.discard_damaged }
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{OfForecasts, ParameterArgs, finite};
+use super::{ForecastParameters, ParameterArgs, finite};
 use crate::output::Format;
 
 #[derive(Debug, Args)]
@@ -15,7 +15,7 @@ pub(crate) struct ForecastArgs {
     #[command(flatten)]
     pub(crate) state: StateArgs,
     #[command(flatten)]
-    pub(crate) parameters: ParameterArgs<OfForecasts>,
+    pub(crate) parameters: ParameterArgs<ForecastParameters>,
     /// The number of simulated futures per forecast
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) futures: u16,

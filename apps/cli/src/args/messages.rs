@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{OfNetworks, ParameterArgs};
+use super::{MessageParameters, ParameterArgs};
 use crate::output::Format;
 
 #[derive(Debug, Args)]
@@ -11,7 +11,7 @@ pub(crate) struct NetworkCommandArgs {
     #[arg(long, short)]
     pub(crate) machine: String,
     #[command(flatten)]
-    pub(crate) network: ParameterArgs<OfNetworks>,
+    pub(crate) network: ParameterArgs<MessageParameters>,
     /// The output format [default: json, one line per message]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,

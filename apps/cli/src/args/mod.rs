@@ -15,6 +15,7 @@ use crate::output::Format;
 #[cfg(feature = "kube")]
 mod kube;
 mod messages;
+mod parameter_sets;
 mod parameters;
 #[cfg(feature = "serve")]
 mod serve;
@@ -33,10 +34,11 @@ pub(crate) use forecast::{ForecastArgs, StateArgs};
 #[cfg(feature = "kube")]
 pub(crate) use kube::{KubeArgs, KubeCommand};
 pub(crate) use messages::NetworkCommandArgs;
-pub(crate) use parameters::{
-    OfAdvice, OfForecasts, OfNetworks, OfReading, OfRequests, OfRuns, OfStreams, ParameterArgs,
-    failure,
+pub(crate) use parameter_sets::{
+    AdviceParameters, ForecastParameters, LogParameters, MessageParameters, RequestParameters,
+    RunParameters, StreamParameters,
 };
+pub(crate) use parameters::ParameterArgs;
 #[cfg(feature = "serve")]
 pub(crate) use serve::ServeArgs;
 pub(crate) use slots::SlotsArgs;
@@ -228,7 +230,7 @@ pub(crate) struct ExplainArgs {
 #[derive(Debug, Args)]
 pub(crate) struct SimulateArgs {
     #[command(flatten)]
-    pub(crate) parameters: ParameterArgs<OfRuns>,
+    pub(crate) parameters: ParameterArgs<RunParameters>,
     /// The number of threads, which does not affect results [default: one per core]
     #[arg(long, help_heading = "Replications")]
     pub(crate) threads: Option<usize>,

@@ -7,7 +7,7 @@ use pavior::Time;
 use pavior::workload::TimeUnit;
 use pavior::workload::traces::batsim::Version;
 
-use super::{OfReading, OfStreams, ParameterArgs};
+use super::{LogParameters, ParameterArgs, StreamParameters};
 use crate::output::Format;
 
 #[derive(Debug, Args)]
@@ -49,7 +49,7 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_enum, default_value_t = Batsim::V4)]
     pub(crate) batsim: Batsim,
     #[command(flatten)]
-    pub(crate) read: ParameterArgs<OfReading>,
+    pub(crate) read: ParameterArgs<LogParameters>,
 }
 
 /// Parses a time such as `20m`, `90s`, `1.5h` or, in seconds, `1200`.
@@ -103,7 +103,7 @@ pub(crate) struct GenerateArgs {
     #[arg(long, short)]
     pub(crate) machine: Option<String>,
     #[command(flatten)]
-    pub(crate) stream: ParameterArgs<OfStreams>,
+    pub(crate) stream: ParameterArgs<StreamParameters>,
     /// The seed
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
@@ -120,7 +120,7 @@ pub(crate) struct InspectArgs {
     #[arg(long, short)]
     pub(crate) machine: Option<String>,
     #[command(flatten)]
-    pub(crate) read: ParameterArgs<OfReading>,
+    pub(crate) read: ParameterArgs<LogParameters>,
     /// Writes an HTML page [default without a file: standard output]
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub(crate) html: Option<PathBuf>,

@@ -7,7 +7,7 @@ use pavior::experiments::advice::{
 use pavior::experiments::{Environment, Keys, Specification};
 use serde_json::{Value, json};
 
-use crate::args::{self, AdviceFormat, AdviseArgs};
+use crate::args::{AdviceFormat, AdviseArgs};
 use crate::commands::simulate;
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
@@ -15,7 +15,7 @@ use crate::progress::Bar;
 use crate::{files, logs, pool, run_directory};
 
 /// The width of tables, for 80-column terminals.
-const WIDTH: usize = 80;
+const TABLE_WIDTH: usize = 80;
 
 pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
     if let Some(path) = &args.out {
@@ -38,8 +38,8 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
         simulate::note_placed(&specification, &folder).ok();
     }
     let advice = advice.map_err(|error| match error {
-        AdviceError::Setting(error) => args::failure(&settings, error),
-        AdviceError::Input(error) => Failure::of_input(error),
+        AdviceError::Setting(error) => Failure::in_setting(&settings, error),
+        AdviceError::Input(error) => Failure::from_input(error),
         other => Failure::usage(other),
     })?;
     let html = || report::html(&page(&advice, &provenance()));
@@ -52,19 +52,19 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
     });
     match format {
         AdviceFormat::Html => output::xml(&html()),
-        AdviceFormat::Json => output::json(&whole(&advice)),
+        AdviceFormat::Json => output::json(&to_json(&advice)),
         AdviceFormat::Csv => csv(&advice),
-        AdviceFormat::Table => tell(&advice),
+        AdviceFormat::Table => print_text(&advice),
     }
 }
 
 /// Returns the program's version and the command line, to be shown on the page.
 fn provenance() -> [String; 2] {
-    [format!("Pavior {}", env!("CARGO_PKG_VERSION")), run_directory::typed()]
+    [format!("Pavior {}", env!("CARGO_PKG_VERSION")), run_directory::command_line()]
 }
 
 /// Prints the advice as sentences followed by tables.
-fn tell(advice: &Advice) -> Result<(), Failure> {
+fn print_text(advice: &Advice) -> Result<(), Failure> {
     let Advice { jobs, machine, strategy, scheduler, present, .. } = advice;
     let never = present.rejected + present.stuck;
     let never = if never == 0 { String::new() } else { format!("; {never} of them never start") };
@@ -73,25 +73,25 @@ fn tell(advice: &Advice) -> Result<(), Failure> {
             "Current configuration: {jobs} jobs on {machine}, strategy {strategy}, scheduler \
              {scheduler}{never}"
         ),
-        WIDTH,
+        TABLE_WIDTH,
     )?;
     for sentence in recommendations(advice) {
-        output::text(&format!("- {sentence}"), WIDTH)?;
+        output::text(&format!("- {sentence}"), TABLE_WIDTH)?;
     }
     for by_size in [false, true] {
-        output::text("", WIDTH)?;
+        output::text("", TABLE_WIDTH)?;
         let what = if by_size { "waiting (h) by nodes" } else { "difference" };
         table(advice, what, by_size)?;
     }
-    output::text("", WIDTH)?;
+    output::text("", TABLE_WIDTH)?;
     for note in notes(advice) {
-        output::text(&note, WIDTH)?;
+        output::text(&note, TABLE_WIDTH)?;
     }
     output::text(
         "± is the half-width of the interval; ~ marks an interval that contains zero, so the \
          difference is not significant. --format json includes the command for each number; --out \
          FILE.html writes a page.",
-        WIDTH,
+        TABLE_WIDTH,
     )
 }
 
@@ -104,7 +104,7 @@ fn table(advice: &Advice, what: &str, by_size: bool) -> Result<(), Failure> {
         .filter(|(_, measure)| measure.nodes.is_some() == by_size)
         .map(|(index, _)| index)
         .collect();
-    let heads: Vec<String> = columns
+    let titles: Vec<String> = columns
         .iter()
         .map(|&at| {
             let measure = &advice.measures[at];
@@ -116,7 +116,7 @@ fn table(advice: &Advice, what: &str, by_size: bool) -> Result<(), Failure> {
             }
         })
         .collect();
-    let header: Vec<&str> = [what].into_iter().chain(heads.iter().map(String::as_str)).collect();
+    let header: Vec<&str> = [what].into_iter().chain(titles.iter().map(String::as_str)).collect();
     let mut table = Table::new(&header, 1);
     let values = columns.iter().map(|&at| value(&advice.measures[at], advice.present.values[at]));
     table.row(["current value".to_string()].into_iter().chain(values).collect());
@@ -124,11 +124,11 @@ fn table(advice: &Advice, what: &str, by_size: bool) -> Result<(), Failure> {
         let cells = columns.iter().map(|&at| cell(&advice.measures[at], one.changes[at]));
         table.row([one.name.clone()].into_iter().chain(cells).collect());
     }
-    table.print(WIDTH).map(drop)
+    table.print(TABLE_WIDTH).map(drop)
 }
 
 /// Returns the advice in full as JSON, in the units of the metrics.
-fn whole(advice: &Advice) -> Value {
+fn to_json(advice: &Advice) -> Value {
     let keyed = |of: &dyn Fn(usize) -> Value| -> Value {
         let measures = advice.measures.iter().enumerate();
         measures.map(|(at, measure)| (measure.metric.clone(), of(at))).collect()

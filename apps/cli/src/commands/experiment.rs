@@ -35,8 +35,8 @@ pub(crate) fn run(args: &ExperimentArgs) -> Result<(), Failure> {
     let inputs = logs::folder(file.parent().unwrap_or(Path::new("")).to_path_buf());
     let part = format!("{}/{}", shard.index, shard.of);
     let run = run_directory::run(&specification, &inputs, None, part)?;
-    let how = args.sweep.how();
-    let (mut open, known) = run_directory::begin(&out, &run, &text, &specification, how)?;
+    let resume = args.sweep.resume_options();
+    let (mut open, known) = run_directory::begin(&out, &run, &text, &specification, resume)?;
     let threads = args.sweep.threads;
     let samples = sweep(&specification, known, shard, &inputs, &mut open, threads, &out)?;
     let files = publish(&specification, &samples, &open, &out)?;
@@ -89,7 +89,7 @@ pub(crate) fn sweep(
 /// Converts the error of a sweep that ended early.
 pub(crate) fn failure(specification: &Specification, out: &Path, error: SweepError) -> Failure {
     match error {
-        SweepError::Input(error) => Failure::of_input(error),
+        SweepError::Input(error) => Failure::from_input(error),
         SweepError::Run { point, replication, error } => Failure::usage(format!(
             "replication {replication} of {}: {error}",
             specification.points[point].key()

@@ -19,10 +19,10 @@ use crate::output::{self, Format, Table, count};
 use crate::{files, input};
 
 /// The maximum number of jobs that a plan moves.
-const MOVED: usize = 2;
+const MAX_MOVED_JOBS: usize = 2;
 
 /// The maximum width of tables and sentences, even on wider terminals.
-const WIDE: usize = 80;
+const MAX_WIDTH: usize = 80;
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
@@ -66,7 +66,7 @@ fn diagnosed(busy: &Busy, request: &Request) -> Result<(Snapshot, Option<Why>), 
     let demand = Demand::boxed(&snapshot, boxes.unwrap_or_else(|| vec![Shape::new(shape)]));
     let ends = busy.ends().ok();
     let end = |job: JobId| ends.as_ref()?.rank(job);
-    let limits = SearchLimits::jobs(MOVED);
+    let limits = SearchLimits::jobs(MAX_MOVED_JOBS);
     let answer = why(&snapshot, &Question { limits, ..Question::new(&demand, &end) });
     Ok((snapshot, Some(answer)))
 }
@@ -224,7 +224,7 @@ impl Story {
     }
 
     fn table(&self) -> Result<(), Failure> {
-        output::text(&self.heading(), WIDE)?;
+        output::text(&self.heading(), MAX_WIDTH)?;
         let mut table =
             Table::new(&["strategy", "index", "nodes", "parts", "placement"], 1).with_words(4);
         for [name, _, reason, nodes, index, parts, placement] in self.rows() {
@@ -232,10 +232,10 @@ impl Story {
                 if reason.is_empty() { placement } else { format!("refused: {reason}") };
             table.row(vec![name, index, nodes, parts, placement]);
         }
-        table.print(WIDE)?;
+        table.print(MAX_WIDTH)?;
         if self.answers.iter().any(|answer| answer.outcome.is_err()) {
             for sentence in self.reasons() {
-                output::text(&sentence, WIDE)?;
+                output::text(&sentence, MAX_WIDTH)?;
             }
         }
         Ok(())

@@ -6,12 +6,12 @@ mod state;
 use std::io::{self, Write};
 use std::path::Path;
 
-use pavior::answers::forecasts::{Effort, Judged, Score, Third};
+use pavior::answers::forecasts::{Effort, Forecast, Judged, Score, Third};
 use pavior::experiments::{Environment, Keys, RunSettings, Specification, forecast_log};
 use pavior::workload::TimeUnit;
 use serde_json::json;
 
-use crate::args::{self, ForecastArgs};
+use crate::args::ForecastArgs;
 use crate::failure::Failure;
 use crate::output::{self, Format, Reply, Table};
 use crate::progress::Bar;
@@ -34,7 +34,7 @@ fn of_log(args: &ForecastArgs, log: &Path, effort: Effort) -> Result<(), Failure
     if let Some(path) = &args.out {
         files::check_writable(path)?;
     }
-    let settings = settings(args, log)?;
+    let settings = run_settings(args, log)?;
     let effort = Effort { seed: settings.seed, ..effort };
     let bar = Bar::new("forecast");
     let mut judged = Vec::new();
@@ -52,10 +52,10 @@ fn of_log(args: &ForecastArgs, log: &Path, effort: Effort) -> Result<(), Failure
 }
 
 /// Reads the settings of a run. They must specify exactly one run of the log.
-fn settings(args: &ForecastArgs, log: &Path) -> Result<RunSettings, Failure> {
+fn run_settings(args: &ForecastArgs, log: &Path) -> Result<RunSettings, Failure> {
     let settings = args.parameters.settings_for(log);
     let specification = Specification::from_settings(&settings, "forecast", Keys::Options)
-        .map_err(|error| args::failure(&settings, error))?;
+        .map_err(|error| Failure::in_setting(&settings, error))?;
     match &specification.points[..] {
         [point] => Ok(point.settings().clone()),
         _ => Err(Failure::usage(
@@ -68,10 +68,10 @@ fn settings(args: &ForecastArgs, log: &Path) -> Result<RunSettings, Failure> {
 fn lines(out: &mut dyn Write, judged: &[Judged]) -> io::Result<()> {
     writeln!(out, "job,user,nodes,submit,low,median,high,plan,corrected,start,held")?;
     for job in judged {
-        let said = job.forecast;
+        let Forecast { low, median, high, plan, .. } = job.forecast;
         let user = job.kind.user.map(|user| user.to_string()).unwrap_or_default();
         write!(out, "{},{user},{},{}", job.number, job.kind.nodes, seconds(job.submit))?;
-        let times = [said.low, said.median, said.high, said.plan, job.rivals.corrected, job.start];
+        let times = [low, median, high, plan, job.rivals.corrected, job.start];
         times.into_iter().try_for_each(|time| write!(out, ",{}", seconds(time)))?;
         writeln!(out, ",{}", u8::from(job.held()))?;
     }

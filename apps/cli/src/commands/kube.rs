@@ -11,12 +11,12 @@ use crate::failure::Failure;
 use crate::output::{self, Format, Reply, Table};
 
 /// The maximum number of other Jobs moved by the plans of `why`.
-const MOVED: usize = 2;
+const MAX_MOVED_JOBS: usize = 2;
 
 pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
     let Some(command) = &args.command else {
         let options = Options {
-            name: args.name.clone().unwrap_or_else(name_of_copy),
+            name: args.name.clone().unwrap_or_else(replica_name),
             page: args.observe.clone().or_else(|| args.page.clone()),
             probes: args.probes.clone(),
             machine: args.machine.clone(),
@@ -24,10 +24,10 @@ pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
             spec: args.spec.clone(),
             always: false,
         };
-        return pavior_kube::run(&options).map_err(failure);
+        return Ok(pavior_kube::run(&options)?);
     };
-    let page = [&args.name, &args.page, &args.probes, &args.machine, &args.observe];
-    if page.iter().any(|one| one.is_some()) {
+    let of_daemon = [&args.name, &args.page, &args.probes, &args.machine, &args.observe];
+    if of_daemon.iter().any(|option| option.is_some()) {
         let reason = "--name, --page, --probes, --machine and --observe apply to the daemon, not \
                       to its commands";
         return Err(Failure::usage(reason));
@@ -35,15 +35,15 @@ pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
     match command {
         KubeCommand::Manifests { no_mutation, image, resource, exclusive, kueue } => {
             if let Some(resource) = resource.as_ref().filter(|_| !exclusive) {
-                return Err(Failure::usage(pavior_kube::question(resource).map_err(failure)?));
+                return Err(Failure::usage(pavior_kube::question(resource)?));
             }
             let (image, resource) = (image.clone(), resource.clone());
             let (no_mutation, kueue) = (*no_mutation, *kueue);
             let manifests = Manifests { no_mutation, image, resource, kueue };
-            output::plain(&manifests.text().map_err(failure)?)
+            output::plain(&manifests.text()?)
         }
         KubeCommand::Queue { format } => queue(*format),
-        KubeCommand::Why { job } => why(job, MOVED),
+        KubeCommand::Why { job } => why(job, MAX_MOVED_JOBS),
         KubeCommand::Unblock { job, moves } => why(job, usize::from(*moves)),
         KubeCommand::Slots { shape, budget, format } => slots(shape, *budget, *format),
         KubeCommand::Uninstall { open } => uninstall(*open),
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
 }
 
 /// Returns a name that no other replica has. In a pod, the host name is the name of the pod.
-fn name_of_copy() -> String {
+fn replica_name() -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     format!("{}-{}", host.trim(), std::process::id())
 }
@@ -61,7 +61,7 @@ fn date(seconds: u64) -> String {
 }
 
 /// Formats the interval in which a Job will probably start, or the reason why there is no interval.
-fn probably(one: &Entry) -> String {
+fn probable_start(one: &Entry) -> String {
     let time = |at: Option<u64>| at.map_or_else(|| "after 60 days".to_string(), date);
     match (one.range, one.obstacle) {
         (Some([from, _, to]), _) => format!("{} to {}", time(from), time(to)),
@@ -74,7 +74,7 @@ fn probably(one: &Entry) -> String {
 /// Prints one line per Job. The last column, the reason for waiting, is truncated to the width of
 /// the terminal.
 fn queue(format: Option<Format>) -> Result<(), Failure> {
-    let all = Cluster::read().and_then(|cluster| cluster.queue()).map_err(failure)?;
+    let all = Cluster::read()?.queue()?;
     let header = ["job", "shape", "state", "box", "starts", "probably", "waits for"];
     let cells = |one: &Entry| {
         let none = || "-".to_string();
@@ -84,7 +84,7 @@ fn queue(format: Option<Format>) -> Result<(), Failure> {
             one.state.word().to_string(),
             one.at.clone().unwrap_or_else(none),
             one.starts.map_or_else(none, date),
-            probably(one),
+            probable_start(one),
             one.why.clone().or_else(|| one.kueue.clone()).unwrap_or_else(none),
         ]
     };
@@ -103,20 +103,18 @@ fn why(job: &str, moved: usize) -> Result<(), Failure> {
     let Some((namespace, name)) = job.split_once('/') else {
         return Err(Failure::usage("write a Job as NAMESPACE/NAME, such as default/train"));
     };
-    let read = Cluster::read().and_then(|cluster| cluster.why(namespace, name, moved));
-    let told = read.map_err(failure)?;
-    let mut lines = vec![format!("{namespace}/{name} {}", told.state.word())];
-    lines.extend(told.at.map(|at| format!("box {at}")));
-    lines.extend(told.why.into_iter().chain(told.kueue));
+    let answer = Cluster::read()?.why(namespace, name, moved)?;
+    let mut lines = vec![format!("{namespace}/{name} {}", answer.state.word())];
+    lines.extend(answer.at.map(|at| format!("box {at}")));
+    lines.extend(answer.why.into_iter().chain(answer.kueue));
     let by_limits =
-        told.starts.map(|at| format!("Based on time limits, it starts at {}.", date(at)));
-    lines.extend(told.probably.or(by_limits));
+        answer.starts.map(|at| format!("Based on time limits, it starts at {}.", date(at)));
+    lines.extend(answer.probably.or(by_limits));
     output::plain(&(lines.join("\n") + "\n"))
 }
 
 fn slots(shape: &str, budget: u64, format: Option<Format>) -> Result<(), Failure> {
-    let cluster = Cluster::read().map_err(failure)?;
-    let all = cluster.slots(shape, budget).map_err(failure)?;
+    let all = Cluster::read()?.slots(shape, budget)?;
     let header = ["machine", "boxes", "free", "at most"];
     let rows = all.iter().map(|one| {
         let boxes = one.boxes.join(" ");
@@ -127,11 +125,11 @@ fn slots(shape: &str, budget: u64, format: Option<Format>) -> Result<(), Failure
         Format::Csv => output::csv(&header, &rows.collect::<Vec<_>>()),
         Format::Table => {
             for one in &all {
-                let most = match one.bound {
+                let at_most = match one.bound {
                     bound if bound == one.free => String::new(),
                     bound => format!(", at most {bound}"),
                 };
-                output::plain(&format!("{}: {}{most}\n", one.machine, one.free))?;
+                output::plain(&format!("{}: {}{at_most}\n", one.machine, one.free))?;
                 let boxes: Vec<String> = one.boxes.iter().map(|at| format!("  {at}\n")).collect();
                 output::plain(&boxes.concat())?;
             }
@@ -142,21 +140,22 @@ fn slots(shape: &str, budget: u64, format: Option<Format>) -> Result<(), Failure
 
 /// Prints the removed gates, and the remaining steps.
 fn uninstall(open: bool) -> Result<(), Failure> {
-    let removal = pavior_kube::remove(open).map_err(failure)?;
-    let line = |word: &'static str| move |text: &String| format!("{word}  {text}\n");
-    let opened = removal.opened.iter().map(line("opened"));
-    let left = removal.left.iter().map(line("gated "));
-    let jobs = removal.jobs.iter().map(line("job   "));
-    output::plain(&opened.chain(left).chain(jobs).collect::<String>())
+    let removal = pavior_kube::remove(open)?;
+    let opened = output::labeled("opened", &removal.opened);
+    let left = output::labeled("gated ", &removal.left);
+    output::plain(&(opened + &left + &output::labeled("job   ", &removal.jobs)))
 }
 
-/// Converts an error. An unknown Job, or a shape that does not fit any machine, is a usage error.
-fn failure(error: KubeError) -> Failure {
-    match error {
-        KubeError::UnknownJob(_)
-        | KubeError::Machine(_)
-        | KubeError::Name(_)
-        | KubeError::File { .. } => Failure::usage(error),
-        _ => Failure::other(error),
+impl From<KubeError> for Failure {
+    /// Converts an error. An unknown Job, or a shape that does not fit any machine, is a usage
+    /// error.
+    fn from(error: KubeError) -> Failure {
+        match error {
+            KubeError::UnknownJob(_)
+            | KubeError::Machine(_)
+            | KubeError::Name(_)
+            | KubeError::File { .. } => Failure::usage(error),
+            _ => Failure::other(error),
+        }
     }
 }

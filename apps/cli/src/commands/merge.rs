@@ -30,9 +30,9 @@ pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
         ))
     })?;
     experiment::say_left_out(&specification);
-    let run = Run { shard: "1/1".to_string(), command: run_directory::typed(), ..run };
-    let how = Resume::default();
-    let (open, _) = run_directory::begin(&args.out, &run, &text, &specification, how)?;
+    let run = Run { shard: "1/1".to_string(), command: run_directory::command_line(), ..run };
+    let resume = Resume::default();
+    let (open, _) = run_directory::begin(&args.out, &run, &text, &specification, resume)?;
     experiment::publish(&specification, &samples, &open, &args.out)?;
     results::check_stuck_jobs(&specification, &samples)
 }

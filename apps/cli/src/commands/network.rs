@@ -10,7 +10,7 @@ use pavior::{Coordinates, Grid, Time, json};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::args::{NetworkCommandArgs, OfNetworks, ParameterArgs};
+use crate::args::{MessageParameters, NetworkCommandArgs, ParameterArgs};
 use crate::busy;
 use crate::failure::Failure;
 use crate::input;
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &NetworkCommandArgs) -> Result<(), Failure> {
     let mut failed = Ok(());
     run_list(&mut network, messages, |delivery| {
         if failed.is_ok() {
-            failed = printer.take(delivery);
+            failed = printer.add(delivery);
         }
     })
     .map_err(|deadlock| Failure::usage(deadlock.to_string()))?;
@@ -46,10 +46,9 @@ pub(crate) fn run(args: &NetworkCommandArgs) -> Result<(), Failure> {
 }
 
 /// Reads and checks the network parameters.
-fn parameters(args: &ParameterArgs<OfNetworks>) -> Result<NetworkParameters, Failure> {
+fn parameters(args: &ParameterArgs<MessageParameters>) -> Result<NetworkParameters, Failure> {
     let network = NetworkParameters::new(&args.given()?);
-    let NetworkParameters { engine, settings, .. } = network;
-    engine.check(&settings).map_err(Failure::usage)?;
+    network.engine.check(&network.settings).map_err(Failure::usage)?;
     Ok(network)
 }
 
@@ -118,7 +117,7 @@ impl Printer {
         }
     }
 
-    fn take(&mut self, delivery: &Delivery) -> Result<(), Failure> {
+    fn add(&mut self, delivery: &Delivery) -> Result<(), Failure> {
         self.early.insert(delivery.id, *delivery);
         while let Some(delivery) = self.early.remove(&self.next) {
             self.next += 1;

@@ -8,7 +8,7 @@ use crate::output::{self, Format, Table};
 
 /// The metrics that a table shows by default. The measured time is not included because it varies
 /// from run to run.
-const SHOWN: [&str; 6] = [
+const DEFAULT_METRICS: [&str; 6] = [
     "turnaround",
     "utilization",
     "waiting",
@@ -53,7 +53,7 @@ pub(crate) fn check_stuck_jobs(
     specification: &Specification,
     samples: &Samples,
 ) -> Result<(), Failure> {
-    let mut any = false;
+    let mut any_stuck = false;
     for row in specification.results(samples) {
         if row.waiting > 0 && row.point.settings().jobs().is_some_and(|jobs| jobs.log().is_some()) {
             let [strategy, scheduler] =
@@ -63,10 +63,10 @@ pub(crate) fn check_stuck_jobs(
                 "warning: {strategy}, {scheduler}: {waiting} jobs never started and are missing \
                  from all results"
             );
-            any = true;
+            any_stuck = true;
         }
     }
-    if any && specification.points.len() > 1 {
+    if any_stuck && specification.points.len() > 1 {
         return Err(Failure::Other(
             "some results omit jobs that never started; these results cover different jobs and \
              cannot be compared"
@@ -110,9 +110,9 @@ impl Results<'_> {
     }
 
     fn table(&self, named: Option<&str>) -> Result<(), Failure> {
-        let told: Vec<&str> =
+        let varying: Vec<&str> =
             ["scheduler", "load"].into_iter().filter(|name| self.varies(name)).collect();
-        let words = if told.contains(&"scheduler") { 2 } else { 1 };
+        let words = if varying.contains(&"scheduler") { 2 } else { 1 };
         let available: Vec<&str> = self
             .rows
             .first()
@@ -120,17 +120,17 @@ impl Results<'_> {
             .unwrap_or_default();
         let columns: Vec<&str> = match named {
             Some(named) => added_first(&available, named),
-            None => SHOWN.into_iter().filter(|name| available.contains(name)).collect(),
+            None => DEFAULT_METRICS.into_iter().filter(|name| available.contains(name)).collect(),
         };
-        let counts = self.turns_away() && !columns.contains(&"rejected");
-        let turned_away: &[&str] = if counts { &["rejected"] } else { &[] };
-        let header = [&["strategy"][..], &told, turned_away, &columns].concat();
+        let shows_rejected = self.any_rejected() && !columns.contains(&"rejected");
+        let rejected_column: &[&str] = if shows_rejected { &["rejected"] } else { &[] };
+        let header = [&["strategy"][..], &varying, rejected_column, &columns].concat();
         let mut table = Table::new(&header, words);
         for row in &self.rows {
-            let names = ["strategy"].iter().chain(&told);
+            let names = ["strategy"].iter().chain(&varying);
             let mut cells: Vec<String> =
                 names.map(|name| value(row.point, name).to_string()).collect();
-            cells.extend(turned_away.iter().map(|_| turned_away_of(row)));
+            cells.extend(rejected_column.iter().map(|_| mean_rejected(row)));
             for column in &columns {
                 let found = self.metrics(row).find(|(name, ..)| name == column);
                 let time = row.allocation_ns.filter(|_| *column == ALLOCATION_NS);
@@ -146,13 +146,13 @@ impl Results<'_> {
         let width = output::width();
         output::text(&self.headline(), width)?;
         let cut = table.print(width)?;
-        let left = available.len() - columns.len() + cut;
+        let hidden = available.len() - columns.len() + cut;
         if columns.contains(&ALLOCATION_NS) {
             let note = "allocation_ns: median over the replications, with its 95 % confidence \
                         interval in brackets (needs at least six replications).";
             output::text(note, width)?;
         }
-        self.footnotes(left).iter().try_for_each(|line| output::text(line, width))
+        self.footnotes(hidden).iter().try_for_each(|line| output::text(line, width))
     }
 
     /// Returns true if the rows have different values of a parameter.
@@ -182,7 +182,7 @@ impl Results<'_> {
     }
 
     /// Returns the notes that a reader needs to interpret the table.
-    fn footnotes(&self, left: usize) -> Vec<String> {
+    fn footnotes(&self, hidden: usize) -> Vec<String> {
         let mut notes = Vec::from_iter(self.specification.left_out_in_words());
         let overloaded = self.names(|row| row.overloaded);
         if !overloaded.is_empty() {
@@ -195,7 +195,7 @@ impl Results<'_> {
         if !missed.is_empty() {
             notes.push(format!("The precision target was not met by: {missed}."));
         }
-        let turned_away = self.names(turns_away);
+        let turned_away = self.names(has_rejected);
         if !turned_away.is_empty() {
             notes.push(format!(
                 "Jobs that could never be placed were rejected and are excluded from all means: \
@@ -209,8 +209,8 @@ impl Results<'_> {
                     .into(),
             );
         }
-        if left > 0 {
-            notes.push(format!("{left} more metrics: use --format json or --metrics NAME,NAME."));
+        if hidden > 0 {
+            notes.push(format!("{hidden} more metrics: --format json, or --metrics NAME,NAME."));
         }
         notes
     }
@@ -236,8 +236,8 @@ impl Results<'_> {
     }
 
     /// Returns true if any row has rejected jobs.
-    fn turns_away(&self) -> bool {
-        self.rows.iter().any(turns_away)
+    fn any_rejected(&self) -> bool {
+        self.rows.iter().any(has_rejected)
     }
 
     /// Returns true if two rows with the same load rejected different jobs.
@@ -254,12 +254,12 @@ impl Results<'_> {
 
 /// Returns true if jobs were rejected. Snapshots do not count, because a refused request might be
 /// granted later.
-fn turns_away(row: &PointResult<'_>) -> bool {
+fn has_rejected(row: &PointResult<'_>) -> bool {
     !row.point.is_snapshot() && row.samples.iter().any(|run| run.rejected > 0)
 }
 
 /// Formats the mean number of rejected jobs per run.
-fn turned_away_of(row: &PointResult<'_>) -> String {
+fn mean_rejected(row: &PointResult<'_>) -> String {
     let sum: u64 = row.samples.iter().map(|run| run.rejected).sum();
     let mean = sum as f64 / row.samples.len().max(1) as f64;
     if mean.fract() == 0.0 { mean.to_string() } else { format!("{mean:.1}") }

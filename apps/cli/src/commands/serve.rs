@@ -95,7 +95,7 @@ fn scheduler(args: &ServeArgs) -> Result<Option<String>, Failure> {
 }
 
 /// The maximum number of shapes for which slots are counted when the metrics are scraped.
-const SHAPES: usize = 16;
+const MAX_SLOT_SHAPES: usize = 16;
 
 /// Parses the shapes for which the metrics count slots.
 fn slots(typed: &str) -> Result<Vec<Sides>, Failure> {
@@ -107,8 +107,8 @@ fn slots(typed: &str) -> Result<Vec<Sides>, Failure> {
         };
         let sides = read_sides(part)
             .ok_or_else(|| fault("a shape must have positive sides, such as 4x4x4".to_string()))?;
-        if all.contains(&sides) || all.len() == SHAPES {
-            return Err(fault(format!("at most {SHAPES} different shapes are allowed")));
+        if all.contains(&sides) || all.len() == MAX_SLOT_SHAPES {
+            return Err(fault(format!("at most {MAX_SLOT_SHAPES} shapes, each once")));
         }
         all.push(sides);
     }

@@ -10,10 +10,9 @@ use pavior::simulation::Histories;
 use pavior::text::shown;
 use pavior::workload::traces::{Dependencies, Note, Record};
 
-use crate::args::{self, SimulateArgs};
-use crate::commands::{records, results};
+use crate::args::SimulateArgs;
+use crate::commands::{experiment, records, results};
 use crate::failure::Failure;
-use crate::input;
 use crate::logs;
 use crate::output::Format;
 use crate::pool;
@@ -25,9 +24,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         settings.push(Setting::new("timing", "false"));
     }
     let mut specification = specification(&settings)?;
-    if let Some(sentence) = specification.left_out_in_words() {
-        input::say_left_out(&sentence);
-    }
+    experiment::say_left_out(&specification);
     run_logs_once(&mut specification);
     if args.parameters.typed("trace").is_some() && args.parameters.typed("machine").is_none() {
         let machine = specification.points.first().and_then(|point| point.get("machine"));
@@ -52,7 +49,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         note_placed(&specification, &folder)?;
     }
     let samples = samples.map_err(|error| match error {
-        SweepError::Input(error) => Failure::of_input(error),
+        SweepError::Input(error) => Failure::from_input(error),
         other => Failure::usage(other),
     })?;
     files.write(&specification, recording)?;
@@ -76,13 +73,13 @@ pub(crate) fn note_skipped_lines(folder: &Folder) {
             );
         }
         if report.follows {
-            eprintln!("note: {}", of_dependencies(&log.records));
+            eprintln!("note: {}", describe_dependencies(&log.records));
         }
     }
 }
 
 /// Describes the number of jobs that depend on others, and the ignored predecessors.
-fn of_dependencies(records: &[Record]) -> String {
+fn describe_dependencies(records: &[Record]) -> String {
     let found = Dependencies::of(records);
     let Dependencies { links, jobs, missing, later, cycles, .. } = &found;
     if found.is_empty() {
@@ -109,15 +106,15 @@ fn note_rejected(specification: &Specification, folder: &Folder) -> Result<(), F
     if !folder.logs().iter().any(|log| log.report.follows) {
         return Ok(());
     }
-    let mut most = 0;
+    let mut max_unfollowed = 0;
     for point in &specification.points {
         let scenario = Scenario::new(point.settings(), false, folder, &Histories::default());
-        let unfollowed = scenario.map_err(Failure::of_input)?.unfollowed();
-        most = most.max(unfollowed.unwrap_or_default());
+        let unfollowed = scenario.map_err(Failure::from_input)?.unfollowed();
+        max_unfollowed = max_unfollowed.max(unfollowed.unwrap_or_default());
     }
-    if most > 0 {
-        let is_one = specification.points.len() == 1;
-        let count = if is_one { most.to_string() } else { format!("up to {most}") };
+    if max_unfollowed > 0 {
+        let prefix = if specification.points.len() == 1 { "" } else { "up to " };
+        let count = format!("{prefix}{max_unfollowed}");
         let are = if most == 1 { "dependency is" } else { "dependencies are" };
         eprintln!("note: {count} {are} ignored because the preceding job can never fit");
     }
@@ -131,15 +128,15 @@ pub(crate) fn note_placed(specification: &Specification, folder: &Folder) -> Res
     };
     for point in specification.points.iter().filter(is_placed) {
         let scenario = Scenario::new(point.settings(), false, folder, &Histories::default());
-        if let Some(counts) = scenario.map_err(Failure::of_input)?.placed() {
-            eprintln!("note: {}", of_places(&counts));
+        if let Some(counts) = scenario.map_err(Failure::from_input)?.placed() {
+            eprintln!("note: {}", describe_places(&counts));
         }
     }
     Ok(())
 }
 
 /// Describes how many jobs run in the places recorded in the log.
-fn of_places(counts: &PlacedCounts) -> String {
+fn describe_places(counts: &PlacedCounts) -> String {
     let &PlacedCounts { placed, unknown, elsewhere, overlapping, sharing } = counts;
     let all = placed + unknown + elsewhere;
     let mut text = format!("{placed} of {all} jobs run on the nodes recorded in the log");
@@ -170,7 +167,7 @@ pub(crate) fn say_note(note: &Note) {
 /// text.
 fn specification(settings: &[Setting]) -> Result<Specification, Failure> {
     Specification::from_settings(settings, "simulate", Keys::Options)
-        .map_err(|error| args::failure(settings, error))
+        .map_err(|error| Failure::in_setting(settings, error))
 }
 
 /// Creates the first scenario of the settings, for commands that use only its jobs.
@@ -178,7 +175,7 @@ pub(crate) fn scenario(settings: &[Setting]) -> Result<Scenario, Failure> {
     let specification = specification(settings)?;
     let point = &specification.points[0];
     Scenario::new(point.settings(), false, &logs::folder(""), &Histories::default())
-        .map_err(Failure::of_input)
+        .map_err(Failure::from_input)
 }
 
 /// Sets the number of replications to one if the settings replay a log without random choices.

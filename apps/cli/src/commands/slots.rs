@@ -6,7 +6,7 @@ use pavior::strategies::explain;
 use pavior::{Cuboid, Grid, Occupancy};
 use serde_json::{Value, json};
 
-use super::unblock::{MOVES, WIDE, draw, moves_in_words, shapes};
+use super::unblock::{MAX_WIDTH, MOVES_HEADER, draw, moves_in_words, usable_shapes};
 use crate::args::{SlotsArgs, Turning};
 use crate::busy::{self, Busy, Ends};
 use crate::failure::Failure;
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &SlotsArgs) -> Result<(), Failure> {
     }
     let busy = busy::read(args.busy.as_deref(), grid)?;
     let (machine, turn) = (busy.machine()?, args.turn == Turning::All);
-    let shapes = shapes(Some(request), &machine, turn)?;
+    let shapes = usable_shapes(Some(request), &machine, turn)?;
     let (snapshot, ends) = (Snapshot::of(&machine), busy.ends()?);
     let limits = args.moves.map(|max_jobs| SearchLimits { max_jobs, turn, budget: args.budget });
     let end = |job| ends.rank(job);
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &SlotsArgs) -> Result<(), Failure> {
     if let Some(path) = &args.svg {
         draw(path, &busy, story.moves(), story.boxes())?;
     }
-    story.reply().print(Format::or_default(args.format), WIDE)
+    story.reply().print(Format::or_default(args.format), MAX_WIDTH)
 }
 
 /// The results and the settings for printing them.
@@ -62,7 +62,7 @@ impl Story<'_> {
         let rows = self.boxes().iter().map(|at| vec![explain::words(&self.grid, at)]);
         let rows: Vec<Vec<String>> = rows.collect();
         let moves = moves_in_words(self.busy, self.moves());
-        let tables = [Table::of_words(&["box"], &rows), Table::of_words(&MOVES, &moves)];
+        let tables = [Table::of_words(&["box"], &rows), Table::of_words(&MOVES_HEADER, &moves)];
         Reply {
             json: self.json(),
             csv: (&["box"], rows),

@@ -9,41 +9,38 @@ use crate::failure::Failure;
 use crate::output;
 
 pub(crate) fn run(args: &SlurmArgs) -> Result<(), Failure> {
-    let path = args.config.as_deref();
-    let path = path.ok_or_else(|| Failure::usage("pavior slurm needs --config FILE"))?;
+    // Global options of clap cannot be required.
+    let Some(path) = args.config.as_deref() else {
+        return Err(Failure::usage("pavior slurm needs --config FILE"));
+    };
     if args.command.is_some() && (args.dry_run || args.once || args.observe.is_some()) {
         let reason =
             "--dry-run, --once and --observe apply to the daemon, not to its other commands";
         return Err(Failure::usage(reason));
     }
-    let config = Config::read(path).map_err(failure)?;
+    let config = Config::read(path)?;
     if let Some(address) = &args.observe {
-        return pavior_slurm::observe(path, config, address).map_err(failure);
+        return Ok(pavior_slurm::observe(path, config, address)?);
     }
     match &args.command {
         None => {
             let options = DaemonOptions { dry_run: args.dry_run, once: args.once };
-            pavior_slurm::run(path, config, options).map_err(failure)
+            Ok(pavior_slurm::run(path, config, options)?)
         }
         Some(SlurmCommand::Uninstall) => uninstall(&config),
         Some(SlurmCommand::Check) => check(&config),
-        Some(SlurmCommand::Install { dir }) => install(&config, path, dir),
+        Some(SlurmCommand::Install { dir: folder }) => install(&config, path, folder),
         Some(SlurmCommand::Why { job }) => {
-            output::plain(&(pavior_slurm::why(&config, job).map_err(failure)? + "\n"))
+            output::plain(&(pavior_slurm::why(&config, job)? + "\n"))
         }
     }
 }
 
-/// Prints missing settings. Ends with exit status 1 if any are missing.
+/// Prints missing settings and advice. Ends with exit status 1 if any settings are missing.
 fn check(config: &Config) -> Result<(), Failure> {
-    let found = pavior_slurm::check(config).map_err(failure)?;
-    let mut text = String::new();
-    for fault in &found.faults {
-        text += &format!("missing  {fault}\n");
-    }
-    for warning in &found.warnings {
-        text += &format!("advice   {warning}\n");
-    }
+    let found = pavior_slurm::check(config)?;
+    let mut text = output::labeled("missing", &found.faults);
+    text += &output::labeled("advice ", &found.warnings);
     if found.faults.is_empty() {
         text += "ready    nothing is missing\n";
         return output::plain(&text);
@@ -54,24 +51,25 @@ fn check(config: &Config) -> Result<(), Failure> {
 
 /// Prints the changes, and the remaining manual steps.
 fn uninstall(config: &Config) -> Result<(), Failure> {
-    let removal = pavior_slurm::uninstall(config).map_err(failure)?;
-    let line = |word: &'static str| move |text: &String| format!("{word}  {text}\n");
-    let done = removal.done.iter().map(line("done"));
-    output::plain(&done.chain(removal.left.iter().map(line("left"))).collect::<String>())
+    let removal = pavior_slurm::uninstall(config)?;
+    let done = output::labeled("done", &removal.done);
+    output::plain(&(done + &output::labeled("left", &removal.left)))
 }
 
 fn install(config: &Config, path: &Path, folder: &Path) -> Result<(), Failure> {
     let absolute = std::path::absolute(path)?;
     let program = std::env::current_exe()?;
-    let text = pavior_slurm::install(config, &absolute, &program, folder).map_err(failure)?;
+    let text = pavior_slurm::install(config, &absolute, &program, folder)?;
     output::plain(&text)
 }
 
-/// Converts an error. An invalid configuration or an unknown job is a usage error.
-fn failure(error: SlurmError) -> Failure {
-    match error {
-        SlurmError::Config(_) | SlurmError::UnknownJob(_) => Failure::usage(error),
-        SlurmError::Unfit(_) => Failure::Unfit(error.to_string()),
-        _ => Failure::other(error),
+impl From<SlurmError> for Failure {
+    /// Converts an error. An invalid configuration or an unknown job is a usage error.
+    fn from(error: SlurmError) -> Failure {
+        match error {
+            SlurmError::Config(_) | SlurmError::UnknownJob(_) => Failure::usage(error),
+            SlurmError::Unfit(_) => Failure::Unfit(error.to_string()),
+            _ => Failure::other(error),
+        }
     }
 }

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::args::{SpansArgs, SweepCommand, SweepCommandArgs, WantedArgs};
 use crate::commands::experiment::failure;
 use crate::failure::Failure;
-use crate::run_directory::{self, Part, described};
+use crate::run_directory::{self, Part, read_in};
 use crate::{files, logs, output, pool};
 
 /// Some replications of a point, as JSON. Unlike in a [`Span`], the range includes its last
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &SweepCommandArgs) -> Result<(), Failure> {
 /// Reads a directory's experiment, which need not have been started. Returns it with its text.
 fn experiment(directory: &Path) -> Result<(String, Specification), Failure> {
     let name = directory::note(directory)?.map(|note| note.run.name);
-    described(directory, name.as_deref().unwrap_or("experiment"))
+    read_in(directory, name.as_deref().unwrap_or("experiment"))
 }
 
 /// Prints the spans that remain to be run. The known replications are those in the directory and in
@@ -97,8 +97,8 @@ fn run_spans(args: &SpansArgs) -> Result<(), Failure> {
     let spans = read_spans(&args.spans, &specification)?;
     let files = logs::folder(args.directory.clone());
     let run = run_directory::run(&specification, &files, None, "spans".to_string())?;
-    let how = Resume { resume: true, discard_damaged: false };
-    let (open, known) = run_directory::begin(&args.out, &run, &text, &specification, how)?;
+    let resume = Resume { resume: true, discard_damaged: false };
+    let (open, known) = run_directory::begin(&args.out, &run, &text, &specification, resume)?;
     let known: HashSet<(usize, u64)> =
         known.iter().map(|entry| (entry.point, entry.replication)).collect();
     let places = spans
@@ -123,14 +123,14 @@ fn read_spans(path: &Path, specification: &Specification) -> Result<Vec<Replicat
     let name = files::shown(path);
     let spans: Vec<Replications> = serde_json::from_str(&text)
         .map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
-    let most = pavior::experiments::Policy::MOST;
+    let limit = pavior::experiments::Policy::MOST;
     let is_impossible = |span: &&Replications| {
-        span.point >= specification.points.len() || span.first > span.last || span.last >= most
+        span.point >= specification.points.len() || span.first > span.last || span.last >= limit
     };
     match spans.iter().find(is_impossible) {
         None => Ok(spans),
         Some(Replications { point, first, last }) => Err(Failure::usage(format!(
-            "{name}: the experiment has {} points with at most {most} replications each; point \
+            "{name}: the experiment has {} points with at most {limit} replications each; point \
              {point} has no replications from {first} to {last}",
             specification.points.len()
         ))),

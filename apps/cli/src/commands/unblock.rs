@@ -20,7 +20,7 @@ use crate::output::{self, Format, Reply, Table};
 use crate::{files, input};
 
 /// The width of tables and sentences; wider terminals do not increase it.
-pub(super) const WIDE: usize = 80;
+pub(super) const MAX_WIDTH: usize = 80;
 
 pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
@@ -35,11 +35,11 @@ pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
     }
     let busy = busy::read(Some(&args.busy), grid)?;
     let machine = busy.machine()?;
-    let shapes = shapes(request, &machine, turn)?;
+    let shapes = usable_shapes(request, &machine, turn)?;
     let snapshot = Snapshot::of(&machine);
     let (weights, scale) = match &args.weights {
         None => (Weights::nodes(&snapshot), 1.0),
-        Some(path) => weights(path, &busy, &snapshot)?,
+        Some(path) => read_weights(path, &busy, &snapshot)?,
     };
     let (format, svg) = (Format::or_default(args.format), args.svg.clone());
     let story = Story { busy, snapshot, weights, scale, format, svg };
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
 }
 
 /// Returns the boxes that a request may use. The list is empty if the request has no box.
-pub(super) fn shapes(
+pub(super) fn usable_shapes(
     request: Option<Request>,
     machine: &Machine,
     turn: bool,
@@ -89,7 +89,7 @@ fn node(typed: &str, grid: &Grid) -> Result<NodeId, Failure> {
 
 /// Reads the weights in a file as integers, with their scale. Decimal weights are multiplied by a
 /// million.
-fn weights(path: &Path, busy: &Busy, snapshot: &Snapshot) -> Result<(Weights, f64), Failure> {
+fn read_weights(path: &Path, busy: &Busy, snapshot: &Snapshot) -> Result<(Weights, f64), Failure> {
     let mut given: Vec<Option<f64>> = vec![None; busy.state.held().len()];
     busy::each_line(path, |line, _| {
         let (members, whole) = busy::object(line, "{\"job\",\"weight\"}")?;
@@ -112,8 +112,8 @@ fn weights(path: &Path, busy: &Busy, snapshot: &Snapshot) -> Result<(Weights, f6
             Some(_) => Err((format!("job {shown} already has a weight"), job.place.clone())),
         }
     })?;
-    let whole = given.iter().flatten().all(|weight| weight.fract() == 0.0);
-    let scale = if whole { 1.0 } else { 1e6 };
+    let are_integers = given.iter().flatten().all(|weight| weight.fract() == 0.0);
+    let scale = if are_integers { 1.0 } else { 1e6 };
     let nodes = |job: JobId| {
         let held = busy.state.held().iter().find(|(id, _)| *id == job);
         held.map_or(0.0, |(_, placement)| f64::from(placement.nodes()))
@@ -151,9 +151,9 @@ impl Story {
         let sentence = match (place, plan) {
             (Some(place), _) if fits => format!("already free: {}", self.words(place)),
             (Some(place), Some(plan)) => {
-                let sure = if answer.proven { "" } else { ", though a cheaper plan may exist" };
+                let caveat = if answer.proven { "" } else { ", though a cheaper plan may exist" };
                 let (cost, place) = (self.number(plan.cost), self.words(place));
-                format!("free after these moves (weight {cost}){sure}: {place}")
+                format!("free after these moves (weight {cost}){caveat}: {place}")
             }
             _ if !shapes.iter().any(|shape| shape.fits(self.snapshot.grid())) => {
                 format!("never: {} has no such box", self.snapshot.grid())
@@ -269,7 +269,7 @@ impl Story {
             draw(path, &self.busy, &[], &[])?;
         }
         let reply = Reply { json, csv, sentences: vec![sentence], tables: Vec::new() };
-        reply.print(self.format, WIDE)
+        reply.print(self.format, MAX_WIDTH)
     }
 
     /// Prints an answer with a table of the moves.
@@ -279,9 +279,9 @@ impl Story {
             draw(path, &self.busy, moves, plan.map_or(&[], |plan| &plan.boxes))?;
         }
         let rows = moves_in_words(&self.busy, moves);
-        let tables = Vec::from_iter(Table::of_words(&MOVES, &rows));
-        let reply = Reply { json, csv: (&MOVES, rows), sentences: vec![sentence], tables };
-        reply.print(self.format, WIDE)
+        let tables = Vec::from_iter(Table::of_words(&MOVES_HEADER, &rows));
+        let reply = Reply { json, csv: (&MOVES_HEADER, rows), sentences: vec![sentence], tables };
+        reply.print(self.format, MAX_WIDTH)
     }
 
     fn moves(&self, plan: Option<&MovePlan>) -> Vec<MoveJson<&Value>> {
@@ -314,7 +314,7 @@ impl Story {
 }
 
 /// The header of a table of moves.
-pub(super) const MOVES: [&str; 3] = ["job", "from", "to"];
+pub(super) const MOVES_HEADER: [&str; 3] = ["job", "from", "to"];
 
 /// Returns one row per move.
 pub(super) fn moves_in_words(busy: &Busy, moves: &[Move]) -> Vec<Vec<String>> {

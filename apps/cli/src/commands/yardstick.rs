@@ -35,21 +35,22 @@ pub(crate) fn run(args: &YardstickArgs) -> Result<(), Failure> {
     let instances = yardstick.draw(folder.as_ref().map(|logs| logs as &dyn InputFiles), effort);
     let instances = instances.map_err(Failure::usage)?;
     let bar = Bar::new("yardstick");
-    let board = pool::install(args.threads, || -> Result<_, YardstickError> {
+    let results = pool::install(args.threads, || -> Result<_, YardstickError> {
         let board = yardstick::judge_all(&instances, &catalogue, &args.strategy, effort, &bar)?;
         let parts = yardstick::parts(&instances, &catalogue, &board)?;
         Ok((board, parts))
     })?;
     bar.finish();
-    let (board, parts) = board.map_err(Failure::usage)?;
+    let (board, parts) = results.map_err(Failure::usage)?;
     let whole = args.strategy.is_empty();
     let evidence = Evidence { yardstick: &yardstick, board: &board, parts: &parts, whole };
     let judged = Findings::built_in().judge(&evidence).map_err(Failure::other)?;
     write(args, &instances, (&board, &parts, &judged))?;
-    notes(args, &yardstick, &board, &judged);
+    print_notes(args, &yardstick, &board, &judged);
     let format = Format::or_default(args.format);
-    tell(format, &board)?;
-    if format == Format::Table && !judged.rows.is_empty() { verdicts(&judged) } else { Ok(()) }
+    print_board(format, &board)?;
+    let has_verdicts = format == Format::Table && !judged.rows.is_empty();
+    if has_verdicts { print_verdicts(&judged) } else { Ok(()) }
 }
 
 /// Writes the board, and each scenario's jobs and certificates.
@@ -118,7 +119,7 @@ fn figure(board: &Board) -> Chart {
 }
 
 /// Prints the scenarios that were left out, and the number of statements that hold.
-fn notes(args: &YardstickArgs, yardstick: &Yardstick, board: &Board, judged: &Judged) {
+fn print_notes(args: &YardstickArgs, yardstick: &Yardstick, board: &Board, judged: &Judged) {
     let log = |(name, _, log): (&str, &str, Option<&str>)| Some(format!("{name} ({})", log?));
     let left_out: Vec<String> = yardstick.scenarios().filter_map(log).collect();
     if args.logs.is_none() && !args.quick {
@@ -148,7 +149,7 @@ fn notes(args: &YardstickArgs, yardstick: &Yardstick, board: &Board, judged: &Ju
 }
 
 /// Prints the statements about the board.
-fn verdicts(judged: &Judged) -> Result<(), Failure> {
+fn print_verdicts(judged: &Judged) -> Result<(), Failure> {
     output::plain("\n")?;
     let mut table = Table::new(&["statement", "verdict", "ours", "stated", "what"], 2);
     table = table.with_words(3).with_words(4);
@@ -159,7 +160,7 @@ fn verdicts(judged: &Judged) -> Result<(), Failure> {
     table.print(output::width()).map(drop)
 }
 
-fn tell(format: Format, board: &Board) -> Result<(), Failure> {
+fn print_board(format: Format, board: &Board) -> Result<(), Failure> {
     let rows: Vec<Vec<String>> = board.rows.iter().map(Row::cells).collect();
     match format {
         Format::Csv => output::csv(&Row::COLUMNS, &rows),

@@ -11,10 +11,10 @@ use pavior::workload::{Job, Service, Shaper, TimeUnit};
 use pavior::{Grid, JobId, Machine, Request, Stream, Time};
 use serde_json::{Value, json};
 
-use super::settings;
+use super::run_settings;
 use crate::args::{ForecastArgs, StateArgs};
 use crate::busy::{self, Busy, JobName};
-use crate::commands::unblock::WIDE;
+use crate::commands::unblock::MAX_WIDTH;
 use crate::failure::Failure;
 use crate::output::{Format, Reply, Table};
 use crate::progress::Bar;
@@ -22,7 +22,7 @@ use crate::queue::{self, Rules, Waiting};
 use crate::{input, logs};
 
 /// The run time assumed for a job without an estimate, which exceeds the forecasting horizon.
-const ENDLESS: Time = Time(2 * HORIZON.0);
+const ENDLESS_RUN_TIME: Time = Time(2 * HORIZON.0);
 
 pub(super) fn run(args: &ForecastArgs, effort: Effort) -> Result<(), Failure> {
     let StateArgs { queue, busy, now, past } = &args.state;
@@ -34,15 +34,15 @@ pub(super) fn run(args: &ForecastArgs, effort: Effort) -> Result<(), Failure> {
     let given = args.parameters.given()?;
     let seed = given.seed.unwrap_or(1);
     let busy = busy::read(busy.as_deref(), grid)?;
-    let mut rules = rules(&given, args, grid)?;
+    let mut rules = request_rules(&given, args, grid)?;
     let waiting = queue::read(queue, &busy, &mut rules)?;
-    let named = |name: &'static str| args.parameters.value(name).unwrap_or_default();
+    let named = |name: &'static str| args.parameters.typed_or_default(name).unwrap_or_default();
     let scheduler: Selection = input::name("--scheduler", named("scheduler"))?;
     let effort = Effort { seed, ..effort };
     let (mut forecaster, origin) = match past {
         None => (Forecaster::new(scheduler.clone(), effort), FIRST_INSTANT),
         Some(log) => {
-            let settings = settings(args, log)?;
+            let settings = run_settings(args, log)?;
             let bar = Bar::new("forecast");
             let folder = logs::folder("");
             let environment = Environment { files: &folder, progress: &bar, ..Environment::PLAIN };
@@ -55,20 +55,20 @@ pub(super) fn run(args: &ForecastArgs, effort: Effort) -> Result<(), Failure> {
     let machine = Machine::with_stream(grid, &strategy, Stream::new(seed, 0, "allocation"))
         .map_err(Failure::usage)?;
     let built = scheduler.build(()).map_err(Failure::usage)?;
-    let (forecaster, knows) = (&mut forecaster, past.is_some());
-    let mut site = Site { busy: &busy, now: *now, origin, forecaster, knows };
+    let (forecaster, has_past) = (&mut forecaster, past.is_some());
+    let mut site = Site { busy: &busy, now: *now, origin, forecaster, has_past };
     let mut dispatcher = Dispatcher::new(machine, built);
     site.hold(&mut dispatcher)?;
     let (ids, forecast) = site.answer(dispatcher, &waiting)?;
     let title = format!("{grid}, strategy {strategy}, scheduler {scheduler}");
     let past = past.is_some().then_some(forecast.experience);
     let story = Story { title, grid, now: *now, waiting, ids, forecast, past };
-    story.reply().print(Format::or_default(args.format), WIDE)
+    story.reply().print(Format::or_default(args.format), MAX_WIDTH)
 }
 
 /// Returns the rules for reading requests. Fails if an option for reading logs is given without a
 /// log.
-fn rules(given: &Given, args: &ForecastArgs, grid: Grid) -> Result<Rules, Failure> {
+fn request_rules(given: &Given, args: &ForecastArgs, grid: Grid) -> Result<Rules, Failure> {
     let settings = args.parameters.settings().into_iter();
     let of_log = settings.map(|setting| setting.key).find(|key| of_reading(key).is_some());
     if let Some(name) = of_log.filter(|_| args.state.past.is_none()) {
@@ -90,7 +90,7 @@ struct Site<'a> {
     origin: Time,
     forecaster: &'a mut Forecaster,
     /// True if a log of past runs was given.
-    knows: bool,
+    has_past: bool,
 }
 
 impl Site<'_> {
@@ -103,8 +103,8 @@ impl Site<'_> {
         for (id, placement) in self.busy.state.held() {
             let place = id.0 as usize;
             let from = starts[place].unwrap_or(now).min(now);
-            let said = ends.of(*id).map(|end| length(end - from));
-            let job = (*id, Request::nodes(placement.nodes()), said, users[place]);
+            let stated = ends.of(*id).map(|end| length(end - from));
+            let job = (*id, Request::nodes(placement.nodes()), stated, users[place]);
             let (job, kind) = self.job(job);
             self.forecaster.found(job.id, kind);
             let start = self.origin.since(length(now - from));
@@ -125,8 +125,9 @@ impl Site<'_> {
         let first = self.busy.state.held().len() as u64;
         let mut ids = Vec::new();
         for (place, one) in waiting.iter().enumerate() {
-            let said = one.estimate.map(|seconds| TimeUnit::SECOND.time(seconds));
-            let (job, kind) = self.job((JobId(first + place as u64), one.request, said, one.user));
+            let stated = one.estimate.map(|seconds| TimeUnit::SECOND.time(seconds));
+            let (job, kind) =
+                self.job((JobId(first + place as u64), one.request, stated, one.user));
             let fits = dispatcher.could_ever_fit(&one.request).is_ok();
             ids.push(fits.then_some(job.id));
             if fits {
@@ -143,12 +144,12 @@ impl Site<'_> {
     /// the usual run time of similar jobs or, if there are no past runs, never ends.
     fn job(
         &self,
-        (id, request, said, user): (JobId, Request, Option<Time>, Option<u64>),
+        (id, request, stated, user): (JobId, Request, Option<Time>, Option<u64>),
     ) -> (Job, Kind) {
-        let estimate = said.or((!self.knows).then_some(ENDLESS));
+        let estimate = stated.or((!self.has_past).then_some(ENDLESS_RUN_TIME));
         let kind = Kind { user, nodes: request.nodes, estimate };
         let (number, arrival) = (id.0, self.origin);
-        let usual = || self.forecaster.past().usual(&kind).unwrap_or(ENDLESS);
+        let usual = || self.forecaster.past().usual(&kind).unwrap_or(ENDLESS_RUN_TIME);
         let estimate = estimate.unwrap_or_else(usual);
         let service = Service::Run(estimate);
         (Job { id, index: id.0, number, arrival, request, service, estimate }, kind)
@@ -233,11 +234,11 @@ impl Story {
             wait.map_or_else(|| "-".to_string(), |wait| format!("{:.1}", wait / 3600.0))
         };
         let header = ["job", "nodes", "earliest h", "median h", "latest h", "plan h"];
-        let drawn = self.past.is_some();
-        let header = if drawn { &header[..] } else { &["job", "nodes", "plan h"] };
+        let has_past = self.past.is_some();
+        let header = if has_past { &header[..] } else { &["job", "nodes", "plan h"] };
         let mut table = Table::new(header, 1);
         for (one, start, times) in self.rows() {
-            let times = times[if drawn { 0 } else { 3 }..].iter();
+            let times = times[if has_past { 0 } else { 3 }..].iter();
             let times = times.map(|wait| match start.map(|start| start.obstacle) {
                 Some(Some(Obstacle::Unavailable(_))) => "blocked".to_string(),
                 Some(_) => shown(*wait),

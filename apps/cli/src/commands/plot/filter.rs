@@ -32,7 +32,7 @@ pub(super) fn read(typed: &str, table: &Table) -> Result<Conditions, Failure> {
 }
 
 /// Returns the parameter with a name.
-pub(super) fn parameter(name: &str) -> Result<&'static Parameter, BadName> {
+pub(super) fn find_parameter(name: &str) -> Result<&'static Parameter, BadName> {
     let found = parameters::ALL.iter().find(|parameter| parameter.is_called(name));
     found.ok_or_else(|| {
         let known: Vec<&str> = parameters::ALL.iter().map(|parameter| parameter.name).collect();
@@ -45,7 +45,7 @@ fn condition(text: &str, table: &Table) -> Result<(usize, Vec<String>), BadName>
         let reason = format!("`{text}` is not a valid condition; use one such as sides=uniform");
         return Err(BadName { reason, span: 0..text.len() });
     };
-    let parameter = parameter(key)?;
+    let parameter = find_parameter(key)?;
     let index = parameter.index();
     let column = parameter.column();
     if !table.columns.contains(&column) {
@@ -90,7 +90,7 @@ pub(super) fn keep(table: &mut Table, conditions: &Conditions) {
 }
 
 /// Describes the conditions. Each condition is preceded by a comma.
-pub(super) fn words(conditions: &Conditions) -> String {
+pub(super) fn describe(conditions: &Conditions) -> String {
     let word = |(index, values): &(usize, Vec<String>)| {
         let name = parameters::ALL[*index].name.replace('-', " ");
         format!(", {name} {}", values.join(" or "))

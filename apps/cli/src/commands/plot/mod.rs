@@ -29,12 +29,12 @@ pub(crate) fn run(args: &PlotArgs) -> Result<(), Failure> {
         let plan = args.inputs.iter().fold(FileUses::new(), |plan, input| plan.reads("", input));
         plan.writes("--out", out).check()?;
     }
-    let draws = |formats: &[&str]| {
+    let check_out = |formats: &[&str]| {
         let out = args.out.as_deref();
         out.map_or(Ok(()), |out| files::check_drawing("--out", out, formats))
     };
     if first == Path::new("-") {
-        draws(&["svg", "json"])?;
+        check_out(&["svg", "json"])?;
         return of_results(first, pavior::files::stdin(files::lines())?, args);
     }
     let mut head = String::new();
@@ -47,16 +47,16 @@ pub(crate) fn run(args: &PlotArgs) -> Result<(), Failure> {
     let head = head.trim_start_matches('\u{feff}').trim();
     if head.starts_with('{') {
         no_filter(args)?;
-        draws(if args.placements.html { &["html"] } else { &["svg"] })?;
+        check_out(if args.placements.html { &["html"] } else { &["svg"] })?;
         return of_placements(first, args);
     }
     let columns: Vec<&str> = head.split(',').collect();
     if columns.contains(&"metric") && columns.contains(&"mean") {
-        draws(&["svg", "json"])?;
+        check_out(&["svg", "json"])?;
         of_results(first, files::open(first)?, args)
     } else if columns.contains(&"job_id") {
         no_filter(args)?;
-        draws(&["svg", "json"])?;
+        check_out(&["svg", "json"])?;
         of_jobs(args)
     } else {
         Err(unknown(first))
@@ -79,7 +79,7 @@ fn wrong(path: &Path, reason: impl std::fmt::Display) -> Failure {
 fn of_directory(directory: &Path, args: &PlotArgs) -> Result<(), Failure> {
     let note = run_directory::note(directory)?;
     verify(directory, &note, &[run_directory::EXPERIMENT, "results.csv", "timings.csv"])?;
-    let (_, specification) = run_directory::described(directory, &note.run.name)?;
+    let (_, specification) = run_directory::read_in(directory, &note.run.name)?;
     let path = directory.join("results.csv");
     let results = Table::from_csv(files::open(&path)?).map_err(|error| wrong(&path, error))?;
     let timings = pavior::files::read_if_there(&directory.join("timings.csv"), Limits::LINES)?
@@ -120,7 +120,7 @@ fn of_results(path: &Path, reader: impl Read, args: &PlotArgs) -> Result<(), Fai
     let varying: Vec<&Parameter> = parameters::ALL.iter().filter(varies).collect();
     let usual = if varying.iter().any(|one| one.name == "load") { "load" } else { "strategy" };
     let x = args.chart.x.as_deref().unwrap_or(usual);
-    let x = filter::parameter(x).map_err(|bad| Failure::option("--x", x, 0, &bad))?;
+    let x = filter::find_parameter(x).map_err(|bad| Failure::option("--x", x, 0, &bad))?;
     let y = args.chart.y.as_deref().unwrap_or("turnaround");
     if !table.rows.iter().any(|row| row.metric == y) {
         let mut known: Vec<&str> = table.rows.iter().map(|row| row.metric.as_str()).collect();
@@ -129,13 +129,13 @@ fn of_results(path: &Path, reader: impl Read, args: &PlotArgs) -> Result<(), Fai
         let bad = pavior::names::unknown_name("metric", y, &known);
         return Err(Failure::option("--y", y, 0, &bad));
     }
-    finite(&table, x, y).map_err(|reason| wrong(path, reason))?;
+    check_finite(&table, x, y).map_err(|reason| wrong(path, reason))?;
     let (x_log, y_log) = logarithmic(args)?;
     let usual = || {
         let machine = |row| table.value(row, "machine").filter(|machine| !machine.is_empty());
         let first = table.rows.first().and_then(machine);
         let machine = first.filter(|_| table.rows.iter().all(|row| machine(row) == first));
-        heading(y, x.name, machine, &filter::words(&conditions))
+        heading(y, x.name, machine, &filter::describe(&conditions))
     };
     let series = varying.iter().rev().filter(|one| one.name != x.name);
     let figure = Figure {
@@ -159,7 +159,7 @@ fn of_results(path: &Path, reader: impl Read, args: &PlotArgs) -> Result<(), Fai
 }
 
 /// Checks that all drawn numbers are finite.
-fn finite(table: &Table, x: &Parameter, y: &str) -> Result<(), String> {
+fn check_finite(table: &Table, x: &Parameter, y: &str) -> Result<(), String> {
     let numeric = matches!(x.kind, ValueType::Number | ValueType::Count);
     for row in table.rows.iter().filter(|row| row.metric == y) {
         if let Some(mean) = row.summary.mean.filter(|mean| !mean.is_finite()) {
@@ -251,7 +251,7 @@ fn of_placements(path: &Path, args: &PlotArgs) -> Result<(), Failure> {
         return Err(Failure::usage("--seconds must be above 0 and at most 3600"));
     }
     if options.html {
-        let page = page::of(&grid, all).map_err(|error| wrong(path, error))?;
+        let page = page::render(&grid, all).map_err(|error| wrong(path, error))?;
         return write_text(args, &page);
     }
     let placed = &all.placed;

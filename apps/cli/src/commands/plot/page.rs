@@ -9,25 +9,25 @@ use super::placements::Placements;
 /// The limit on the number of events times the number of nodes, at which computing the largest free
 /// boxes takes a few seconds. Above this limit, a box is computed only for states that last until
 /// the next column of the schedule.
-const MOST_LOOKS: u64 = 200_000_000;
+const MAX_EVENT_NODES: u64 = 200_000_000;
 /// The number of columns in the schedule, which exceeds the number of pixels across a screen.
-const COLUMNS: f64 = 8192.0;
+const SCHEDULE_COLUMNS: f64 = 8192.0;
 /// The maximum number of jobs that a browser can play.
-const JOBS: usize = 200_000;
+const MAX_JOBS: usize = 200_000;
 
 /// Creates the page.
 ///
 /// # Errors
 /// Returns a message if the placements cannot be played.
-pub(super) fn of(
+pub(super) fn render(
     grid: &Grid,
     Placements { placed, jobs, .. }: Placements,
 ) -> Result<String, String> {
     if placed.is_empty() {
         return Err("there is no placement to draw".to_string());
     }
-    if placed.len() > JOBS {
-        return Err(format!("{} jobs; a page can play at most {JOBS}", placed.len()));
+    if placed.len() > MAX_JOBS {
+        return Err(format!("{} jobs; a page can play at most {MAX_JOBS}", placed.len()));
     }
     let last = placed.iter().filter_map(|one| one.end).fold(0.0, f64::max);
     let jobs: Vec<ScheduledJob> = placed
@@ -68,9 +68,9 @@ fn samples(
     let mut events: Vec<_> = ends.chain(starts).filter(lasts).collect();
     events.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let (Some(first), Some(last)) = (events.first(), events.last()) else { return Ok(Vec::new()) };
-    let (begins, column) = (first.0, (last.0 - first.0) / COLUMNS);
-    let column = |at: f64| ((at - begins) / column).floor();
-    let all = events.len() as u64 * u64::from(grid.nodes()) <= MOST_LOOKS;
+    let (begin, column_width) = (first.0, (last.0 - first.0) / SCHEDULE_COLUMNS);
+    let column = |at: f64| ((at - begin) / column_width).floor();
+    let computes_all = events.len() as u64 * u64::from(grid.nodes()) <= MAX_EVENT_NODES;
     let mut free = Occupancy::all_free(*grid);
     let mut samples: Vec<CurvePoint> = Vec::new();
     for (number, &(at, starts, index)) in events.iter().enumerate() {
@@ -83,12 +83,12 @@ fn samples(
             continue;
         }
         let largest = || free.largest_free().map_or(0, |cuboid| cuboid.volume());
-        let largest_free = (all || column(next) > column(at)).then(largest);
+        let largest_free = (computes_all || column(next) > column(at)).then(largest);
         let point = CurvePoint { at, busy: grid.nodes() - free.count(), largest_free };
-        let same = |before: &CurvePoint| {
+        let is_same = |before: &CurvePoint| {
             before.busy == point.busy && before.largest_free == point.largest_free
         };
-        if !samples.last().is_some_and(same) {
+        if !samples.last().is_some_and(is_same) {
             samples.push(point);
         }
     }

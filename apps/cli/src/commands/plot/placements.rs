@@ -29,7 +29,7 @@ pub(super) fn read(input: impl BufRead, grid: &Grid) -> Result<Placements, Strin
         }
         let mut value: Value =
             json::read(line.as_bytes()).map_err(|error| format!("line {}: {error}", number + 1))?;
-        let placed = placed(&value, grid).ok_or_else(|| {
+        let placed = read_placed(&value, grid).ok_or_else(|| {
             format!(
                 "line {}: not a valid placement on {grid}: expected job, start, end and parts",
                 number + 1
@@ -47,7 +47,7 @@ pub(super) fn read(input: impl BufRead, grid: &Grid) -> Result<Placements, Strin
     Ok(all)
 }
 
-fn placed(value: &Value, grid: &Grid) -> Option<Placed> {
+fn read_placed(value: &Value, grid: &Grid) -> Option<Placed> {
     let job = match value.get("job")? {
         Value::String(name) => name.clone(),
         Value::Number(number) => number.to_string(),

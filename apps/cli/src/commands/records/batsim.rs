@@ -17,7 +17,7 @@ fn time(unit: TimeUnit, at: Time) -> String {
 
 /// Returns the stretch (or slowdown) as Batsim defines it: turnaround divided by run time. For a
 /// job of zero length, the run time is replaced by the smallest possible time.
-fn stretch(turnaround: Time, run: Time) -> f64 {
+fn turnaround_ratio(turnaround: Time, run: Time) -> f64 {
     turnaround.ticks() / run.ticks().max(1.0)
 }
 
@@ -42,17 +42,17 @@ pub(super) fn jobs_csv(point: &Point, record: &RunRecord, out: &mut dyn Write) -
                 writeln!(out, "{known},0,REJECTED,-1,-1,-1,-1,-1,-1,,-1,\"\"")?;
             }
             Fate::Started { start, end: Some(end), placement } => {
-                let length = |length: Time| time(unit, length);
+                let units = |at: Time| time(unit, at);
                 let (run, turnaround) = (end.since(*start), end.since(job.arrival));
-                let stretch = stretch(turnaround, run);
+                let stretch = turnaround_ratio(turnaround, run);
                 writeln!(
                     out,
                     "{known},1,COMPLETED_SUCCESSFULLY,{},{},{},{},{},{stretch},{},-1,\"\"",
-                    length(*start),
-                    length(run),
-                    length(*end),
-                    length(start.since(job.arrival)),
-                    length(turnaround),
+                    units(*start),
+                    units(run),
+                    units(*end),
+                    units(start.since(job.arrival)),
+                    units(turnaround),
                     intervals(&grid, placement),
                 )?;
             }
@@ -118,7 +118,7 @@ pub(super) fn schedule(point: &Point, record: &RunRecord, out: &mut dyn Write) -
                 let total = end.since(job.arrival);
                 waiting.add(unit.units(start.since(job.arrival)));
                 turnaround.add(unit.units(total));
-                slowdown.add(stretch(total, end.since(*start)));
+                slowdown.add(turnaround_ratio(total, end.since(*start)));
                 makespan = makespan.max(*end);
             }
             Fate::Waiting | Fate::Started { end: None, .. } => {}

@@ -19,10 +19,10 @@ use crate::failure::Failure;
 use crate::files;
 
 /// A function that writes a file of a combination.
-type Write = fn(&Point, &RunRecord, &mut dyn io::Write) -> io::Result<()>;
+type WriteFile = fn(&Point, &RunRecord, &mut dyn io::Write) -> io::Result<()>;
 
 /// Returns each option that names a file, with its path and the function that writes the file.
-fn options(args: &ResultArgs) -> [(&'static str, &Option<PathBuf>, Write); 6] {
+fn options(args: &ResultArgs) -> [(&'static str, &Option<PathBuf>, WriteFile); 6] {
     [
         ("--jobs-csv", &args.jobs_csv, batsim::jobs_csv),
         ("--schedule", &args.schedule, batsim::schedule),
@@ -34,10 +34,10 @@ fn options(args: &ResultArgs) -> [(&'static str, &Option<PathBuf>, Write); 6] {
 }
 
 /// The properties of a combination that may occur in file names.
-const MARKS: [&str; 3] = ["strategy", "scheduler", "load"];
+const NAME_PARAMETERS: [&str; 3] = ["strategy", "scheduler", "load"];
 
 /// The files to write. They are checked before anything runs.
-pub(crate) struct Files(Vec<(&'static str, PathBuf, Write)>);
+pub(crate) struct Files(Vec<(&'static str, PathBuf, WriteFile)>);
 
 impl Files {
     /// Plans the files to write.
@@ -56,21 +56,21 @@ impl Files {
                     files::shown(path)
                 )));
             }
-            let of_messages = ["--channels", "--heatmap"].contains(option);
-            let silent = |point: &Point| {
+            let needs_messages = ["--channels", "--heatmap"].contains(option);
+            let is_silent = |point: &Point| {
                 let jobs = point.settings().jobs();
                 jobs.is_none_or(|jobs| jobs.network.is_none() || jobs.log().is_some())
             };
-            if of_messages && specification.points.iter().any(silent) {
+            if needs_messages && specification.points.iter().any(is_silent) {
                 return Err(Failure::usage(format!(
                     "{option} needs synthetic jobs that send messages: use --service messages or \
                      iterations"
                 )));
             }
-            let moves = |point: &Point| {
+            let has_moves = |point: &Point| {
                 point.settings().jobs().is_some_and(|jobs| jobs.migration.is_some())
             };
-            if *option == "--jobs-csv" && specification.points.iter().any(moves) {
+            if *option == "--jobs-csv" && specification.points.iter().any(has_moves) {
                 return Err(Failure::usage(format!(
                     "{option} has one set of nodes per job, but a job that moves has several: use \
                      --placements"
@@ -78,7 +78,7 @@ impl Files {
             }
             check_name(option, path, specification)?;
         }
-        overwrites_nothing(&files, specification)?;
+        check_overwrites(&files, specification)?;
         for (_, path, _) in &files {
             for point in &specification.points {
                 files::check_writable(&named(path, point))?;
@@ -109,8 +109,8 @@ impl Files {
 }
 
 /// Checks that no file is an input or another output.
-fn overwrites_nothing(
-    files: &[(&'static str, PathBuf, Write)],
+fn check_overwrites(
+    files: &[(&'static str, PathBuf, WriteFile)],
     specification: &Specification,
 ) -> Result<(), Failure> {
     let mut plan = FileUses::new();
@@ -140,7 +140,7 @@ fn check_name(option: &str, path: &Path, specification: &Specification) -> Resul
     let name = path.to_string_lossy();
     let mut plain = name.to_string();
     let mut missing = Vec::new();
-    for parameter in MARKS {
+    for parameter in NAME_PARAMETERS {
         let mark = format!("{{{parameter}}}");
         let values: BTreeSet<Option<&str>> =
             specification.points.iter().map(|point| point.get(parameter)).collect();
@@ -167,7 +167,7 @@ fn check_name(option: &str, path: &Path, specification: &Specification) -> Resul
 /// underscores.
 fn named(path: &Path, point: &Point) -> PathBuf {
     let name = path.to_string_lossy().into_owned();
-    PathBuf::from(MARKS.iter().fold(name, |name, parameter| {
+    PathBuf::from(NAME_PARAMETERS.iter().fold(name, |name, parameter| {
         let value = point.get(parameter).unwrap_or_default().replace([':', '/'], "_");
         name.replace(&format!("{{{parameter}}}"), &value)
     }))
@@ -207,13 +207,13 @@ fn placements(point: &Point, record: &RunRecord, out: &mut dyn io::Write) -> io:
         .flat_map(|record| stays(record).map(move |(moved, stay)| (stay, record, moved)))
         .collect();
     started.sort_by_key(|(stay, record, moved)| (stay.start, record.job.id, *moved));
-    let number = |at: Time| number(unit.units(at));
+    let units = |at: Time| number(unit.units(at));
     for (Stay { start, end, placement }, JobRecord { job, routes, .. }, moved) in started {
         let mut line = json!({
             "job": job.number,
-            "submit": number(job.arrival),
-            "start": number(start),
-            "end": end.map(number),
+            "submit": units(job.arrival),
+            "start": units(start),
+            "end": end.map(units),
             "nodes": placement.nodes(),
             "parts": Place::all(&grid, placement.parts()),
             "unit": unit.name,

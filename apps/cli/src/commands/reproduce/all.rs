@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pavior_studies::{self as studies, Paper};
 
-use super::{ALL, begin, one, print, provenance};
+use super::{ALL_PAPERS, begin, judge, print, provenance};
 use crate::args::ReproduceArgs;
 use crate::failure::Failure;
 use crate::files;
@@ -15,9 +15,9 @@ pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
     let published = Paper::published();
     for (index, paper) in published.iter().enumerate() {
         eprintln!("{} ({} of {})", paper.name, index + 1, published.len());
-        verdicts.push(one(paper, &paper.name, &out.join(&paper.name), args)?);
+        verdicts.push(judge(paper, &paper.name, &out.join(&paper.name), args)?);
     }
-    let from = provenance(ALL, args);
+    let from = provenance(ALL_PAPERS, args);
     let files = pavior_studies::files(&verdicts, &from).map_err(Failure::other)?;
     for file in files.iter().chain([&studies::index(&verdicts, args.quick, &from)]) {
         files::write_whole(&out.join(&file.name), |out| out.write_all(&file.bytes))?;

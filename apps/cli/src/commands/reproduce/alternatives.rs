@@ -5,7 +5,7 @@ use std::path::Path;
 use pavior::experiments::Publication;
 use pavior_studies::{self as studies, Closeness, Paper, Readings};
 
-use super::{Task, fault, print, provenance};
+use super::{Task, paper_failure, print, provenance};
 use crate::args::ReproduceArgs;
 use crate::failure::Failure;
 
@@ -19,7 +19,7 @@ pub(super) fn run(paper: &Paper, args: &ReproduceArgs, out: &Path) -> Result<(),
             names.join(", ")
         )));
     };
-    let in_paper = |error| fault(Path::new(&args.paper), error);
+    let in_paper = |error| paper_failure(Path::new(&args.paper), error);
     let task = Task {
         text: readings.experiment(args.quick).map_err(in_paper)?,
         specification: readings.specification(args.quick).map_err(in_paper)?,

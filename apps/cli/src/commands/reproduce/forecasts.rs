@@ -20,8 +20,8 @@ pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
             return Err(Failure::usage(format!("{option}: {why}")));
         }
     }
-    let specification = forecasts::specification(args.quick);
-    let specification = specification.map_err(|error| super::fault(Path::new(""), error))?;
+    let specification = forecasts::specification(args.quick)
+        .map_err(|error| super::paper_failure(Path::new(""), error))?;
     let _lock = super::begin(args, out)?;
     let table = out.join("forecasts.csv");
     let folder = logs::folder(args.logs.clone().unwrap_or_default());
@@ -36,10 +36,10 @@ pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
     };
     files::write_whole(&table, write)?;
     eprintln!("written to {}", files::shown(&table));
-    tell(Format::or_default(args.sweep.format), &judged)
+    print(Format::or_default(args.sweep.format), &judged)
 }
 
-fn tell(format: Format, judged: &[JudgedLog]) -> Result<(), Failure> {
+fn print(format: Format, judged: &[JudgedLog]) -> Result<(), Failure> {
     let rows: Vec<Vec<String>> = judged.iter().map(JudgedLog::cells).collect();
     match format {
         Format::Csv => output::csv(&JudgedLog::COLUMNS, &rows),

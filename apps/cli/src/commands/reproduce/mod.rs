@@ -20,11 +20,11 @@ use crate::logs;
 use crate::run_directory;
 
 /// The argument that selects all built-in papers.
-const ALL: &str = "all";
+const ALL_PAPERS: &str = "all";
 
 pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
-    if args.paper == ALL && !args.alternatives {
-        return all::run(args, &folder(args, ALL));
+    if args.paper == ALL_PAPERS && !args.alternatives {
+        return all::run(args, &folder(args, ALL_PAPERS));
     }
     if args.paper == studies::forecasts::NAME {
         return forecasts::run(args, &folder(args, studies::forecasts::NAME));
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     if args.alternatives {
         return alternatives::run(paper, args, &out);
     }
-    let verdicts = one(paper, &args.paper, &out, args)?;
+    let verdicts = judge(paper, &args.paper, &out, args)?;
     print::verdicts(args.sweep.format, &[verdicts], &out)
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
 /// unless an earlier run is continued.
 fn begin(args: &ReproduceArgs, out: &Path) -> Result<Lock, Failure> {
     let here = files::shown(out);
-    let all = args.paper == ALL;
+    let all = args.paper == ALL_PAPERS;
     if directory::note(out)?.is_some() {
         let name = if all { "all papers" } else { &args.paper };
         let message = format!("{here} contains an experiment; choose another --out for {name}");
@@ -75,7 +75,7 @@ fn open(path: &str) -> Result<Paper, Failure> {
     if !folder.is_dir() {
         return Err(Failure::usage(format!(
             "`{path}` is neither a paper nor the folder of a paper; the papers are: {names}, {}, \
-             and {ALL}",
+             and {ALL_PAPERS}",
             studies::forecasts::NAME
         )));
     }
@@ -89,11 +89,11 @@ fn open(path: &str) -> Result<Paper, Failure> {
         let text = pavior::files::read_text(&file, Limits::DOCUMENT);
         text.map(Some).map_err(|error| error.to_string())
     };
-    Paper::open(&name.to_string_lossy(), &read).map_err(|error| fault(folder, error))
+    Paper::open(&name.to_string_lossy(), &read).map_err(|error| paper_failure(folder, error))
 }
 
 /// Converts an error in a paper's file into a failure that underlines the wrong part.
-fn fault(folder: &Path, error: PaperError) -> Failure {
+fn paper_failure(folder: &Path, error: PaperError) -> Failure {
     let file = folder.join(error.file);
     match error.place {
         Some((text, span)) => Failure::in_file(&file, &text, error.reason, &span),
@@ -102,15 +102,15 @@ fn fault(folder: &Path, error: PaperError) -> Failure {
 }
 
 /// Runs a paper's experiment, and judges its statements.
-fn one(paper: &Paper, given: &str, out: &Path, args: &ReproduceArgs) -> Result<Verdicts, Failure> {
-    let in_paper = |error| fault(Path::new(given), error);
+fn judge(paper: &Paper, path: &str, out: &Path, args: &ReproduceArgs) -> Result<Verdicts, Failure> {
+    let in_paper = |error| paper_failure(Path::new(path), error);
     let task = Task {
         text: paper.experiment(args.quick).map_err(in_paper)?,
         specification: paper.specification(args.quick).map_err(in_paper)?,
         name: paper.name.clone(),
         out,
     };
-    let from = provenance(given, args);
+    let from = provenance(path, args);
     let mut verdicts = None;
     task.run(args, |specification, samples| {
         let statements = paper.judge(specification, samples, args.quick).map_err(in_paper)?;
@@ -160,7 +160,7 @@ impl Task<'_> {
         let reproduced = Some(Reproduced { paper: name.clone(), quick: args.quick });
         let run = run_directory::run(specification, &files, reproduced, "1/1".to_string())?;
         let (mut open, known) =
-            run_directory::begin(out, &run, text, specification, args.sweep.how())?;
+            run_directory::begin(out, &run, text, specification, args.sweep.resume_options())?;
         let (whole, threads) = (Shard::WHOLE, args.sweep.threads);
         let samples =
             experiment::sweep(specification, known, whole, &files, &mut open, threads, out)?;

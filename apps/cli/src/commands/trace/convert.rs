@@ -62,10 +62,10 @@ pub(super) fn run(args: &ConvertArgs) -> Result<(), Failure> {
     };
     log.write(&args.to)?;
     let report = &trace.report;
-    let left = report.job_lines - report.kept;
+    let omitted = report.job_lines - report.kept;
     eprintln!("{} jobs written to {}", report.kept, files::shown(&args.to));
-    if left > 0 {
-        eprintln!("{left} of {} job lines skipped or filtered out", report.job_lines);
+    if omitted > 0 {
+        eprintln!("{omitted} of {} job lines skipped or filtered out", report.job_lines);
     }
     Ok(())
 }

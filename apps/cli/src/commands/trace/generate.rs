@@ -16,22 +16,22 @@ use crate::failure::Failure;
 use crate::input;
 
 /// The maximum number of jobs in a generated log, kept in memory until its header is known.
-pub(super) const MOST_JOBS: usize = 2_000_000;
+pub(super) const MAX_JOBS: usize = 2_000_000;
 
 pub(super) fn run(args: &GenerateArgs) -> Result<(), Failure> {
     if args.jobs == 0 {
         return Err(Failure::usage("--jobs 0: a log must have at least one job"));
     }
-    if args.jobs > MOST_JOBS {
+    if args.jobs > MAX_JOBS {
         return Err(Failure::usage(format!(
-            "--jobs {}: at most {MOST_JOBS} jobs can be generated",
+            "--jobs {}: at most {MAX_JOBS} jobs can be generated",
             args.jobs
         )));
     }
     let grid = args.machine.as_deref().map(input::machine).transpose()?;
     let is_sides =
         SideDistribution::builtin().iter().any(|spec| spec.name == bare_name(&args.model));
-    let model = (!is_sides).then(|| model(&args.model)).transpose()?;
+    let model = (!is_sides).then(|| parse_model(&args.model)).transpose()?;
     check_options(args, is_sides)?;
     let (nodes, records) = if let Some(model) = model {
         let nodes = grid.map(|grid| grid.nodes()).or(args.nodes).ok_or_else(|| {
@@ -63,19 +63,12 @@ pub(super) fn run(args: &GenerateArgs) -> Result<(), Failure> {
     let mut header = Header::default();
     header.push("Version", "2.2");
     header.push("Computer", "none (synthetic)");
-    header.push(
-        "Note",
-        &format!(
-            "pavior {} trace generate {} seed {}",
-            env!("CARGO_PKG_VERSION"),
-            args.model,
-            args.seed
-        ),
-    );
+    let version = env!("CARGO_PKG_VERSION");
+    let note = format!("pavior {version} trace generate {} seed {}", args.model, args.seed);
+    header.push("Note", &note);
     header.push("MaxJobs", &records.len().to_string());
     header.push("MaxProcs", &nodes.to_string());
-    let version = batsim::Version::V4;
-    let log = Log { header, records, nodes: nodes.into(), version };
+    let log = Log { header, records, nodes: nodes.into(), version: batsim::Version::V4 };
     match &args.out {
         Some(path) => log.write(path),
         None => Ok(log.write_to(&mut io::stdout().lock(), Format::Swf)?),
@@ -90,8 +83,8 @@ fn check_options(args: &GenerateArgs, is_sides: bool) -> Result<(), Failure> {
             "{model}: request sides need a --machine, not --nodes"
         )));
     }
-    let own = if is_sides { None } else { stream.settings().into_iter().next() };
-    if let Some(Setting { key, .. }) = own {
+    let setting = if is_sides { None } else { stream.settings().into_iter().next() };
+    if let Some(Setting { key, .. }) = setting {
         return Err(Failure::usage(format!(
             "{model}: the model generates arrivals and run times itself; --{key} applies only to \
              distributions of sides"
@@ -111,7 +104,7 @@ fn check_options(args: &GenerateArgs, is_sides: bool) -> Result<(), Failure> {
 
 /// Parses the name of a model of whole workloads. For unknown names, the suggestions include side
 /// distributions.
-fn model(typed: &str) -> Result<Selection<Generator>, Failure> {
+fn parse_model(typed: &str) -> Result<Selection<Generator>, Failure> {
     let known: Vec<&str> = Generator::builtin()
         .iter()
         .map(|spec| spec.name)

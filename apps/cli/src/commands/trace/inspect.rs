@@ -130,12 +130,12 @@ fn dependencies(summary: &LogSummary) -> String {
 
 /// Formats a count, followed by the numbers of the first of these lines.
 fn with_lines(found: &LineNumbers) -> String {
-    const SHOWN: usize = 5;
-    let lines: Vec<String> = found.lines.iter().take(SHOWN).map(ToString::to_string).collect();
+    const MAX_LINES: usize = 5;
+    let lines: Vec<String> = found.lines.iter().take(MAX_LINES).map(ToString::to_string).collect();
     if lines.is_empty() {
         return found.count.to_string();
     }
-    let more = if found.lines.len() > SHOWN { ", ..." } else { "" };
+    let more = if found.lines.len() > MAX_LINES { ", ..." } else { "" };
     let word = if found.count == 1 { "line" } else { "lines" };
     format!("{} ({word} {}{more})", found.count, lines.join(", "))
 }
@@ -171,24 +171,24 @@ fn table(inspection: &Inspection<'_>) -> Result<String, std::fmt::Error> {
         writeln!(text, "{begin}  {reason}, line {line}: {example}")?;
     }
     if let Some(factors) = &summary.estimate_factors {
-        writeln!(text, "\nestimate / run time: {}", cells(factors))?;
+        writeln!(text, "\nestimate / run time: {}", spread_in_words(factors))?;
     }
     for (at, class) in summary.classes.iter().enumerate() {
         let begin = if at == 0 { "\nmost frequent values (jobs)\n" } else { "" };
-        writeln!(text, "{begin}  {:>9}: {}", class.field, most(class))?;
+        writeln!(text, "{begin}  {:>9}: {}", class.field, most_frequent(class))?;
     }
     for (name, spread) in [("size in nodes", &summary.sizes), ("run time in s", &summary.runs)] {
-        writeln!(text, "\n{name}: {}", cells(spread))?;
+        writeln!(text, "\n{name}: {}", spread_in_words(spread))?;
         let bins =
             if name.starts_with("size") { &summary.size_histogram } else { &summary.run_histogram };
         bars(&mut text, bins.iter().map(|bin| (range(bin), bin.count)))?;
     }
-    let weeks = weeks(&summary.weeks);
-    if weeks.len() > 1 {
+    let loads = weekly_loads(&summary.weeks);
+    if loads.len() > 1 {
         writeln!(text, "\nload in % by week of submission")?;
-        bars(&mut text, weeks.into_iter())?;
+        bars(&mut text, loads.into_iter())?;
     }
-    let clock = clock(summary.arrivals.clock);
+    let clock = clock_name(summary.arrivals.clock);
     writeln!(text, "\narrivals by hour of the day ({clock})")?;
     let hours = summary.arrivals.by_hour.iter().enumerate();
     bars(&mut text, hours.map(|(hour, &count)| (format!("{hour:02}"), count)))?;
@@ -210,7 +210,7 @@ fn table(inspection: &Inspection<'_>) -> Result<String, std::fmt::Error> {
 
 const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-fn clock(clock: Clock) -> &'static str {
+fn clock_name(clock: Clock) -> &'static str {
     match clock {
         Clock::Local => "local time",
         Clock::Utc => "universal time",
@@ -218,14 +218,14 @@ fn clock(clock: Clock) -> &'static str {
     }
 }
 
-fn cells(spread: &Spread) -> String {
+fn spread_in_words(spread: &Spread) -> String {
     let cell =
         |(key, value): (&str, f64)| format!("{key} {}", round((value * 10.0).round() / 10.0));
     quantiles(spread).map(cell).join(", ")
 }
 
 /// Formats the most frequent values of a field, each with its number of jobs.
-fn most(class: &Class) -> String {
+fn most_frequent(class: &Class) -> String {
     let all: Vec<String> =
         class.most.iter().map(|one| format!("{} ({})", one.value, one.jobs)).collect();
     let more = class.values - class.most.len() as u64;
@@ -234,9 +234,9 @@ fn most(class: &Class) -> String {
 }
 
 /// Returns the mean load, in percent, of at most 26 spans of whole weeks.
-fn weeks(weeks: &[Week]) -> Vec<(String, u64)> {
-    const ROWS: usize = 26;
-    let each = weeks.len().div_ceil(ROWS).max(1);
+fn weekly_loads(weeks: &[Week]) -> Vec<(String, u64)> {
+    const MAX_ROWS: usize = 26;
+    let each = weeks.len().div_ceil(MAX_ROWS).max(1);
     let row = |(at, weeks): (usize, &[Week])| {
         let loads: Vec<f64> = weeks.iter().filter_map(|week| week.load).collect();
         let mean = 100.0 * loads.iter().sum::<f64>() / loads.len() as f64;
@@ -254,12 +254,12 @@ fn range(bin: &Bin) -> String {
 
 /// Writes horizontal bars. The longest bar is 50 columns wide.
 fn bars(text: &mut String, rows: impl Iterator<Item = (String, u64)>) -> std::fmt::Result {
-    const LONGEST: u64 = 50;
+    const MAX_BAR_COLUMNS: u64 = 50;
     let rows: Vec<(String, u64)> = rows.collect();
     let most = rows.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
     let label = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
     for (name, count) in rows {
-        let bar = "#".repeat(((count * LONGEST).div_ceil(most)) as usize);
+        let bar = "#".repeat(((count * MAX_BAR_COLUMNS).div_ceil(most)) as usize);
         let space = if bar.is_empty() { "" } else { " " };
         writeln!(text, "  {name:>label$} {bar}{space}{count}")?;
     }

@@ -4,12 +4,12 @@ use pavior::answers::{Prospect, Room, RoomPlan, SearchLimits, room_by};
 use pavior::{Cuboid, JobId, Time};
 use serde_json::{Value, json};
 
-use super::{Story, WIDE, jobs, list};
+use super::{MAX_WIDTH, Story, jobs, list};
 use crate::failure::Failure;
 use crate::output::{Reply, Table};
 
 /// The number of parts into which a unit is divided when losses are rounded.
-const PARTS: f64 = 1000.0;
+const LOSS_PARTS: f64 = 1000.0;
 
 impl Story {
     /// Plans moves so that a box or some nodes are free by a given time. If `now` is given, jobs
@@ -26,33 +26,33 @@ impl Story {
         let prospect = |job: JobId| {
             let place = job.0 as usize;
             let lost = |(now, start): (f64, f64)| {
-                (held[place] * (now - start).max(0.0) * PARTS).round() as u64
+                (held[place] * (now - start).max(0.0) * LOSS_PARTS).round() as u64
             };
             Prospect { end: ends.rank(job), loss: now.zip(starts[place]).map(lost) }
         };
         let answer = room_by(&self.snapshot, room, ends.rank_at(by), prospect, limits);
         let time = |rank: &Time| (*rank > Time::ZERO).then(|| ends.at(*rank));
-        let told = Told { story: self, plan: answer.plan.as_ref(), proven: answer.proven };
+        let answer = RoomAnswer { story: self, plan: answer.plan.as_ref(), proven: answer.proven };
         let header = ["job", "from", "to", "when"];
-        let rows = told.rows(time);
+        let rows = answer.rows(time);
         let reply = Reply {
-            json: told.json(by, time),
+            json: answer.json(by, time),
             tables: Vec::from_iter(Table::of_words(&header, &rows)),
             csv: (&header, rows),
-            sentences: vec![told.sentence(by, limits)],
+            sentences: vec![answer.sentence(by, limits)],
         };
-        reply.print(self.format, WIDE)
+        reply.print(self.format, MAX_WIDTH)
     }
 }
 
 /// An answer, with all data needed to print it.
-struct Told<'a> {
+struct RoomAnswer<'a> {
     story: &'a Story,
     plan: Option<&'a RoomPlan>,
     proven: bool,
 }
 
-impl Told<'_> {
+impl RoomAnswer<'_> {
     fn json(&self, by: f64, time: impl Fn(&Time) -> Option<Value>) -> Value {
         let (story, plan) = (self.story, self.plan);
         let moves = story.moves(plan.map(|plan| &plan.moves));
@@ -64,7 +64,7 @@ impl Told<'_> {
         json!({
             "by": by,
             "proven": self.proven,
-            "lost": plan.map(|plan| plan.lost as f64 / PARTS),
+            "lost": plan.map(|plan| plan.lost as f64 / LOSS_PARTS),
             "requeued": plan.map(|plan| story.names(&plan.requeued)),
             "cost": plan.map(|plan| plan.moves.cost),
             "jobs": plan.map(|plan| story.names(&plan.moves.jobs)),
@@ -118,7 +118,7 @@ impl Told<'_> {
             }
         };
         let lost = if plan.lost > 0 {
-            format!("; lost work: {} nodes x time", plan.lost as f64 / PARTS)
+            format!("; lost work: {} nodes x time", plan.lost as f64 / LOSS_PARTS)
         } else {
             String::new()
         };
@@ -126,7 +126,7 @@ impl Told<'_> {
             [] => String::new(),
             names => format!("; jobs that end before then: {}", names.join(", ")),
         };
-        let sure = if self.proven { "" } else { "; a better plan may exist" };
-        format!("free by {by} {changes}{place}{lost}{awaited}{sure}")
+        let caveat = if self.proven { "" } else { "; a better plan may exist" };
+        format!("free by {by} {changes}{place}{lost}{awaited}{caveat}")
     }
 }

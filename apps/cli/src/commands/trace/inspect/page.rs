@@ -6,7 +6,7 @@ use pavior::draw::{
 use pavior::workload::inspect::{Bin, LogSummary, Spread};
 use pavior::workload::traces::Format;
 
-use super::{Inspection, clock, facts, quantiles, range, round};
+use super::{Inspection, clock_name, facts, quantiles, range, round};
 
 /// Creates the page.
 pub(super) fn page(inspection: &Inspection<'_>) -> Page {
@@ -123,7 +123,7 @@ fn arrivals(summary: &LogSummary) -> Section {
     let arrivals = &summary.arrivals;
     let hours = arrivals.by_hour.iter().enumerate();
     let hours = hours.map(|(hour, &count)| (format!("{hour:02}"), count as f64)).collect();
-    let mut drawings = vec![bars("Arrivals by hour", clock(arrivals.clock), "jobs", hours)];
+    let mut drawings = vec![bars("Arrivals by hour", clock_name(arrivals.clock), "jobs", hours)];
     if let Some(days) = arrivals.by_weekday {
         let names = super::WEEKDAYS.iter().map(ToString::to_string);
         let days = names.zip(days.map(|count| count as f64)).collect();
@@ -135,7 +135,7 @@ fn arrivals(summary: &LogSummary) -> Section {
 fn classes(summary: &LogSummary) -> Option<Section> {
     let row = |class: &pavior::workload::inspect::Class| {
         let cells = [class.jobs, class.values].map(|count| count.to_string());
-        [vec![class.field.to_string()], cells.to_vec(), vec![super::most(class)]].concat()
+        [vec![class.field.to_string()], cells.to_vec(), vec![super::most_frequent(class)]].concat()
     };
     let rows: Vec<Vec<String>> = summary.classes.iter().map(row).collect();
     (!rows.is_empty()).then(|| Section {

@@ -19,7 +19,7 @@ pub(super) struct Example {
 }
 
 /// The maximum number of characters in an example.
-const LONGEST: usize = 120;
+const MAX_EXAMPLE_CHARS: usize = 120;
 
 /// Reads the first skipped line for each reason, from a log with one job per line. Standard input
 /// cannot be read twice, so it has no examples.
@@ -41,7 +41,7 @@ pub(super) fn examples(path: &Path, summary: &LogSummary) -> Result<Vec<Example>
     while lines.number < last && lines.advance().is_ok_and(|found| found) {
         while let Some((line, reason)) = wanted.next_if(|&(line, _)| line == lines.number) {
             let text = String::from_utf8_lossy(lines.line());
-            let text = text.trim().chars().take(LONGEST).collect();
+            let text = text.trim().chars().take(MAX_EXAMPLE_CHARS).collect();
             examples.push(Example { reason, line, text });
         }
     }
@@ -53,11 +53,11 @@ pub(super) fn examples(path: &Path, summary: &LogSummary) -> Result<Vec<Example>
 pub(super) fn command(path: &Path, grid: Option<&Grid>, summary: &LogSummary) -> Option<String> {
     let machine = match grid {
         Some(grid) => grid.to_string(),
-        None => compact(summary.machine_size?)?,
+        None => compact_mesh(summary.machine_size?)?,
     };
     let path = path.to_string_lossy();
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,+@%".contains(c);
-    let path = if !path.is_empty() && path.chars().all(plain) && !path.starts_with('-') {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,+@%".contains(c);
+    let path = if !path.is_empty() && path.chars().all(is_plain) && !path.starts_with('-') {
         path.into_owned()
     } else {
         format!("'{}'", path.replace('\'', r"'\''"))
@@ -70,7 +70,7 @@ pub(super) fn command(path: &Path, grid: Option<&Grid>, summary: &LogSummary) ->
 }
 
 /// Returns the mesh with at most three axes and the smallest surface.
-fn compact(nodes: u64) -> Option<String> {
+fn compact_mesh(nodes: u64) -> Option<String> {
     let divisors = |of: u64| (1..=65_535).take_while(move |side| side * side <= of && of > 0);
     let mut best: Option<(u64, [u64; 3])> = None;
     for z in divisors(nodes).take_while(|side| side * side * side <= nodes) {
@@ -110,7 +110,7 @@ mod tests {
             (0, None),
             (u64::MAX, None),
         ] {
-            assert_eq!(compact(nodes).as_deref(), expected, "{nodes}");
+            assert_eq!(compact_mesh(nodes).as_deref(), expected, "{nodes}");
         }
     }
 }

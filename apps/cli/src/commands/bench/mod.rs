@@ -1,0 +1,82 @@
+//! `pavior bench`: measures the time per allocation.
+
+mod report;
+
+use pavior::Request;
+use pavior::experiments::Setting;
+use pavior::experiments::bench::Bench;
+use pavior::strategies::Selection;
+
+use self::report::{Report, StreamLabel};
+use crate::args::BenchArgs;
+use crate::commands::simulate;
+use crate::failure::Failure;
+use crate::output::{self, Format};
+use crate::progress::Bar;
+use crate::{files, input};
+
+/// The minimum number of requests drawn before the stream repeats.
+const MIN_DRAWN_REQUESTS: usize = 100_000;
+
+pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
+    let grid = input::machine(&args.machine)?;
+    let (strategies, left_out) = input::strategies(&args.strategy, &grid, args.skip_unsupported)?;
+    let skipped = args.skip_unsupported.then_some(left_out);
+    if let Some(fill) = args.fill.filter(|fill| !(*fill > 0.0 && *fill <= 1.0)) {
+        return Err(Failure::usage(format!("--fill {fill}: must be above 0 and at most 1")));
+    }
+    if let Some(path) = &args.results.chart {
+        files::check_writable(path)?;
+        files::check_drawing("--chart", path, &["svg"])?;
+    }
+    let (requests, stream) = draw_stream(args, &strategies[0])?;
+    let bench = Bench {
+        grid,
+        strategies,
+        requests,
+        attempts: args.rounds.attempts,
+        warmup: args.rounds.warmup,
+        fill: args.fill,
+        rounds: args.rounds.rounds,
+        seed: args.rounds.seed,
+    };
+    let bar = Bar::new("bench");
+    let results = bench.run(&bar);
+    bar.finish();
+    let results = results.map_err(Failure::usage)?;
+    let report = Report { bench, stream, results, skipped };
+    if let Some(path) = &args.results.chart {
+        let svg = pavior::draw::svg(&report.chart());
+        files::write_whole(path, |out| out.write_all(svg.as_bytes()))?;
+    }
+    match Format::or_default(args.results.format) {
+        Format::Json => output::json(&report.json()),
+        Format::Csv => report.csv(),
+        Format::Table => report.table(),
+    }
+}
+
+/// Creates the stream of requests, from a log or by drawing. A scenario needs a strategy, which
+/// does not affect its jobs.
+fn draw_stream(
+    args: &BenchArgs,
+    strategy: &Selection,
+) -> Result<(Vec<Request>, StreamLabel), Failure> {
+    let mut settings = args.requests.settings();
+    settings.push(Setting::new("machine", &args.machine));
+    settings.push(Setting::new("strategy", strategy.to_string()));
+    settings.push(Setting::new("seed", args.rounds.seed.to_string()));
+    let scenario = simulate::scenario(&settings)?;
+    let requests = scenario.jobs(0).map(|job| job.request);
+    if let Some(trace) = args.requests.typed("trace") {
+        let requests: Vec<Request> = requests.collect();
+        let description = format!("the {} requests of {trace}", requests.len());
+        let trace = Some(trace.to_string());
+        return Ok((requests, StreamLabel { sides: None, trace, description }));
+    }
+    let sides = args.requests.given()?.sides.map(|sides| sides.to_string()).unwrap_or_default();
+    // This is more than enough, unless the warm-up takes extremely long.
+    let requests = requests.take(args.rounds.attempts.max(MIN_DRAWN_REQUESTS)).collect();
+    let description = format!("sides {sides}");
+    Ok((requests, StreamLabel { sides: Some(sides), trace: None, description }))
+}
