@@ -9,6 +9,7 @@
 
 mod client;
 mod daemon;
+mod health;
 mod manifests;
 mod objects;
 mod page;
@@ -21,7 +22,8 @@ mod write;
 
 pub use client::KubeError;
 pub use daemon::{Options, run};
+pub use health::PROBES;
 pub use manifests::{Manifests, question};
-pub use page::{ADDRESS, PROBES};
+pub use page::ADDRESS;
 pub use query::{Cluster, Entry, JobState, MachineSlots};
 pub use uninstall::{Removal, remove};

@@ -12,7 +12,7 @@ use pyo3::sync::PyOnceLock;
 use crate::errors::value;
 use crate::shown::{Excerpt, cell, number};
 use crate::table::{Table, column, words};
-use crate::{records, steps};
+use crate::{records, series};
 
 /// A measured metric.
 struct Measured {
@@ -76,7 +76,8 @@ impl Outcome {
 
     /// Returns a time series with the columns `time` and `value`, and one row per change. `metric`
     /// is `busy` (nodes that jobs hold), `queue` (waiting jobs) or `largest_free` (nodes of the
-    /// largest free box). The series is not available for runs with node failures.
+    /// largest free box). Before the first row, the value is 0. The series is not available for
+    /// runs with node failures.
     fn steps(&self, py: Python<'_>, metric: &str) -> PyResult<Table> {
         let settings = self.point.settings();
         if settings.jobs().is_some_and(|jobs| jobs.failures.is_some()) {
@@ -84,14 +85,14 @@ impl Outcome {
         }
         let grid = settings.machine;
         let jobs = &self.record.jobs;
-        let steps = py.detach(|| match metric {
-            "busy" => Some(steps::busy(jobs)),
-            "queue" => Some(steps::queue(jobs)),
-            "largest_free" => Some(steps::largest_free(jobs, grid)),
+        let samples = py.detach(|| match metric {
+            "busy" => Some(series::busy(jobs)),
+            "queue" => Some(series::queue(jobs)),
+            "largest_free" => Some(series::largest_free(jobs, grid)),
             _ => None,
         });
         let unknown = || value(format!("`{metric}` is not one of busy, queue, largest_free"));
-        steps::table(&steps.ok_or_else(unknown)?, self.point.unit())
+        series::table(&samples.ok_or_else(unknown)?, self.point.unit())
     }
 
     /// The time of the last departure, in units, or 0 if no job departed.

@@ -22,7 +22,7 @@ use crate::shown::number;
 use crate::table::{Table, batches, column, numbers, texts, words};
 
 /// The maximum time in a table, in seconds: about 30,000 years.
-const LONGEST: f64 = 1e12;
+const MAX_TIME_S: f64 = 1e12;
 
 /// A log of jobs, from a file or a table.
 ///
@@ -239,7 +239,7 @@ impl Columns {
             }
         };
         let time = |name: &str, seconds: f64| {
-            if (0.0..=LONGEST).contains(&seconds) {
+            if (0.0..=MAX_TIME_S).contains(&seconds) {
                 Ok(TimeUnit::SECOND.time(seconds))
             } else {
                 Err(value(format!("row {index}: `{name}` is {seconds}, not in 0..1e12 seconds")))

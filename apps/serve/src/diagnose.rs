@@ -233,13 +233,13 @@ impl Question<'_> {
         let demand = Demand::of(&mut machine, &self.request);
         let by_count = machine.answers(&self.request) == Answers::Count;
         let counts = counts(self.board, state, self.changes);
-        Ok(self.told(&Scene::of(self.view, &machine, counts), &demand, by_count))
+        Ok(self.answer(&Scene::of(self.view, &machine, counts), &demand, by_count))
     }
 
     /// Diagnoses the request and omits anything that the caller may not see: the names and end
     /// times of other tenants' leases. If a strategy grants by count, the diagnosis mentions
     /// missing nodes and no box.
-    pub(crate) fn told(&self, scene: &Scene, demand: &Demand, by_count: bool) -> Diagnosis {
+    pub(crate) fn answer(&self, scene: &Scene, demand: &Demand, by_count: bool) -> Diagnosis {
         let Question { view, board, caller, .. } = *self;
         let (grid, counts) = (&board.grid, scene.counts);
         let snapshot = &scene.snapshot;

@@ -24,15 +24,15 @@ use crate::storage::{History, StoreError};
 use crate::writer::{Next, RecoveryError, WriterHandle, from_snapshot};
 
 /// The number of requests at the head of each queue that get a forecast.
-const MOST: usize = 256;
+const MAX_FORECASTS: usize = 256;
 /// The minimum time between updates of the forecasts after changes. Updates also take at most a
 /// tenth of the time.
-const EVERY: Duration = Duration::from_millis(200);
+const MIN_INTERVAL: Duration = Duration::from_millis(200);
 /// The time limit for the forecasts of all machines. Forecasts that take longer are missing until
 /// the next change.
-const LONGEST: Duration = Duration::from_secs(10);
+const UPDATE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The minimum time between updates without a change, for requests whose median has passed.
-const PASSED: Duration = Duration::from_secs(5);
+const IDLE_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Forecasts for waiting requests, and the accuracy of earlier forecasts.
 #[derive(Default)]
@@ -84,7 +84,7 @@ enum Due {
 
 impl Forecasts {
     /// Returns the forecasts for the requests waiting for a machine.
-    pub(crate) fn told(&self, board: &BoardView) -> Starts {
+    pub(crate) fn starts(&self, board: &BoardView) -> Starts {
         Starts { grid: board.grid, known: self.known.lock().get(&board.spec.name).cloned() }
     }
 
@@ -124,8 +124,8 @@ impl Forecasts {
         *self.known.lock() = known;
         *learning = Some(copy);
         self.began.store(true, Ordering::Release);
-        let rest = (9 * begun.elapsed()).max(EVERY);
-        Ok((rest, passes.map(|passes| passes.saturating_sub(now).max(PASSED))))
+        let rest = (9 * begun.elapsed()).max(MIN_INTERVAL);
+        Ok((rest, passes.map(|passes| passes.saturating_sub(now).max(IDLE_INTERVAL))))
     }
 
     /// Returns when a request that arrives now would start, given all records so far.
@@ -357,7 +357,7 @@ impl Learning {
                 !due.has(id.0) && start.median.is_none_or(|median| median > now)
             };
             let (mut kept, mut again) = (Vec::new(), Vec::new());
-            for id in board.waiting().take(MOST).map(JobId) {
+            for id in board.waiting().take(MAX_FORECASTS).map(JobId) {
                 let start = before.and_then(|before| before.forecast.starts.get(&id));
                 match start.filter(|start| holds(id, start)) {
                     Some(start) => kept.push((id, *start)),
@@ -400,7 +400,7 @@ pub(crate) async fn foresee(app: Arc<crate::http::App>) {
         let mut work = tokio::task::spawn_blocking(work);
         let in_time = tokio::select! {
             followed = &mut work => Some(followed),
-            () = tokio::time::sleep(LONGEST) => None,
+            () = tokio::time::sleep(UPDATE_TIMEOUT) => None,
             _ = stopping.wait_for(|stopping| *stopping) => None,
         };
         let followed = if let Some(followed) = in_time {

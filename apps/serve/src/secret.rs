@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// The maximum size of a secret file in bytes, so that endless devices are refused.
-const MOST: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// Reads a file that only its owner may read. The owner must be root or the user of this process.
 ///
@@ -31,8 +31,8 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
         return Err(io::Error::other(text));
     }
     let mut bytes = Vec::new();
-    Read::by_ref(&mut file).take(MOST + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MOST {
+    Read::by_ref(&mut file).take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_BYTES {
         return Err(io::Error::other("a secrets file may be at most 1 MiB"));
     }
     Ok(bytes)

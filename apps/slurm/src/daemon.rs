@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::calls::{Operator, Question, capture, now};
 use crate::carry::lock::Lock;
-use crate::gate::answer::loaded_gate;
+use crate::gate::loaded::loaded_gate;
 use crate::ledger::reservations::Reservation;
 use crate::ledger::site::Site;
 use crate::ledger::usage::Reader;

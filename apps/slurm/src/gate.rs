@@ -12,7 +12,7 @@ use pavior::Checksum;
 use crate::Config;
 use crate::config::LICENCE;
 
-pub(crate) mod answer;
+pub(crate) mod loaded;
 
 const MODULE: &str = include_str!("gate/pavior.lua");
 const JOB_SUBMIT: &str = include_str!("gate/job_submit.lua");

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch::{Receiver, Sender};
 
 use crate::series::Series;
-use crate::view::Drawn;
+use crate::view::PageState;
 use crate::{View, date};
 
 /// The maximum number of changes that are stored.
@@ -28,7 +28,7 @@ struct Inner {
     /// The number of the last change. Numbers from an earlier process are smaller.
     seq: u64,
     view: Arc<View>,
-    drawn: Drawn,
+    page: PageState,
     changes: VecDeque<Change>,
     series: Series,
 }
@@ -36,8 +36,8 @@ struct Inner {
 /// A board, from which pages read.
 pub struct Board {
     inner: Mutex<Inner>,
-    /// Announces the number of the last change after each publication.
-    news: Sender<u64>,
+    /// The number of the last change.
+    last_seq: Sender<u64>,
 }
 
 impl Board {
@@ -45,10 +45,10 @@ impl Board {
     pub fn new(view: View) -> Board {
         // Numbers are below 2^53, so JavaScript can represent them.
         let seq = view.now.saturating_mul(1_000_000).min(1 << 52);
-        let (drawn, changes, series) = (view.drawn(), VecDeque::new(), Series::default());
+        let (page, changes, series) = (view.page_state(), VecDeque::new(), Series::default());
         Board {
-            inner: Mutex::new(Inner { seq, view: Arc::new(view), drawn, changes, series }),
-            news: Sender::new(seq),
+            inner: Mutex::new(Inner { seq, view: Arc::new(view), page, changes, series }),
+            last_seq: Sender::new(seq),
         }
     }
 
@@ -58,9 +58,9 @@ impl Board {
 
     /// Replaces the view that is shown.
     pub fn publish(&self, view: View) {
-        let (drawn, now) = (view.drawn(), view.now);
+        let (page, now) = (view.page_state(), view.now);
         let mut inner = self.inner();
-        let events = events(&inner.drawn, &drawn, &view.name);
+        let events = events(&inner.page, &page, &view.name);
         for (kind, mut data) in events {
             inner.seq += 1;
             let seq = inner.seq;
@@ -72,11 +72,11 @@ impl Board {
         let over = inner.changes.len().saturating_sub(MAX_CHANGES);
         inner.changes.drain(..over);
         inner.series.add(now, view.busy(), view.largest_free());
-        inner.drawn = drawn;
+        inner.page = page;
         inner.view = Arc::new(view);
         let seq = inner.seq;
         drop(inner);
-        self.news.send_if_modified(|last| std::mem::replace(last, seq) != seq);
+        self.last_seq.send_if_modified(|last| std::mem::replace(last, seq) != seq);
     }
 
     /// Returns the view and the number of its last change.
@@ -88,7 +88,7 @@ impl Board {
     /// Returns everything that the page draws.
     pub(crate) fn state(&self) -> String {
         let inner = self.inner();
-        let (view, drawn) = (&inner.view, &inner.drawn);
+        let (view, page) = (&inner.view, &inner.page);
         json!({
             "seq": inner.seq,
             "now": date(view.now),
@@ -96,9 +96,9 @@ impl Board {
             "machine": view.grid.to_string(),
             "strategy": view.strategy.to_string(),
             "scheduler": Value::Null,
-            "leases": drawn.leases.values().collect::<Vec<_>>(),
-            "waiting": drawn.waiting.iter().map(|(_, one)| one).collect::<Vec<_>>(),
-            "failed": drawn.failed,
+            "leases": page.leases.values().collect::<Vec<_>>(),
+            "waiting": page.waiting.iter().map(|(_, entry)| entry).collect::<Vec<_>>(),
+            "failed": page.failed,
             "drained": [],
             "machines": [view.name],
             // This board does not grant requests, and stores no past states.
@@ -123,13 +123,14 @@ impl Board {
         known.then(|| new.cloned().collect())
     }
 
-    pub(crate) fn news(&self) -> Receiver<u64> {
-        self.news.subscribe()
+    /// Subscribes to the number of the last change, which each publication may raise.
+    pub(crate) fn last_seq(&self) -> Receiver<u64> {
+        self.last_seq.subscribe()
     }
 }
 
 /// Lists the differences between an old and a new view, as events for the page.
-fn events(old: &Drawn, new: &Drawn, machine: &str) -> Vec<(&'static str, Value)> {
+fn events(old: &PageState, new: &PageState, machine: &str) -> Vec<(&'static str, Value)> {
     let mut events = Vec::new();
     // A page appends to its queue, so all jobs from the first change of order are sent again.
     let present: BTreeMap<&String, &Value> =
@@ -153,10 +154,10 @@ fn events(old: &Drawn, new: &Drawn, machine: &str) -> Vec<(&'static str, Value)>
     let node = |node: &Vec<u16>, state: &str| {
         ("node", json!({ "machine": machine, "node": node, "state": state }))
     };
-    let better = old.failed.iter().filter(|at| !new.failed.contains(at));
-    events.extend(better.map(|at| node(at, "healthy")));
-    let worse = new.failed.iter().filter(|at| !old.failed.contains(at));
-    events.extend(worse.map(|at| node(at, "failed")));
+    let repaired = old.failed.iter().filter(|at| !new.failed.contains(at));
+    events.extend(repaired.map(|at| node(at, "healthy")));
+    let failed = new.failed.iter().filter(|at| !old.failed.contains(at));
+    events.extend(failed.map(|at| node(at, "failed")));
     events
 }
 
@@ -178,18 +179,18 @@ mod tests {
 
     #[test]
     fn a_page_has_the_order_of_the_queue() {
-        let drawn = |queue: &str| {
+        let page = |queue: &str| {
             let waiting = queue.split(' ').map(|id| (id.to_string(), json!({ "id": id })));
-            Drawn { leases: BTreeMap::new(), waiting: waiting.collect(), failed: Vec::new() }
+            PageState { leases: BTreeMap::new(), waiting: waiting.collect(), failed: Vec::new() }
         };
-        let queue = |drawn: &Drawn| drawn.waiting.iter().map(|(id, _)| id.clone()).collect();
+        let queue = |page: &PageState| page.waiting.iter().map(|(id, _)| id.clone()).collect();
         for (old, new, sent) in [
             ("a b c", "a b c", 0),
             ("a b c", "a c d", 2),
             ("a b c", "c b a", 6),
             ("a b c", "a x b c", 5),
         ] {
-            let (old, new) = (drawn(old), drawn(new));
+            let (old, new) = (page(old), page(new));
             let events = events(&old, &new, "m");
             assert_eq!(page_queue(queue(&old), &events), queue(&new) as Vec<String>);
             assert_eq!(events.len(), sent);

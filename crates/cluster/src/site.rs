@@ -172,7 +172,7 @@ struct Watcher {
     app: Arc<App>,
     last: u64,
     ready: std::vec::IntoIter<Change>,
-    news: tokio::sync::watch::Receiver<u64>,
+    last_seq: tokio::sync::watch::Receiver<u64>,
     _place: OwnedSemaphorePermit,
 }
 
@@ -185,10 +185,10 @@ impl Watcher {
                 self.last = change.seq;
                 return Some(change);
             }
-            self.news.mark_unchanged();
+            self.last_seq.mark_unchanged();
             self.ready = self.app.board.after(self.last)?.into_iter();
             if self.ready.len() == 0 {
-                self.news.changed().await.ok()?;
+                self.last_seq.changed().await.ok()?;
             }
         }
     }
@@ -203,13 +203,13 @@ async fn watch(
     let Ok(place) = Arc::clone(&app.watchers).try_acquire_owned() else {
         return fault(StatusCode::SERVICE_UNAVAILABLE, "too many clients are watching; try again");
     };
-    let news = app.board.news();
+    let last_seq = app.board.last_seq();
     let last = query.after.unwrap_or_else(|| app.board.view().1);
     let Some(ready) = app.board.after(last) else {
         return fault(StatusCode::GONE, "these changes are no longer kept; start from /v1/state");
     };
     stay.stay();
-    let watcher = Watcher { app, last, ready: ready.into_iter(), news, _place: place };
+    let watcher = Watcher { app, last, ready: ready.into_iter(), last_seq, _place: place };
     let events = stream::unfold(watcher, async |mut watcher| {
         let Change { seq, kind, data } = watcher.next().await?;
         let event = Event::default().id(seq.to_string()).event(kind).data(&*data);

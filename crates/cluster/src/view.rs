@@ -110,8 +110,9 @@ pub struct View {
     pub shaper: Option<fn(&Grid) -> Shaper>,
 }
 
-/// The data that the page draws: leases and requests by name, and unavailable nodes.
-pub(crate) struct Drawn {
+/// The data that the page draws: leases by name, requests in queue order with their names, and the
+/// coordinates of unavailable nodes.
+pub(crate) struct PageState {
     pub(crate) leases: BTreeMap<String, Value>,
     pub(crate) waiting: Vec<(String, Value)>,
     pub(crate) failed: Vec<Vec<u16>>,
@@ -171,9 +172,9 @@ impl View {
     }
 
     /// Returns the data that the page draws.
-    pub(crate) fn drawn(&self) -> Drawn {
+    pub(crate) fn page_state(&self) -> PageState {
         let point = |&node: &NodeId| self.grid.point(node)[..self.grid.axes()].to_vec();
-        Drawn {
+        PageState {
             leases: self.held.iter().map(|held| (held.id.clone(), held.lease(self))).collect(),
             waiting: self.waiting.iter().map(|job| (job.id.clone(), job.request(self))).collect(),
             failed: self.failed.iter().map(point).collect(),

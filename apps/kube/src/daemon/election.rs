@@ -15,7 +15,7 @@ use serde_json::json;
 use tokio::sync::watch;
 
 use crate::client::log;
-use crate::page::Health;
+use crate::health::Health;
 use crate::write::{LEASE, NAMESPACE, WriteError, Writer};
 
 /// The time before an unrenewed Lease expires.
@@ -25,19 +25,22 @@ const RENEW_INTERVAL: Duration = Duration::from_secs(5);
 /// The time between turns.
 const TURN_INTERVAL: Duration = Duration::from_secs(2);
 /// The time before the next turn after a failure.
-const RETRY_PERIOD: Duration = Duration::from_secs(1);
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The state of the Lease as observed by a replica.
 #[derive(Debug, Default)]
-struct Election {
-    own: String,
+struct Candidate {
+    /// The replica's name as a holder.
+    identity: String,
     lease: Option<Lease>,
     /// The time when the Lease last changed.
     changed_at: Option<Instant>,
+    /// The time before the last successful renewal was sent, so that this replica stops before
+    /// another one takes the Lease.
     renewed_at: Option<Instant>,
 }
 
-impl Election {
+impl Candidate {
     fn observe(&mut self, lease: Option<Lease>, now: Instant) {
         let version = |lease: &Option<Lease>| lease.as_ref()?.metadata.resource_version.clone();
         if self.changed_at.is_none() || version(&lease) != version(&self.lease) {
@@ -52,13 +55,13 @@ impl Election {
         holder.filter(|holder| !holder.is_empty())
     }
 
-    fn holds(&self) -> bool {
-        self.holder() == Some(&self.own)
+    fn is_holder(&self) -> bool {
+        self.holder() == Some(&self.identity)
     }
 
     /// Returns true if this replica is active.
     fn is_leader(&self, now: Instant) -> bool {
-        self.holds() && self.renewed_at.is_some_and(|at| now < at + LEASE_DURATION)
+        self.is_holder() && self.renewed_at.is_some_and(|at| now < at + LEASE_DURATION)
     }
 
     /// Returns true if this replica must acquire or renew the Lease now.
@@ -66,7 +69,7 @@ impl Election {
         match (self.changed_at, self.holder()) {
             // The Lease has not been read yet.
             (None, _) => false,
-            (_, Some(holder)) if holder == self.own => {
+            (_, Some(holder)) if holder == self.identity => {
                 self.renewed_at.is_none_or(|at| now >= at + RENEW_INTERVAL)
             }
             (Some(changed_at), Some(_)) => now >= changed_at + LEASE_DURATION,
@@ -79,21 +82,25 @@ impl Election {
         let mut lease = self.lease.clone().unwrap_or_default();
         lease.metadata.name = Some(LEASE.to_string());
         lease.metadata.namespace = Some(NAMESPACE.to_string());
-        let is_taken = self.lease.is_some() && !self.holds();
-        let before = lease.spec.and_then(|spec| spec.lease_transitions).unwrap_or(0);
+        let changes_holder = self.lease.is_some() && !self.is_holder();
+        let before = lease.spec.unwrap_or_default();
+        let (transitions, now) =
+            (before.lease_transitions.unwrap_or(0), MicroTime(Timestamp::now()));
+        let acquired = before.acquire_time.filter(|_| self.is_holder());
         lease.spec = Some(LeaseSpec {
-            holder_identity: Some(self.own.clone()),
+            holder_identity: Some(self.identity.clone()),
             lease_duration_seconds: Some(LEASE_DURATION.as_secs() as i32),
-            lease_transitions: Some(before.saturating_add(is_taken.into())),
-            renew_time: Some(MicroTime(Timestamp::now())),
+            lease_transitions: Some(transitions.saturating_add(changes_holder.into())),
+            acquire_time: acquired.or_else(|| Some(now.clone())),
+            renew_time: Some(now),
             ..LeaseSpec::default()
         });
         lease
     }
 
     /// Reads the Lease unless this replica holds it, and acquires or renews it if due.
-    async fn take_turn(&mut self, writer: &Writer) -> Result<(), WriteError> {
-        if !self.holds() {
+    async fn try_acquire_or_renew(&mut self, writer: &Writer) -> Result<(), WriteError> {
+        if !self.is_holder() {
             let lease = writer.lease().await?;
             self.observe(lease, Instant::now());
         }
@@ -118,18 +125,18 @@ impl Election {
     }
 }
 
-/// Takes part in the election until the receiver is dropped, and reports whether this replica is
-/// active.
-pub(crate) fn run(client: Client, own: String, health: Arc<Health>) -> watch::Receiver<bool> {
+/// Takes part in the election until the receiver is dropped, and reports after each turn whether
+/// this replica is active. A slow request may delay this report until after the Lease expires.
+pub(crate) fn run(client: Client, identity: String, health: Arc<Health>) -> watch::Receiver<bool> {
     let (sender, receiver) = watch::channel(false);
     tokio::spawn(async move {
         let writer = Writer::new(client);
-        let mut election = Election { own, ..Election::default() };
+        let mut candidate = Candidate { identity, ..Candidate::default() };
         while !sender.is_closed() {
-            let turn = election.take_turn(&writer).await;
-            let is_leader = election.is_leader(Instant::now());
+            let turn = candidate.try_acquire_or_renew(&writer).await;
+            let is_leader = candidate.is_leader(Instant::now());
             sender.send_if_modified(|old| std::mem::replace(old, is_leader) != is_leader);
-            let pause = if turn.is_ok() { TURN_INTERVAL } else { RETRY_PERIOD };
+            let pause = if turn.is_ok() { TURN_INTERVAL } else { RETRY_INTERVAL };
             note_fault(&health, turn.err().map(|error| error.to_string()));
             tokio::time::sleep(pause).await;
         }
@@ -139,12 +146,11 @@ pub(crate) fn run(client: Client, own: String, health: Arc<Health>) -> watch::Re
 
 /// Records why the Lease cannot be read or written, and logs the reason if it is new.
 fn note_fault(health: &Health, fault: Option<String>) {
-    let mut known = health.faults();
-    if let Some(why) = fault.as_ref().filter(|_| known.lease != fault) {
+    let before = std::mem::replace(&mut health.faults().lease, fault.clone());
+    if let Some(why) = fault.filter(|why| before.as_ref() != Some(why)) {
         let more = json!({ "namespace": NAMESPACE, "name": LEASE, "why": why });
         log("warn", "cannot get the Lease", more);
     }
-    known.lease = fault;
 }
 
 #[cfg(test)]
@@ -152,44 +158,49 @@ mod tests {
     use super::*;
 
     fn lease(holder: &str, version: u32) -> Option<Lease> {
-        let value = serde_json::json!({
+        let value = json!({
             "metadata": { "resourceVersion": version.to_string() },
-            "spec": { "holderIdentity": holder, "leaseTransitions": 4 },
+            "spec": {
+                "holderIdentity": holder, "leaseTransitions": 4,
+                "acquireTime": "1970-01-01T00:00:07.000000Z",
+            },
         });
         serde_json::from_value(value).unwrap()
     }
 
     #[test]
     fn a_lease_is_taken_when_it_has_not_changed_for_as_long_as_it_lasts() {
-        let mut election = Election { own: "a".into(), ..Election::default() };
+        let mut candidate = Candidate { identity: "a".into(), ..Candidate::default() };
         let start = Instant::now();
-        assert!(!election.is_due(start), "it was not read yet");
-        election.observe(lease("b", 7), start);
-        assert!(!election.is_due(start + LEASE_DURATION / 3));
-        election.observe(lease("b", 8), start + LEASE_DURATION / 2);
-        election.observe(lease("b", 8), start + LEASE_DURATION);
-        assert!(!election.is_due(start + LEASE_DURATION * 4 / 3));
-        assert!(election.is_due(start + LEASE_DURATION * 3 / 2));
-        assert!(!election.is_leader(start + LEASE_DURATION * 3 / 2));
-        assert_eq!(election.held().spec.unwrap().lease_transitions, Some(5));
+        assert!(!candidate.is_due(start), "it was not read yet");
+        candidate.observe(lease("b", 7), start);
+        assert!(!candidate.is_due(start + LEASE_DURATION / 3));
+        candidate.observe(lease("b", 8), start + LEASE_DURATION / 2);
+        candidate.observe(lease("b", 8), start + LEASE_DURATION);
+        assert!(!candidate.is_due(start + LEASE_DURATION * 4 / 3));
+        assert!(candidate.is_due(start + LEASE_DURATION * 3 / 2));
+        assert!(!candidate.is_leader(start + LEASE_DURATION * 3 / 2));
+        assert_eq!(candidate.held().spec.unwrap().lease_transitions, Some(5));
+        assert_ne!(candidate.held().spec.unwrap().acquire_time.unwrap().0.as_second(), 7);
     }
 
     #[test]
     fn a_holder_renews_and_stops_when_it_cannot() {
-        let mut election = Election { own: "a".into(), ..Election::default() };
+        let mut candidate = Candidate { identity: "a".into(), ..Candidate::default() };
         let start = Instant::now();
-        election.observe(None, start);
-        assert!(election.is_due(start));
-        assert_eq!(election.held().spec.unwrap().lease_transitions, Some(0), "it is new");
-        election.renewed_at = Some(start);
-        election.observe(lease("a", 1), start);
-        assert!(election.is_leader(start + RENEW_INTERVAL));
-        assert!(!election.is_due(start));
-        assert!(election.is_due(start + RENEW_INTERVAL));
-        assert_eq!(election.held().spec.unwrap().lease_transitions, Some(4));
-        assert!(!election.is_leader(start + LEASE_DURATION));
+        candidate.observe(None, start);
+        assert!(candidate.is_due(start));
+        assert_eq!(candidate.held().spec.unwrap().lease_transitions, Some(0), "it is new");
+        candidate.renewed_at = Some(start);
+        candidate.observe(lease("a", 1), start);
+        assert!(candidate.is_leader(start + RENEW_INTERVAL));
+        assert!(!candidate.is_due(start));
+        assert!(candidate.is_due(start + RENEW_INTERVAL));
+        assert_eq!(candidate.held().spec.unwrap().lease_transitions, Some(4));
+        assert_eq!(candidate.held().spec.unwrap().acquire_time.unwrap().0.as_second(), 7);
+        assert!(!candidate.is_leader(start + LEASE_DURATION));
         // A released Lease is taken immediately.
-        election.observe(lease("", 2), start + LEASE_DURATION);
-        assert!(election.is_due(start + LEASE_DURATION));
+        candidate.observe(lease("", 2), start + LEASE_DURATION);
+        assert!(candidate.is_due(start + LEASE_DURATION));
     }
 }

@@ -1,5 +1,5 @@
 //! The daemon: watches the cluster, plans after each change, and carries out the plan's actions.
-#![allow(clippy::disallowed_methods, reason = "times are passed to the plan")]
+#![allow(clippy::disallowed_methods, reason = "the clock limits how often the daemon acts")]
 
 mod election;
 mod reconciler;

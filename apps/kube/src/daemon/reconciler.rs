@@ -97,7 +97,7 @@ impl Reconciler {
         for (name, machine) in &cluster.world.machines {
             let memory = self.memory.entry(name.clone()).or_default();
             let detail = if self.writer.is_some() { Detail::DAEMON } else { Detail::OBSERVER };
-            let detail = self.page.detail(name, detail);
+            let detail = self.page.raise_detail(name, detail);
             let made = plan(&index, name, memory, now, detail);
             if memory.depends_on_time() {
                 self.retry = Some(RETRY_DELAY);

@@ -22,7 +22,7 @@ pub(crate) const GLOBAL_INDEX: &str = "jobset.sigs.k8s.io/job-global-index";
 pub(crate) const GATE: &str = "pavior.dev/placement";
 
 /// The maximum length of an annotation; a longer one is dropped.
-const LONGEST: usize = 256;
+const MAX_ANNOTATION_LENGTH: usize = 256;
 
 /// Implements `kube::Resource` for a type that has some fields of a foreign kind.
 macro_rules! resource {
@@ -65,7 +65,8 @@ pub(crate) use resource;
 pub(crate) fn slim<'de, D: Deserializer<'de>>(input: D) -> Result<ObjectMeta, D::Error> {
     let mut all = ObjectMeta::deserialize(input)?;
     if let Some(annotations) = &mut all.annotations {
-        annotations.retain(|name, value| name.starts_with(OURS) && value.len() <= LONGEST);
+        annotations
+            .retain(|name, value| name.starts_with(OURS) && value.len() <= MAX_ANNOTATION_LENGTH);
     }
     if let Some(owners) = &mut all.owner_references {
         owners.retain(|owner| owner.controller == Some(true));

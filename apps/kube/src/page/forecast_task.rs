@@ -1,5 +1,6 @@
 //! Forecasts for the page, computed on a separate thread at most every 30 seconds, and only if
 //! nodes or the queue have changed.
+#![allow(clippy::disallowed_methods, reason = "the clock limits how often forecasts run")]
 
 use std::time::{Duration, Instant};
 

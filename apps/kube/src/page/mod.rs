@@ -1,8 +1,6 @@
 //! The web page of a machine, with its queries and metrics.
-#![allow(clippy::disallowed_methods, reason = "times are passed to the plan")]
 
 mod forecast_task;
-mod health;
 mod metrics;
 mod view;
 
@@ -15,10 +13,9 @@ use prometheus_client::registry::Registry;
 use serde_json::json;
 
 use crate::client::{KubeError, log, unsigned};
+use crate::health::Health;
 use crate::plan::{Detail, Plan};
 use forecast_task::ForecastTask;
-pub(crate) use health::Health;
-pub use health::PROBES;
 use metrics::Metrics;
 pub(crate) use view::view;
 
@@ -68,14 +65,14 @@ impl Page {
         self.forecasts.next().await;
     }
 
-    /// Returns true if the page shows this machine: the first one unless another was specified.
-    fn owns(&mut self, machine: &str) -> bool {
+    /// Returns true if the page shows this machine. Adopts the first one unless another was specified.
+    fn adopts(&mut self, machine: &str) -> bool {
         self.machine.get_or_insert_with(|| machine.to_string()) == machine
     }
 
-    /// Returns the level of detail that the page needs from a plan.
-    pub(crate) fn detail(&mut self, machine: &str, detail: Detail) -> Detail {
-        let picture = self.owns(machine) && self.address.is_some();
+    /// Adds the parts of a plan that the page needs.
+    pub(crate) fn raise_detail(&mut self, machine: &str, detail: Detail) -> Detail {
+        let picture = self.adopts(machine) && self.address.is_some();
         Detail { picture, forecast: picture && self.forecasts.is_due(), ..detail }
     }
 
@@ -86,7 +83,7 @@ impl Page {
         plan: &mut Plan,
         now: i64,
     ) -> Result<(), KubeError> {
-        let is_own = self.owns(machine);
+        let is_own = self.adopts(machine);
         self.metrics.show(machine, &plan.status, is_own);
         let Some(address) = self.address.as_ref().filter(|_| is_own) else { return Ok(()) };
         self.forecasts.update(plan);

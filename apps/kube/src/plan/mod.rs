@@ -128,7 +128,7 @@ pub(crate) fn plan(
         waiting: queue.waiting.len() as u32,
         slots: count_slots(&layout.config, memory, &queue.free),
     };
-    let queue::Schedule { waiting, overlaps, free, picture, question, .. } = queue;
+    let queue::QueueOutcome { waiting, overlaps, free, picture, question, .. } = queue;
     Ok(Plan { actions, status, waiting, overlaps, free, picture, question })
 }
 

@@ -4,12 +4,13 @@ use serde_json::{Value, json};
 
 use crate::objects::{CompactJson, GATE, Object as _, Pod};
 
-/// The member of a node affinity that holds its required part, and the path of this member.
+/// The member of a node affinity that holds its required part.
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
+/// The path of this member in a pod.
 const REQUIRED_PATH: &str =
     "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution";
 
-/// Names and values of annotations, without our prefix, for the pod itself and its framework.
+/// Names without `pavior.dev/`, and values, of annotations that the program in the pod can read.
 pub(crate) type Annotations = [(&'static str, String); 3];
 
 /// Returns the patch that opens a gated pod for a node, or `None` if it is not gated. With
@@ -31,22 +32,22 @@ pub(crate) fn remove_gate(pod: &Pod, changes: &[Value]) -> Option<Value> {
 /// Returns the patch operations that confine a pod to a node.
 fn confine(pod: &Pod, node: &str) -> Vec<Value> {
     let field = json!({ "key": "metadata.name", "operator": "In", "values": [node] });
-    let required = json!({ "nodeSelectorTerms": [{ "matchFields": [field] }] });
-    let node_affinity = json!({ REQUIRED: required });
+    let new = json!({ "nodeSelectorTerms": [{ "matchFields": [field] }] });
+    let new_affinity = json!({ REQUIRED: new });
     let add = |path: &str, value: &Value| json!({ "op": "add", "path": path, "value": value });
     let affinity = pod.spec.affinity.as_ref().map(CompactJson::value);
     let Some(affinity) = affinity.as_ref().filter(|one| one.is_object()) else {
-        return vec![add("/spec/affinity", &json!({ "nodeAffinity": node_affinity }))];
+        return vec![add("/spec/affinity", &json!({ "nodeAffinity": new_affinity }))];
     };
-    let Some(own) = affinity.get("nodeAffinity").filter(|one| one.is_object()) else {
-        return vec![add("/spec/affinity/nodeAffinity", &node_affinity)];
+    let Some(node_affinity) = affinity.get("nodeAffinity").filter(|one| one.is_object()) else {
+        return vec![add("/spec/affinity/nodeAffinity", &new_affinity)];
     };
-    let terms = own
+    let terms = node_affinity
         .get(REQUIRED)
         .and_then(|required| required.get("nodeSelectorTerms"))
         .and_then(Value::as_array);
     let Some(terms) = terms.filter(|terms| !terms.is_empty()) else {
-        return vec![add(REQUIRED_PATH, &required)];
+        return vec![add(REQUIRED_PATH, &new)];
     };
     let patches = terms.iter().enumerate().map(|(at, term)| {
         let path = format!("{REQUIRED_PATH}/nodeSelectorTerms/{at}/matchFields");
@@ -61,7 +62,7 @@ fn confine(pod: &Pod, node: &str) -> Vec<Value> {
 
 /// Returns the patch operations that annotate a pod.
 fn annotate(pod: &Pod, annotations: &Annotations) -> Vec<Value> {
-    // A pod of an Indexed Job has an annotation, its index, so others can be added.
+    // Kubernetes also annotates a pod that has a rank, so the pod has a map of annotations.
     let path = |name: &str| format!("/metadata/annotations/pavior.dev~1{name}");
     if pod.rank().is_none() {
         return Vec::new();

@@ -21,25 +21,18 @@ use super::waiting::{Prospect, Waiting};
 use crate::objects::{Job, Object as _, ObjectRef, PlacementSpec};
 use crate::world::{Index, JobGroup};
 
-/// The time after the creation of its newest Job when an incomplete set is reported.
-const INCOMPLETE_SET_S: i64 = 10;
-
-/// Returns true if more Jobs of a set may still be created.
-fn may_grow(group: &JobGroup<'_>, now: i64) -> bool {
-    let newest = group.jobs().iter().map(|job| job.created()).max();
-    newest.is_some_and(|created| now < created + INCOMPLETE_SET_S)
-}
-
 /// The result of the queue: proposals, waiting Jobs and nodes.
 #[derive(Debug)]
-pub(crate) struct Schedule {
+pub(crate) struct QueueOutcome {
     pub(crate) proposals: Vec<Action>,
     pub(crate) waiting: Vec<Waiting>,
     pub(crate) free: Occupancy,
     pub(crate) busy: u32,
     pub(crate) unavailable: u32,
+    /// Nodes in two confirmed placements.
     pub(crate) overlaps: Vec<NodeId>,
     pub(crate) picture: Option<Picture>,
+    /// The forecast to compute, if requested.
     pub(crate) question: Option<Question>,
 }
 
@@ -52,81 +45,100 @@ pub(super) fn place<'a>(
     memory: &mut Memory,
     now: i64,
     detail: Detail,
-) -> Result<Schedule, String> {
+) -> Result<QueueOutcome, String> {
     let mut state = MachineState::of(layout, index, records, now)?;
     let held = order::held(records);
-    let waiting = order::waiting(layout, index, &held, groups, memory);
-    let queue = Queue::of(layout, index, held, waiting, memory, &mut state);
-    for (place, one) in queue.candidates.iter().enumerate() {
-        state.planner.submit(one.id.0, place, one.request, one.group.seconds());
+    let groups = order::waiting(layout, index, &held, groups, memory);
+    let queue = Queue::of(layout, index, &held, groups, memory, &mut state);
+    for (position, candidate) in queue.candidates.iter().enumerate() {
+        let Candidate { group, id, request } = candidate;
+        state.planner.submit(id.0, position, *request, group.seconds());
     }
-    let (started, proposals) = start(layout, &mut state, &queue.candidates)?;
+    let (started, proposals) = start(layout, &mut state, &queue)?;
     let question = detail
         .forecast
         .then(|| Question::of(layout, &memory.past, &state, &queue.candidates, &started));
     let question = question.transpose()?;
     let starts = detail.starts.then(|| state.planner.starts(&layout.config.scheduler));
     let starts = starts.transpose()?.unwrap_or_default();
-    let unstarted = queue.candidates.iter().filter(|one| !started.contains(&one.id));
+    let unstarted = queue.candidates.iter().filter(|candidate| !started.contains(&candidate.id));
     let unstarted: Vec<&Candidate<'_>> = unstarted.collect();
-    let explained = unstarted.iter().take(detail.explained);
-    let maintenance: Vec<Option<Queued>> = explained
+    let mut waiting = explain(layout, &mut state, &unstarted, &starts, detail);
+    let picture = detail.picture.then(|| picture(layout, &state, &queue, &started));
+    waiting.extend(queue.refused);
+    let machine = state.planner.machine();
+    let (free, unavailable) = (machine.free().clone(), machine.failed_nodes());
+    let busy = layout.config.grid.nodes() - free.count() - unavailable;
+    let overlaps = state.overlaps;
+    Ok(QueueOutcome { proposals, waiting, free, busy, unavailable, overlaps, picture, question })
+}
+
+/// Explains why candidates are waiting, in queue order.
+fn explain(
+    layout: &Layout<'_>,
+    state: &mut MachineState<'_>,
+    unstarted: &[&Candidate<'_>],
+    starts: &HashMap<JobId, u64>,
+    detail: Detail,
+) -> Vec<Waiting> {
+    let maintenance: Vec<Option<Queued>> = unstarted
+        .iter()
+        .take(detail.explained)
         .map(|one| state.maintenance_in_the_way(&one.request, one.group.seconds()))
         .collect();
+    let state = &*state;
     // All Jobs share one snapshot, and Jobs with the same request share one explanation.
     let snapshot = LazyCell::new(|| Snapshot::of(state.planner.machine()));
     let standing = state.planner.standing();
     let mut reasons = HashMap::new();
-    let explained = unstarted.into_iter().enumerate().flat_map(|(place, one)| {
-        let why = if let Some(&maintenance) = maintenance.get(place) {
-            let planned = state.planner.planned(standing.as_ref(), one.id);
+    let mut waiting = Vec::new();
+    for (position, &Candidate { group, id, request }) in unstarted.iter().enumerate() {
+        let why = if let Some(&maintenance) = maintenance.get(position) {
+            let planned = state.planner.planned(standing.as_ref(), *id);
             let queued = maintenance.unwrap_or(Queued::Kept);
             let context = Context { moved: detail.moves, queued, planned };
             let find = || {
-                let snapshot = state.planner.within(&snapshot, &one.request);
+                let snapshot = state.planner.within(&snapshot, request);
                 let anyone = ("", Audience::Operator);
-                state.explainer(layout, anyone, |all| all.why(&snapshot, &one.request, &context))
+                state.explainer(layout, anyone, |all| all.why(&snapshot, request, &context))
             };
             // A Job with a reservation, or ahead of maintenance, has its own explanation.
             let why = if planned.is_some() || maintenance.is_some() {
                 find()
             } else {
-                reasons.entry(one.request).or_insert_with(find).clone()
+                reasons.entry(*request).or_insert_with(find).clone()
             };
-            let reader = (one.group.first().namespace(), detail.audience);
+            let reader = (group.first().namespace(), detail.audience);
             state.explainer(layout, reader, |all| all.lines(why.as_ref())).join(" ")
         } else {
-            format!("{place} are ahead of it in the queue")
+            format!("{position} are ahead of it in the queue")
         };
-        let starts_at = starts.get(&one.id).copied();
-        // Pool numbers are local to this function.
-        let request = Some(Request { pool: None, ..one.request });
-        let jobs = one.group.jobs().iter();
-        jobs.map(move |job| Waiting { starts_at, request, ..Waiting::new(job, why.clone()) })
-    });
-    let waiting = explained.chain(queue.refused).collect();
-    let machine = state.planner.machine();
-    let (free, unavailable) = (machine.free().clone(), machine.failed_nodes());
-    let busy = layout.config.grid.nodes() - free.count() - unavailable;
-    let picture = detail.picture.then(|| picture(layout, &state, &queue.candidates, &started));
-    let overlaps = std::mem::take(&mut state.overlaps);
-    Ok(Schedule { proposals, waiting, free, busy, unavailable, overlaps, picture, question })
+        let starts_at = starts.get(id).copied();
+        // Pool numbers are valid only in this plan.
+        let request = Some(Request { pool: None, ..*request });
+        let jobs = group.jobs().iter();
+        waiting.extend(jobs.map(|job| Waiting {
+            starts_at,
+            request,
+            ..Waiting::new(job, why.clone())
+        }));
+    }
+    waiting
 }
 
-/// Starts the Jobs chosen by the scheduler. Returns the Jobs with their proposals.
+/// Starts the Jobs chosen by the scheduler. Returns these Jobs and the proposals. A placement that
+/// is not a box cannot be proposed.
 fn start(
     layout: &Layout<'_>,
     state: &mut MachineState<'_>,
-    candidates: &[Candidate<'_>],
+    queue: &Queue<'_>,
 ) -> Result<(HashSet<JobId>, Vec<Action>), String> {
     let (mut started, mut proposals) = (HashSet::new(), Vec::new());
-    let first = state.first_waiting_number();
     let mut next = || state.planner.start_next().map_err(|error| error.to_string());
     while let Some((id, cuboid)) = next()? {
         started.insert(id);
         let Some(cuboid) = cuboid else { continue };
-        let candidate = &candidates[(id.0 - first) as usize];
-        proposals.extend(proposal(layout, &candidate.group, &cuboid));
+        proposals.extend(proposal(layout, &queue.candidate(id).group, &cuboid));
     }
     Ok((started, proposals))
 }
@@ -135,19 +147,19 @@ fn start(
 fn picture(
     layout: &Layout<'_>,
     state: &MachineState<'_>,
-    candidates: &[Candidate<'_>],
+    queue: &Queue<'_>,
     started: &HashSet<JobId>,
 ) -> Picture {
-    let first = state.first_waiting_number();
-    let held = state.holdings(started.iter().map(|id| {
-        let job = candidates[(id.0 - first) as usize].group.first();
-        (*id, Holder { kind: "Job", namespace: job.namespace(), name: job.name(), end: None })
+    let held = state.holdings(started.iter().map(|&id| {
+        let job = queue.candidate(id).group.first();
+        (id, Holder { kind: "Job", namespace: job.namespace(), name: job.name(), end: None })
     }));
     let failed = state.planner.machine().failed().collect();
     Picture { config: layout.config.clone(), held, failed }
 }
 
-/// Returns the proposal for a placement.
+/// Returns the proposal for a placement, or `None` if it contains a node without a Node object.
+/// Such nodes count as failed, so the planner does not choose them.
 fn proposal(layout: &Layout<'_>, group: &JobGroup<'_>, cuboid: &Cuboid) -> Option<Action> {
     let job = group.first();
     let uids = group.jobs().iter().map(|job| job.uid());
@@ -175,79 +187,93 @@ pub(super) struct Candidate<'a> {
 
 /// The waiting groups in order, and Jobs that are not queued.
 struct Queue<'a> {
+    /// The number of the first candidate.
+    first: u64,
     candidates: Vec<Candidate<'a>>,
     refused: Vec<Waiting>,
+    /// The number of queued Jobs, and of held and requested nodes, by namespace.
+    usage: HashMap<&'a str, (usize, u32)>,
 }
 
 impl<'a> Queue<'a> {
     fn of(
         layout: &Layout<'_>,
         index: &Index<'a>,
-        mut held: HashMap<&'a str, u32>,
-        waiting: Vec<WaitingGroup<'a>>,
+        held: &HashMap<&'a str, u32>,
+        groups: Vec<WaitingGroup<'a>>,
         memory: &mut Memory,
         state: &mut MachineState<'a>,
     ) -> Queue<'a> {
-        let config = &layout.config;
-        let mut queue = Queue { candidates: Vec::new(), refused: Vec::new() };
+        let mut queue = Queue {
+            first: state.first_waiting_number(),
+            candidates: Vec::new(),
+            refused: Vec::new(),
+            usage: held.iter().map(|(&namespace, &nodes)| (namespace, (0, nodes))).collect(),
+        };
         memory.has_growing_set = false;
-        let mut queued: HashMap<&str, usize> = HashMap::new();
-        for WaitingGroup { group, is_ready, .. } in waiting {
-            let job = group.first();
-            if group.uses_topology_scheduling(index) {
-                queue.refuse(&group, Prospect::Blocked, order::TOPOLOGY);
-                continue;
-            }
-            let request = match config.request(&group) {
-                Ok(request) => request,
-                Err(Rejection::Incomplete(why)) => {
-                    if may_grow(&group, state.now as i64) {
-                        memory.has_growing_set = true;
-                    } else {
-                        queue.refuse(&group, Prospect::Waits, &why);
-                    }
-                    continue;
+        for waiting in groups {
+            match queue.admit(layout, index, &waiting, memory, state) {
+                Ok(request) => {
+                    let id = JobId(queue.first + queue.candidates.len() as u64);
+                    queue.candidates.push(Candidate { group: waiting.group, id, request });
                 }
-                Err(Rejection::Stuck(prospect, why)) => {
-                    queue.refuse(&group, prospect, &why);
-                    continue;
+                Err(Some((prospect, why))) => {
+                    let jobs = waiting.group.jobs().iter();
+                    let refused =
+                        |job: &&Job| Waiting { prospect, ..Waiting::new(job, why.clone()) };
+                    queue.refused.extend(jobs.map(refused));
                 }
-            };
-            if !is_ready {
-                continue;
+                Err(None) => {}
             }
-            if let Some(why) = memory.rejection(job.id()) {
-                let why = format!("the API server rejects its Placement: {why}");
-                queue.refuse(&group, Prospect::Waits, &why);
-                continue;
-            }
-            let jobs = queued.entry(job.namespace()).or_default();
-            let nodes = held.entry(job.namespace()).or_default();
-            let has_too_many_jobs = *jobs >= config.queued_per_namespace;
-            if has_too_many_jobs || *nodes + request.nodes > config.nodes_per_namespace {
-                let limit = if has_too_many_jobs { "waiting Jobs" } else { "nodes" };
-                let why = format!("its namespace is at its limit of {limit}");
-                queue.refuse(&group, Prospect::Waits, &why);
-                continue;
-            }
-            let request = match state.confined(layout, memory, &group, request) {
-                Ok(request) => request,
-                Err((prospect, why)) => {
-                    queue.refuse(&group, prospect, &why);
-                    continue;
-                }
-            };
-            *jobs += 1;
-            *nodes += request.nodes;
-            let id = JobId(state.first_waiting_number() + queue.candidates.len() as u64);
-            queue.candidates.push(Candidate { group, id, request });
         }
         queue
     }
 
-    /// Reports why the Jobs of a group are not queued.
-    fn refuse(&mut self, group: &JobGroup<'_>, prospect: Prospect, why: &str) {
-        let refused = |job: &&Job| Waiting { prospect, ..Waiting::new(job, why.to_string()) };
-        self.refused.extend(group.jobs().iter().map(refused));
+    /// Returns the request of a group that can be queued. Otherwise, returns the reason, or `None`
+    /// if the group is about to change.
+    fn admit(
+        &mut self,
+        layout: &Layout<'_>,
+        index: &Index<'a>,
+        waiting: &WaitingGroup<'a>,
+        memory: &mut Memory,
+        state: &mut MachineState<'a>,
+    ) -> Result<Request, Option<(Prospect, String)>> {
+        let (config, group) = (&layout.config, &waiting.group);
+        let waits = |why: String| Err(Some((Prospect::Waits, why)));
+        if group.uses_topology_scheduling(index) {
+            return Err(Some((Prospect::Blocked, order::TOPOLOGY.to_string())));
+        }
+        let request = match config.request(group) {
+            Ok(request) => request,
+            Err(Rejection::Incomplete(_)) if group.may_grow(state.now as i64) => {
+                memory.has_growing_set = true;
+                return Err(None);
+            }
+            Err(Rejection::Incomplete(why)) => return waits(why),
+            Err(Rejection::Stuck(prospect, why)) => return Err(Some((prospect, why))),
+        };
+        if !waiting.is_ready {
+            return Err(None);
+        }
+        let job = group.first();
+        if let Some(why) = memory.rejection(job.id()) {
+            return waits(format!("the API server rejects its Placement: {why}"));
+        }
+        let (jobs, nodes) = self.usage.entry(job.namespace()).or_default();
+        let has_too_many_jobs = *jobs >= config.queued_per_namespace;
+        if has_too_many_jobs || *nodes + request.nodes > config.nodes_per_namespace {
+            let limit = if has_too_many_jobs { "waiting Jobs" } else { "nodes" };
+            return waits(format!("its namespace is at its limit of {limit}"));
+        }
+        let request = state.confined(layout, memory, group, request).map_err(Some)?;
+        *jobs += 1;
+        *nodes += request.nodes;
+        Ok(request)
+    }
+
+    /// Returns the candidate with a number.
+    fn candidate(&self, id: JobId) -> &Candidate<'a> {
+        &self.candidates[(id.0 - self.first) as usize]
     }
 }

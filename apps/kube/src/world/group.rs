@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use super::index::Index;
 use crate::objects::{GLOBAL_INDEX, Job, Object as _, Placement, Pod, Uid};
 
+/// A set that has had no new Job for this long is reported as incomplete, in seconds.
+const INCOMPLETE_SET_S: i64 = 10;
+
 /// One or more Jobs that share one box, in rank order. Most groups have a single Job, and each plan
 /// creates thousands of groups.
 #[derive(Clone, Debug)]
@@ -85,6 +88,12 @@ impl<'a> JobGroup<'a> {
         let has_gate =
             |job: &Job| index.pods_of(job).any(|pod| pod.spec.uses_topology_scheduling());
         self.jobs().iter().any(|job| job.spec.template.topology || has_quota(job) || has_gate(job))
+    }
+
+    /// Returns true if more Jobs of the set may still be created.
+    pub(crate) fn may_grow(&self, now: i64) -> bool {
+        let newest = self.jobs().iter().map(|job| job.created()).max();
+        newest.is_some_and(|created| now < created + INCOMPLETE_SET_S)
     }
 
     /// Returns the maximum run time in seconds, if all Jobs in the group have one.

@@ -4,40 +4,40 @@
 use kube::api::{Api, Patch, PatchParams};
 use serde_json::{Value, json};
 
-use super::{WriteError, Writer, precondition, second, steps};
+use super::{WriteError, Writer, now_for_condition, precondition, steps};
 use crate::objects::{AdmissionCheck, ObjectRef, Workload};
 
 impl Writer {
-    /// Writes our check at its position in a Workload. Null members and Kueue's own members are
-    /// left unchanged.
-    pub(super) async fn check(
+    /// Writes members of the check at this index of a Workload. Null members and members that only
+    /// Kueue writes are left unchanged.
+    pub(super) async fn write_check(
         &self,
         workload: &ObjectRef,
-        at: usize,
-        check: &str,
-        state: &[(&str, Value)],
+        index: usize,
+        name: &str,
+        members: &[(&str, Value)],
     ) -> Result<(), WriteError> {
-        let own = format!("/status/admissionChecks/{at}");
+        let path = format!("/status/admissionChecks/{index}");
         let version = &workload.version;
         let mut patch = vec![
             json!({ "op": "test", "path": "/metadata/resourceVersion", "value": version }),
-            json!({ "op": "test", "path": format!("{own}/name"), "value": check }),
+            json!({ "op": "test", "path": format!("{path}/name"), "value": name }),
         ];
-        let given = state.iter().filter(|(_, value)| !value.is_null());
+        let given = members.iter().filter(|(_, value)| !value.is_null());
         patch.extend(given.map(|(member, value)| {
-            json!({ "op": "add", "path": format!("{own}/{member}"), "value": value })
+            json!({ "op": "add", "path": format!("{path}/{member}"), "value": value })
         }));
         let workloads: Api<Workload> = self.near(workload)?;
         let patch = steps(Value::Array(patch))?;
         self.change(workloads.patch_status(&workload.name, &PatchParams::default(), &patch)).await
     }
 
-    /// Marks an AdmissionCheck as active.
+    /// Marks an AdmissionCheck as active. The merge patch replaces all of its conditions.
     pub(super) async fn activate(&self, check: &ObjectRef) -> Result<(), WriteError> {
         let active = json!({
             "type": "Active", "status": "True", "reason": "Active",
             "message": "Jobs are placed before they are admitted",
-            "lastTransitionTime": second(),
+            "lastTransitionTime": now_for_condition(),
         });
         let status = json!({ "conditions": [active] });
         let body = Patch::Merge(json!({ "metadata": precondition(check), "status": status }));

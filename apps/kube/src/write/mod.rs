@@ -80,13 +80,13 @@ impl Writer {
             }
             Action::Check { workload, at, check, state, message, again_s, record } => {
                 self.verify_record(record.as_ref()).await?;
-                let own = [
+                let members = [
                     ("state", json!(state)),
                     ("message", json!(message)),
-                    ("lastTransitionTime", json!(second())),
+                    ("lastTransitionTime", json!(now_for_condition())),
                     ("requeueAfterSeconds", json!(again_s)),
                 ];
-                self.check(workload, *at, check, &own).await
+                self.write_check(workload, *at, check, &members).await
             }
             Action::Activate { check } => self.activate(check).await,
             Action::Offer { node, resource } => {
@@ -235,8 +235,8 @@ fn reason(error: Error) -> WriteError {
     }
 }
 
-/// Returns the time in the format used in conditions.
-fn second() -> String {
+/// Returns the time by the local clock, in the format used in conditions.
+fn now_for_condition() -> String {
     Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 

@@ -577,7 +577,8 @@ class Result:
     def steps(self, metric: Literal["busy", "queue", "largest_free"]) -> Table:
         """Returns a time series with the columns `time` and `value`, and one row per change. `metric` is
         `busy` (nodes that jobs hold), `queue` (waiting jobs) or `largest_free` (nodes of the largest free
-        box). The series is not available for runs with node failures."""
+        box). Before the first row, the value is 0. The series is not available for runs with node
+        failures."""
     def __getitem__(self, metric: str, /) -> float | None:
         """Returns the value of a metric, or None if the metric does not apply. Raises `KeyError` if it was
         not measured."""

@@ -6,30 +6,30 @@ use pavior::strategies::BaseSet;
 use pavior::{Cuboid, NodeId, Placement, Sides};
 
 use super::features::floats;
-use super::steps::Steps;
+use super::run::SteppedRun;
 use crate::arrays::free_bytes;
 
 /// A run in which the caller places the jobs.
 pub(super) struct Allocating {
-    pub(super) steps: Steps,
+    pub(super) run: SteppedRun,
     bases: BaseSet,
     /// The job to place, given by its index in the queue and its shape.
     chosen: Option<(usize, Sides)>,
 }
 
 impl Allocating {
-    pub(super) fn new(steps: Steps) -> Allocating {
-        let bases = BaseSet::new(*steps.simulation.machine().grid());
-        Allocating { steps, bases, chosen: None }
+    pub(super) fn new(run: SteppedRun) -> Allocating {
+        let bases = BaseSet::new(*run.simulation.machine().grid());
+        Allocating { run, bases, chosen: None }
     }
 
     /// Runs until the next job has to be placed.
     pub(super) fn run_to_decision(&mut self) -> Result<(), RunError> {
         self.chosen = None;
-        while !self.steps.over {
-            let simulation = &mut self.steps.simulation;
+        while !self.run.over {
+            let simulation = &mut self.run.simulation;
             let Some(start) = simulation.decide()? else {
-                self.steps.advance()?;
+                self.run.advance()?;
                 continue;
             };
             let shape = simulation.queue().get(start.index).and_then(|job| job.request.shape);
@@ -51,30 +51,30 @@ impl Allocating {
     /// first base where it fits. Returns true if the mask allows the action.
     pub(super) fn act(&mut self, action: usize) -> Result<bool, RunError> {
         let Some((index, shape)) = self.chosen else { return Ok(false) };
-        let grid = *self.steps.simulation.machine().grid();
+        let grid = *self.run.simulation.machine().grid();
         let node = u32::try_from(action).ok().filter(|&node| node < grid.nodes()).map(NodeId);
         let base = node.map(|node| grid.point(node)).filter(|&base| self.bases.contains(base));
         let is_allowed = base.is_some();
         let base = base.or_else(|| self.bases.first()).expect("a chosen job fits at some base");
         let start = Start::on(index, Placement::Whole(Cuboid::new(base, shape)));
-        self.steps.simulation.start(start)?;
+        self.run.simulation.start(start)?;
         self.run_to_decision()?;
         Ok(is_allowed)
     }
 
     /// Returns the free nodes, the remaining times, the job, and the mask.
     pub(super) fn observe(&mut self) -> Vec<Vec<u8>> {
-        let steps = &self.steps;
-        let queue = steps.simulation.queue();
+        let run = &self.run;
+        let queue = run.simulation.queue();
         let chosen = self.chosen.and_then(|(index, _)| queue.get(index));
-        let job = chosen.map(|job| steps.features(job)).unwrap_or_default();
-        let grid = steps.simulation.machine().grid();
+        let job = chosen.map(|job| run.features(job)).unwrap_or_default();
+        let grid = run.simulation.machine().grid();
         let mut mask = vec![0; grid.nodes() as usize];
         if chosen.is_some() {
             for base in self.bases.row_major() {
                 mask[grid.id(base).index()] = 1;
             }
         }
-        vec![free_bytes(steps.simulation.machine().free()), steps.remaining(), floats(&job), mask]
+        vec![free_bytes(run.simulation.machine().free()), run.remaining(), floats(&job), mask]
     }
 }

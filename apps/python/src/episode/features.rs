@@ -2,7 +2,7 @@
 
 use pavior::workload::Job;
 
-use super::steps::Steps;
+use super::run::SteppedRun;
 
 /// The number of columns of a job: its fraction of the nodes and of each side, its estimate, and
 /// its wait so far.
@@ -17,7 +17,7 @@ pub(super) fn floats(values: &[f32]) -> Vec<u8> {
     bytes
 }
 
-impl Steps {
+impl SteppedRun {
     /// Returns the estimated remaining time of the job on each node, or 0 for a node without a job.
     pub(super) fn remaining(&self) -> Vec<u8> {
         let machine = self.simulation.machine();
@@ -25,7 +25,7 @@ impl Steps {
         let mut shares = vec![0.0_f32; grid.nodes() as usize];
         for running in self.simulation.running().by_estimated_end() {
             let end = running.estimated_end();
-            let share = if end > now { self.share(end.since(now)) } else { 0.0 };
+            let share = if end > now { self.normalized(end.since(now)) } else { 0.0 };
             let parts = machine.placement(running.job.id).map_or(&[][..], |held| held.parts());
             for node in parts.iter().flat_map(|part| part.nodes(&grid)) {
                 shares[node.index()] = share;
@@ -44,8 +44,8 @@ impl Steps {
             side(0).min(1.0),
             side(1).min(1.0),
             side(2).min(1.0),
-            self.share(job.estimate),
-            self.share(self.simulation.now().since(job.arrival)),
+            self.normalized(job.estimate),
+            self.normalized(self.simulation.now().since(job.arrival)),
         ]
     }
 }

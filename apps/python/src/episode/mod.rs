@@ -4,8 +4,8 @@
 
 mod allocation;
 mod features;
+mod run;
 mod scheduling;
-mod steps;
 
 use std::sync::Mutex;
 
@@ -22,8 +22,8 @@ use crate::errors::{input, other, stopped, value};
 use crate::geometry;
 use crate::interrupt::interruptible;
 use allocation::Allocating;
+use run::SteppedRun;
 use scheduling::Scheduling;
-use steps::{Steps, Tally};
 
 /// A factory for episodes with one combination of parameters.
 #[pyclass(frozen, module = "pavior._native")]
@@ -94,20 +94,29 @@ impl Episodes {
     /// Creates an episode in which the caller schedules jobs, and sees the first `window` jobs of
     /// the queue.
     fn scheduling(&self, py: Python<'_>, replication: u64, window: usize) -> PyResult<Episode> {
-        let steps = Steps::new(self.simulation(py, replication)?, self.scale(replication));
-        Episode::begin(py, Kind::Scheduling(Scheduling::new(steps, window)), self.unit)
+        let run = SteppedRun::new(self.simulation(py, replication)?, self.scale(replication));
+        Episode::begin(py, Kind::Scheduling(Scheduling::new(run, window)), self.unit)
     }
 
     /// Creates an episode in which the caller places jobs.
     fn allocating(&self, py: Python<'_>, replication: u64) -> PyResult<Episode> {
-        let steps = Steps::new(self.simulation(py, replication)?, self.scale(replication));
-        Episode::begin(py, Kind::Allocating(Allocating::new(steps)), self.unit)
+        let run = SteppedRun::new(self.simulation(py, replication)?, self.scale(replication));
+        Episode::begin(py, Kind::Allocating(Allocating::new(run)), self.unit)
     }
 }
 
 enum Kind {
     Scheduling(Scheduling),
     Allocating(Allocating),
+}
+
+impl Kind {
+    fn run(&mut self) -> &mut SteppedRun {
+        match self {
+            Kind::Scheduling(one) => &mut one.run,
+            Kind::Allocating(one) => &mut one.run,
+        }
+    }
 }
 
 /// A run that waits for a decision.
@@ -163,27 +172,26 @@ impl Episode {
     /// Draws the machine as text. `.` is a free node, and `#` is a busy or failed node.
     fn drawn(&self, py: Python<'_>) -> PyResult<String> {
         self.with(py, |kind| {
-            let steps = match kind {
-                Kind::Scheduling(one) => &one.steps,
-                Kind::Allocating(one) => &one.steps,
-            };
-            Ok(pavior::boxes::picture::draw(steps.simulation.machine().free()))
+            Ok(pavior::boxes::picture::draw(kind.run().simulation.machine().free()))
         })
     }
 }
 
 impl Episode {
     fn look<'py>(&self, py: Python<'py>, valid: bool) -> PyResult<Step<'py>> {
-        let (arrays, tally) = self.with(py, |kind| {
-            Ok(match kind {
-                Kind::Scheduling(one) => (one.observe(), one.steps.tally()),
-                Kind::Allocating(one) => (one.observe(), one.steps.tally()),
-            })
+        let (arrays, waited, over, now, counts) = self.with(py, |kind| {
+            let arrays = match kind {
+                Kind::Scheduling(one) => one.observe(),
+                Kind::Allocating(one) => one.observe(),
+            };
+            let run = kind.run();
+            let (waited, simulation) = (run.take_waited(), &run.simulation);
+            let (queue, running) = (simulation.queue().len(), simulation.running().len());
+            let counts = (queue, running, simulation.completed());
+            Ok((arrays, waited, run.over, simulation.now(), counts))
         })?;
         let arrays = arrays.iter().map(|bytes| PyByteArray::new(py, bytes)).collect();
-        let Tally { waited, over, now, waiting, running, completed } = tally;
         let waited = waited / self.unit.ticks as f64;
-        let counts = (waiting, running, completed);
         Ok((arrays, waited, over, self.unit.units(now), counts, valid))
     }
 }

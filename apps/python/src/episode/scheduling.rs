@@ -11,12 +11,12 @@ use pavior::scheduling::{Reach, Start};
 use pavior::simulation::RunError;
 
 use super::features::{COLUMNS, floats};
-use super::steps::Steps;
+use super::run::SteppedRun;
 use crate::arrays::free_bytes;
 
 /// A run in which the caller starts the jobs.
 pub(super) struct Scheduling {
-    pub(super) steps: Steps,
+    pub(super) run: SteppedRun,
     /// True for each of the queue's first jobs that could start now.
     fits: Vec<bool>,
     /// The number of jobs that the caller sees.
@@ -28,16 +28,16 @@ pub(super) struct Scheduling {
 }
 
 impl Scheduling {
-    pub(super) fn new(steps: Steps, window: usize) -> Scheduling {
+    pub(super) fn new(run: SteppedRun, window: usize) -> Scheduling {
         let refused = HashSet::new();
-        Scheduling { steps, fits: Vec::new(), window: window.max(1), refused, state: None }
+        Scheduling { run, fits: Vec::new(), window: window.max(1), refused, state: None }
     }
 
     /// Runs to the next instant at which a job could start, or to the end.
     pub(super) fn run_to_decision(&mut self) -> Result<(), RunError> {
         self.find_fits();
-        while !self.steps.over && !self.fits.contains(&true) {
-            self.steps.advance()?;
+        while !self.run.over && !self.fits.contains(&true) {
+            self.run.advance()?;
             self.find_fits();
         }
         Ok(())
@@ -48,18 +48,18 @@ impl Scheduling {
     /// the mask allows the action.
     pub(super) fn act(&mut self, action: usize) -> Result<bool, RunError> {
         let starts = self.fits.get(action).copied().unwrap_or(false);
-        if self.steps.over {
+        if self.run.over {
             return Ok(false);
         }
-        let waits = self.steps.simulation.goes_on();
+        let waits = self.run.simulation.goes_on();
         let valid = starts || (action == self.window && waits);
         let first = self.fits.iter().position(|&fits| fits);
         match (starts, first) {
-            (true, _) => self.steps.simulation.start(Start::at(action))?,
+            (true, _) => self.run.simulation.start(Start::at(action))?,
             (false, Some(oldest)) if !waits => {
-                self.steps.simulation.start(Start::at(oldest))?;
+                self.run.simulation.start(Start::at(oldest))?;
             }
-            _ => self.steps.advance()?,
+            _ => self.run.advance()?,
         }
         self.run_to_decision()?;
         Ok(valid)
@@ -68,10 +68,10 @@ impl Scheduling {
     /// Asks the machine which of the first jobs could start.
     fn find_fits(&mut self) {
         self.fits.clear();
-        if self.steps.over {
+        if self.run.over {
             return;
         }
-        let simulation = &mut self.steps.simulation;
+        let simulation = &mut self.run.simulation;
         let state = simulation.view().state();
         if self.state != Some(state) {
             self.state = Some(state);
@@ -91,20 +91,20 @@ impl Scheduling {
     /// Returns the arrays of an observation. They are the free nodes, the remaining times, the
     /// features of the jobs, the length of the queue from 0 to 1, and the mask.
     pub(super) fn observe(&mut self) -> Vec<Vec<u8>> {
-        let queue = self.steps.simulation.queue();
+        let queue = self.run.simulation.queue();
         let waiting = queue.len() as f32;
         let mut jobs = vec![0.0_f32; self.window * COLUMNS];
         for (row, job) in jobs.chunks_exact_mut(COLUMNS).zip(queue.iter()) {
-            row.copy_from_slice(&self.steps.features(job));
+            row.copy_from_slice(&self.run.features(job));
         }
         let length = waiting / (waiting + self.window as f32);
         let mut mask: Vec<u8> = self.fits.iter().map(|&fits| u8::from(fits)).collect();
         mask.resize(self.window, 0);
-        let waits = self.steps.simulation.goes_on() || !self.fits.contains(&true);
+        let waits = self.run.simulation.goes_on() || !self.fits.contains(&true);
         mask.push(u8::from(waits));
         vec![
-            free_bytes(self.steps.simulation.machine().free()),
-            self.steps.remaining(),
+            free_bytes(self.run.simulation.machine().free()),
+            self.run.remaining(),
             floats(&jobs),
             floats(&[length]),
             mask,

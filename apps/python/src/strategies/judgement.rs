@@ -10,13 +10,22 @@ use pyo3::types::PyTuple;
 
 use super::free::Free;
 use super::raised::Raised;
-use super::strategy::selection;
-use crate::arguments::{machine, whole};
+use super::strategy;
+use crate::arguments::{self, whole};
 use crate::errors::{failed, value};
 use crate::geometry;
 use crate::interrupt::interruptible_own;
 use crate::progress::Reporter;
-use crate::shown::cell;
+use crate::shown;
+
+/// The default machine.
+const DEFAULT_MACHINE: &str = "mesh:3x3";
+/// The maximum number of nodes of a machine whose occupancies are all tried.
+const MAX_NODES: u32 = 12;
+/// The number of rounds of random boxes.
+const ROUNDS: u64 = 20;
+/// The number of steps of a random history.
+const STEPS: u64 = 2_000;
 
 /// The result of a test. It is true if all answers of the strategy are as claimed.
 #[pyclass(frozen, module = "pavior")]
@@ -129,19 +138,19 @@ pub(crate) fn judge(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Judgement> {
     let grid = match machine {
-        None => crate::errors::read("mesh:3x3")?,
-        Some(machine) => self::machine(machine)?,
+        None => crate::errors::read(DEFAULT_MACHINE)?,
+        Some(machine) => arguments::machine(machine)?,
     };
     let (mut registry, raised) = (Registry::new(), Raised::default());
-    let selection = selection(strategy, &mut registry, Some(raised.clone()))?;
+    let selection = strategy::selection(strategy, &mut registry, Some(raised.clone()))?;
     selection.supports(&grid).map_err(value)?;
     let mut reporter = Reporter::new(progress, "answers", py)?;
-    let subject = subject(&selection, &grid.to_string());
+    let subject = describe(&selection, &grid.to_string());
     let judged = match how {
-        "every" if grid.nodes() > 12 => {
+        "every" if grid.nodes() > MAX_NODES => {
             return Err(value(format!(
-                "every occupancy can be tried only on machines of at most 12 nodes, but {grid} has \
-                 {}; use how='random' or how='history'",
+                "every occupancy can be tried only on machines of at most {MAX_NODES} nodes, but \
+                 {grid} has {}; use how='random' or how='history'",
                 grid.nodes()
             )));
         }
@@ -153,10 +162,10 @@ pub(crate) fn judge(
             })
         }
         "random" => run(py, &raised, &mut reporter, 0, move || {
-            conformance::random_boxes(&selection, &grid, seed, 20)
+            conformance::random_boxes(&selection, &grid, seed, ROUNDS)
         }),
         "history" => run(py, &raised, &mut reporter, 0, move || {
-            conformance::history(&selection, &grid, seed, 2_000)
+            conformance::history(&selection, &grid, seed, STEPS)
         }),
         _ => {
             let how = pavior::text::shown(how);
@@ -179,9 +188,9 @@ pub(crate) fn judge(
 }
 
 /// Describes the strategy, the machine and the claim.
-fn subject(selection: &Selection, machine: &str) -> String {
+fn describe(selection: &Selection, machine: &str) -> String {
     let claim = Claim::of(selection).recognition.meaning();
-    format!("{} claims on {machine} {claim}", cell(&selection.to_string()))
+    format!("{} claims on {machine} {claim}", shown::cell(&selection.to_string()))
 }
 
 /// Runs the test without the interpreter lock. After a signal, the strategy is no longer called.
@@ -192,7 +201,7 @@ fn run(
     planned: u64,
     judge: impl FnOnce() -> Result<u64, Flaw> + Send + 'static,
 ) -> PyResult<Result<u64, Flaw>> {
-    let stop = || raised.keep(PyKeyboardInterrupt::new_err(()));
-    let looked = || reporter.tell(raised.asked(), planned);
-    interruptible_own(py, stop, looked, || false, judge)
+    let on_signal = || raised.keep(PyKeyboardInterrupt::new_err(()));
+    let on_poll = || reporter.tell(raised.asked(), planned);
+    interruptible_own(py, on_signal, on_poll, || false, judge)
 }

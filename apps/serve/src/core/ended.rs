@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::shares::Shares;
 
 /// The maximum number of leases to remember.
-const MOST: usize = 10_000;
+const MAX_LEASES: usize = 10_000;
 
 /// The most recently ended leases ([`Shares`]).
 #[derive(Clone, Debug, Default)]
@@ -21,7 +21,7 @@ impl Ended {
     /// Remembers the end of a lease.
     pub(crate) fn add(&mut self, id: u64, tenant: String) {
         self.leases.insert(id, self.order.add(tenant, [1], id));
-        if self.order.total() > [MOST]
+        if self.order.total() > [MAX_LEASES]
             && let Some((_, oldest)) = self.order.remove_from_largest(0)
         {
             self.leases.remove(&oldest);
@@ -50,7 +50,7 @@ mod tests {
         (0..100).for_each(|id| ended.add(id, "b".to_string()));
         (100..50_000).for_each(|id| ended.add(id, "a".to_string()));
         assert!((0..100).all(|id| ended.tenant(id) == Some("b")));
-        assert_eq!(ended.iter().count(), MOST);
+        assert_eq!(ended.iter().count(), MAX_LEASES);
         assert_eq!((ended.tenant(100), ended.tenant(49_999)), (None, Some("a")));
     }
 }

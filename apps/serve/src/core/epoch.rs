@@ -21,7 +21,7 @@ const ORIGIN_MS: u64 = 1_735_689_600_000;
 /// The number of epochs per millisecond, as a power of two.
 const PER_MS: u32 = 12;
 /// The largest integer that every JSON parser reads exactly.
-pub(crate) const MOST: u64 = (1 << 53) - 1;
+pub(crate) const MAX_EPOCH: u64 = (1 << 53) - 1;
 /// The ceiling for epochs that follow the clock.
 const CEILING: u64 = (1 << 53) - (1 << 46);
 /// The upper bound of a random step (exclusive).
@@ -85,7 +85,7 @@ mod tests {
         }
         // Beyond the ceiling there are no steps: each of the 2^46 epochs is a grant.
         assert_eq!(begin(CEILING + STEP, u64::MAX, 7), CEILING + STEP);
-        const { assert!(MOST - CEILING - STEP > 1 << 45) };
+        const { assert!(MAX_EPOCH - CEILING - STEP > 1 << 45) };
         // A clock that is always behind: eight million startups fit below the ceiling.
         let behind = begin(0, NOW, 0);
         assert!((CEILING - behind) / STEP > 5_000_000);

@@ -95,7 +95,7 @@ impl ServiceState {
 
     /// Sets the last epoch.
     fn reach(&mut self, epoch: u64) -> Result<(), String> {
-        if epoch > epoch::MOST {
+        if epoch > epoch::MAX_EPOCH {
             return Err(format!("the epoch {epoch} is beyond 2^53"));
         }
         self.epoch = self.epoch.max(epoch);

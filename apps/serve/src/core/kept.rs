@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// The size in bytes above which a body is compressed.
 const LONG: usize = 2048;
 /// The maximum size of a body in bytes. The reply to a batch is far smaller.
-const MOST: u64 = 64 << 20;
+const MAX_BODY_BYTES: u64 = 64 << 20;
 
 /// A body, byte for byte.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,7 +70,7 @@ impl KeptBody {
         };
         let bytes = BASE64.decode(packed).map_err(|error| error.to_string())?;
         let mut body = String::new();
-        let mut reader = ZlibDecoder::new(bytes.as_slice()).take(MOST);
+        let mut reader = ZlibDecoder::new(bytes.as_slice()).take(MAX_BODY_BYTES);
         reader.read_to_string(&mut body).map_err(|error| error.to_string())?;
         Ok(body)
     }

@@ -5,9 +5,9 @@
 //! leases ([`Held`]): leases are scattered in memory, pages are not.
 //!
 //! Invariant: no page is empty. Numbers increase within a page and from page to page. Two neighbors
-//! together have more than half of [`MOST`] leases.
+//! together have more than half of [`MAX_PAGE_LEASES`] leases.
 //!
-//! Cost: O(log leases) for a lookup. A change copies O(leases / [`MOST`]) pointers.
+//! Cost: O(log leases) for a lookup. A change copies O(leases / [`MAX_PAGE_LEASES`]) pointers.
 
 use std::ops::Index;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use pavior::{Cuboid, Placement};
 use super::Lease;
 
 /// The maximum number of leases in a page.
-const MOST: usize = 64;
+const MAX_PAGE_LEASES: usize = 64;
 
 /// The data of a lease that all diagnoses need.
 #[derive(Clone, Debug)]
@@ -127,10 +127,14 @@ impl Leases {
         let is_last = page + 1 == pages.len();
         let list = Arc::make_mut(&mut pages[page]);
         list.insert(at, held);
-        if list.len() > MOST {
+        if list.len() > MAX_PAGE_LEASES {
             // Numbers usually increase: an addition at the end starts a new page, and the old page
             // stays full.
-            let rest = list.split_off(if is_last && at == MOST { MOST } else { MOST / 2 });
+            let rest = list.split_off(if is_last && at == MAX_PAGE_LEASES {
+                MAX_PAGE_LEASES
+            } else {
+                MAX_PAGE_LEASES / 2
+            });
             pages.insert(page + 1, Arc::new(rest));
         }
     }
@@ -154,7 +158,7 @@ impl Leases {
 /// Joins a page with the next page if both are short.
 fn join(pages: &mut Pages, at: usize) {
     let [one, next, ..] = pages.get(at..).unwrap_or_default() else { return };
-    if one.len() + next.len() <= MOST / 2 {
+    if one.len() + next.len() <= MAX_PAGE_LEASES / 2 {
         let next = pages.remove(at + 1);
         Arc::make_mut(&mut pages[at]).extend(next.iter().cloned());
     }
@@ -193,8 +197,8 @@ mod tests {
     /// Checks the invariants.
     fn judge(leases: &Leases) {
         let lengths: Vec<usize> = leases.pages.iter().map(|page| page.len()).collect();
-        assert!(lengths.iter().all(|length| (1..=MOST).contains(length)), "{lengths:?}");
-        assert!(lengths.windows(2).all(|two| two[0] + two[1] > MOST / 2), "{lengths:?}");
+        assert!(lengths.iter().all(|length| (1..=MAX_PAGE_LEASES).contains(length)), "{lengths:?}");
+        assert!(lengths.windows(2).all(|two| two[0] + two[1] > MAX_PAGE_LEASES / 2), "{lengths:?}");
         let ids: Vec<u64> = leases.held().map(|held| held.id).collect();
         assert!(ids.is_sorted_by(|one, next| one < next));
     }

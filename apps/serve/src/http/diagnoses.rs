@@ -1,7 +1,7 @@
 //! Diagnoses of refusals. Questions about one state share everything that does not depend on the
 //! request, and equal questions by one caller share the answer.
 //!
-//! Only the last state is cached: memory is bounded by its snapshot and [`MOST`] answers.
+//! Only the last state is cached: memory is bounded by its snapshot and [`MAX_ANSWERS`] answers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -15,40 +15,41 @@ use crate::diagnose::{Changes, Diagnosis, Question, Scene};
 use crate::writer::RefusalInState;
 
 /// The maximum number of cached answers.
-const MOST: usize = 256;
+const MAX_ANSWERS: usize = 256;
 
-/// A request on a machine and the caller.
-type Asking = (usize, Request, Option<String>);
+/// The index of a machine, a request, and the caller's tenant.
+type Key = (usize, Request, Option<String>);
 
 /// Diagnoses in the last state for which any were requested.
 #[derive(Default)]
-pub(crate) struct Diagnoses(Mutex<Option<Arc<Known>>>);
+pub(crate) struct Diagnoses(Mutex<Option<Arc<StateCache>>>);
 
 /// The scenes and answers of one state.
-struct Known {
+struct StateCache {
     view: Arc<StateView>,
     /// The scene of each machine.
     scenes: Vec<OnceLock<Scene>>,
-    answers: Mutex<HashMap<Asking, Diagnosis>>,
+    answers: Mutex<HashMap<Key, Diagnosis>>,
 }
 
 impl Diagnoses {
-    /// Returns the answer to a question, if known.
-    pub(crate) fn known(&self, caller: &Caller, refusal: &RefusalInState) -> Option<Diagnosis> {
-        let known = self.of(&refusal.view);
-        let answers = known.answers.lock();
-        answers.get(&asking(caller, refusal)).cloned()
+    /// Returns the cached answer to a question, if there is one.
+    pub(crate) fn cached(&self, caller: &Caller, refusal: &RefusalInState) -> Option<Diagnosis> {
+        let cache = self.cache_for(&refusal.view);
+        let answers = cache.answers.lock();
+        answers.get(&key(caller, refusal)).cloned()
     }
 
     /// Diagnoses a request in the state in which it was refused. O(leases + N) for the first
-    /// request in a state, O(N + blocking leases) for others.
+    /// request in a state of N nodes, O(N + blocking leases) for others.
     pub(crate) fn diagnosis(&self, caller: &Caller, refusal: &RefusalInState) -> Diagnosis {
-        if let Some(known) = self.known(caller, refusal) {
-            return known;
-        }
         let RefusalInState { refused, view } = refusal;
-        let (known, board) = (self.of(view), &view.boards[refused.board]);
-        let scene = known.scenes[refused.board].get_or_init(|| Scene::in_view(view, refused.board));
+        let (cache, board) = (self.cache_for(view), &view.boards[refused.board]);
+        let key = key(caller, refusal);
+        if let Some(diagnosis) = cache.answers.lock().get(&key) {
+            return diagnosis.clone();
+        }
+        let scene = cache.scenes[refused.board].get_or_init(|| Scene::in_view(view, refused.board));
         let question = Question {
             view,
             board,
@@ -60,27 +61,28 @@ impl Diagnoses {
             plans: false,
             caller,
         };
-        let diagnosis = question.told(scene, &refused.demand, refused.by_count);
-        let mut answers = known.answers.lock();
-        if answers.len() < MOST {
-            answers.insert(asking(caller, refusal), diagnosis.clone());
+        let diagnosis = question.answer(scene, &refused.demand, refused.by_count);
+        let mut answers = cache.answers.lock();
+        if answers.len() < MAX_ANSWERS {
+            answers.insert(key, diagnosis.clone());
         }
         diagnosis
     }
 
-    fn of(&self, view: &Arc<StateView>) -> Arc<Known> {
+    /// Returns the cache of a state, which replaces the cache of any other state.
+    fn cache_for(&self, view: &Arc<StateView>) -> Arc<StateCache> {
         let mut last = self.0.lock();
         // Record numbers do not identify states: they are reused after a failed write.
-        if let Some(known) = last.as_ref().filter(|known| Arc::ptr_eq(&known.view, view)) {
-            return known.clone();
+        if let Some(cache) = last.as_ref().filter(|cache| Arc::ptr_eq(&cache.view, view)) {
+            return cache.clone();
         }
         let scenes = view.boards.iter().map(|_| OnceLock::new()).collect();
-        let known = Arc::new(Known { view: view.clone(), scenes, answers: Mutex::default() });
-        *last = Some(known.clone());
-        known
+        let cache = Arc::new(StateCache { view: view.clone(), scenes, answers: Mutex::default() });
+        *last = Some(cache.clone());
+        cache
     }
 }
 
-fn asking(caller: &Caller, RefusalInState { refused, .. }: &RefusalInState) -> Asking {
+fn key(caller: &Caller, RefusalInState { refused, .. }: &RefusalInState) -> Key {
     (refused.board, refused.request, caller.tenant.clone())
 }

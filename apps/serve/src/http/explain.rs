@@ -114,7 +114,7 @@ pub(crate) async fn explain(
     let ExplainBody { shape, nodes, freedom, strategies, machine, waiting } = body;
     let asked = WhatIfBody { shape, nodes, freedom, machine, ..WhatIfBody::default() };
     let question = Question { asked, strategies, waiting };
-    app.answer(&app.fair_queue, &caller, move |moment| answer(moment, &question)).await
+    app.answer(&app.questions, &caller, move |moment| answer(moment, &question)).await
 }
 
 /// Explains how the machine's strategy would decide if leases had ended or nodes had other states.
@@ -134,7 +134,7 @@ pub(crate) async fn what_if(
 ) -> Result<Json<Explanation>, Fault> {
     let strategies = body.strategy.clone().map(|strategy| vec![strategy]);
     let question = Question { asked: body, strategies, waiting: None };
-    app.answer(&app.fair_queue, &caller, move |moment| answer(moment, &question)).await
+    app.answer(&app.questions, &caller, move |moment| answer(moment, &question)).await
 }
 
 /// A question to either route.

@@ -46,7 +46,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for InBody<T> {
 /// Returns the bytes of a body.
 async fn whole(request: Request, app: &Arc<App>) -> Result<Bytes, Fault> {
     Bytes::from_request(request, app).await.map_err(|rejection| match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => Fault::large_body(app.bounds.body),
+        StatusCode::PAYLOAD_TOO_LARGE => Fault::large_body(app.bounds.max_body_bytes),
         status => Fault::new(status, "bad-request", "the body could not be read completely"),
     })
 }
@@ -170,9 +170,9 @@ async fn diagnosis(
     caller: &Caller,
     refusal: RefusalInState,
 ) -> Result<Diagnosis, Fault> {
-    if let Some(known) = app.diagnoses.known(caller, &refusal) {
-        return Ok(known);
+    if let Some(diagnosis) = app.diagnoses.cached(caller, &refusal) {
+        return Ok(diagnosis);
     }
     let (diagnoses, seen_by) = (app.diagnoses.clone(), caller.clone());
-    app.diagnosing.run(caller, move |_| diagnoses.diagnosis(&seen_by, &refusal)).await
+    app.diagnosis_queue.run(caller, move |_| diagnoses.diagnosis(&seen_by, &refusal)).await
 }

@@ -16,7 +16,7 @@ use crate::core::Caller;
 use crate::writer::Unavailable;
 
 /// The number of callers above which idle ones are removed.
-const SOME: usize = 64;
+const TIDY_ABOVE: usize = 64;
 
 /// A queue for expensive computations with one place per caller. A caller with many requests first
 /// waits for its own earlier ones, and then behind at most one request per other caller.
@@ -66,7 +66,7 @@ impl FairQueue {
 
     fn own(&self, caller: &Caller) -> Arc<Semaphore> {
         let mut own = self.own.lock();
-        if own.len() >= SOME {
+        if own.len() >= TIDY_ABOVE {
             own.retain(|_, turn| Arc::strong_count(turn) > 1);
         }
         own.entry(Party::of(caller)).or_insert_with(|| Arc::new(Semaphore::new(1))).clone()

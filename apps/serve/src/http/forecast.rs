@@ -80,7 +80,7 @@ pub(crate) async fn forecast(
         let forecast = forecast.map_err(problem)?;
         Ok(ForecastReply { machine: board.spec.name.clone(), forecast })
     };
-    app.answer(&app.forecasting, &caller, answer).await
+    app.answer(&app.forecast_queue, &caller, answer).await
 }
 
 fn problem(unforeseen: Unforeseen) -> Problem {

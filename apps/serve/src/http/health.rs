@@ -23,7 +23,7 @@ pub(crate) struct Status {
     /// `in-doubt` if the clock is far ahead of the last record, so that no lease expires.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock: Option<&'static str>,
-    /// The remedy.
+    /// A description of the doubt about the clock, and the remedy.
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<String>,
 }
@@ -31,7 +31,7 @@ pub(crate) struct Status {
 /// Reports that the process is running.
 #[utoipa::path(
     get, path = "/healthz", tag = "service",
-    responses((status = 200, description = "it does", body = Status), Open)
+    responses((status = 200, description = "the process is running", body = Status), Open)
 )]
 pub(crate) async fn healthz() -> Json<Status> {
     Json(Status { status: "ok", ..Status::default() })
@@ -40,13 +40,14 @@ pub(crate) async fn healthz() -> Json<Status> {
 /// Reports that the service can decide, or why it cannot.
 #[utoipa::path(
     get, path = "/readyz", tag = "service",
-    responses((status = 200, description = "it can", body = Status), Open, NotReady)
+    responses((status = 200, description = "the service can decide", body = Status), Open, NotReady)
 )]
 pub(crate) async fn readyz(State(app): State<Arc<App>>) -> Result<Json<Status>, Fault> {
     let stopping = app.stopping.borrow().then_some(Unavailable::Stopping);
     if let Some(why) = app.writer.unavailable().or(stopping) {
         return Err(why.into());
     }
+    // This asks the database whether another server has taken over, so it comes last.
     app.writer.confirm().await?;
     let doubt = app.writer.clock_doubt();
     Ok(Json(Status {

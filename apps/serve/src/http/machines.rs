@@ -252,7 +252,7 @@ async fn view_at(
     let work = move |_: &_| {
         look_back(&*history, &cutoff, &ServiceLimits::default(), seed).map(|state| state.view())
     };
-    match app.fair_queue.run(caller, work).await? {
+    match app.questions.run(caller, work).await? {
         Ok(view) => Ok(Arc::new(view)),
         Err(RecoveryError::Store(StoreError::Compacted(upto))) => Err(compacted(upto)),
         Err(error) => Err(Fault::internal(&error)),

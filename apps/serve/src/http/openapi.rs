@@ -11,7 +11,7 @@ use utoipa::openapi::path::{Operation, ParameterIn};
 use utoipa::openapi::{OpenApi, RefOr};
 
 use super::problem::Problem;
-use super::{App, Fault, described};
+use super::{App, Fault, api_routes};
 
 /// The document that describes the routes.
 static DOCUMENT: LazyLock<OpenApi> = LazyLock::new(|| {
@@ -24,7 +24,7 @@ static DOCUMENT: LazyLock<OpenApi> = LazyLock::new(|| {
 
     let mut document = <Document as utoipa::OpenApi>::openapi();
     document.info.version = env!("CARGO_PKG_VERSION").to_string();
-    for router in described() {
+    for router in api_routes() {
         document.merge(router.into_openapi());
     }
     document

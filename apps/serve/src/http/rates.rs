@@ -11,7 +11,7 @@ const BURST_S: f64 = 2.0;
 /// tenant whose allowance is full again is forgotten.
 const TENANTS: usize = 65_536;
 /// The number of entries above which full allowances are searched for and removed.
-const SOME: usize = 1024;
+const MIN_TIDY: usize = 1024;
 
 /// The time when each tenant's allowance will be full again, in microseconds. A request postpones
 /// that time by the average interval between requests. A tenant without an entry has been idle long
@@ -39,7 +39,7 @@ impl Rates {
     pub(crate) fn new(rate: f64) -> Rates {
         let each = ((1e6 / rate) as u64).max(1);
         let most = ((BURST_S * 1e6) as u64).max(each);
-        let allowances = Mutex::new(Allowances { tidy_at: SOME, ..Allowances::default() });
+        let allowances = Mutex::new(Allowances { tidy_at: MIN_TIDY, ..Allowances::default() });
         Rates { allowances, each, most }
     }
 
@@ -78,7 +78,7 @@ impl Allowances {
         if self.whole_at.len() >= self.tidy_at {
             let now = self.now;
             self.whole_at.retain(|_, whole_at| *whole_at > now);
-            self.tidy_at = (2 * self.whole_at.len()).max(SOME);
+            self.tidy_at = (2 * self.whole_at.len()).max(MIN_TIDY);
         }
         let full = self.whole_at.len() >= TENANTS && !self.whole_at.contains_key(tenant);
         let name = if full { "" } else { tenant };
@@ -123,7 +123,7 @@ mod tests {
         for tenant in 0..200_000u64 {
             assert!(rates.take(&tenant.to_string(), 1, 0, || tenant * 10).is_ok());
         }
-        assert!(rates.allowances.lock().whole_at.len() <= 2 * SOME);
+        assert!(rates.allowances.lock().whole_at.len() <= 2 * MIN_TIDY);
         for tenant in 0..100_000u64 {
             let _ = rates.take(&tenant.to_string(), 5000, 0, || 10_000_000);
         }

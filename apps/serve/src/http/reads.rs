@@ -189,7 +189,7 @@ async fn waiting_list(
             let now_ms = shared.writer.clock.now_ms();
             let known = shared.waits.of(&view, board, now_ms, shared.seed)?;
             let names = waits::Names::of(&view, board, &seen_by);
-            let foretold = shared.forecasts.told(board);
+            let foretold = shared.forecasts.starts(board);
             list.extend(here().map(|one| {
                 let waits_for = known.get(&one.id).map(|why| names.shown(why));
                 let forecast = foretold.of(one.id).map(Box::new);
@@ -198,6 +198,6 @@ async fn waiting_list(
         }
         Ok(list)
     };
-    let list = app.fair_queue.run(caller, work).await?;
+    let list = app.questions.run(caller, work).await?;
     list.map_err(|reason: String| Fault::internal(&reason))
 }

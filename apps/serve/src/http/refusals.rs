@@ -21,7 +21,7 @@ use crate::core::shares::Shares;
 use crate::core::{Ask, Caller, JobName, LeaseRequest, Problem, Reason, Reply};
 
 /// The maximum number of refusals kept.
-const MOST: usize = 1024;
+const MAX_REFUSALS: usize = 1024;
 
 /// A request that was refused.
 #[derive(Clone, Serialize, ToSchema)]
@@ -86,7 +86,7 @@ impl Refusals {
         let mut kept = self.0.lock();
         let id = kept.number();
         kept.insert(id, refused.tenant.clone(), [1], Refused { id, ..refused });
-        if kept.total() > [MOST] {
+        if kept.total() > [MAX_REFUSALS] {
             kept.remove_from_largest(0);
         }
     }
@@ -193,7 +193,7 @@ mod tests {
     fn the_loudest_tenant_loses_its_oldest() {
         let kept = Refusals::default();
         kept.add(refused("quiet"));
-        for _ in 0..3 * MOST {
+        for _ in 0..3 * MAX_REFUSALS {
             kept.add(refused("loud"));
         }
         let count = |caller: &Caller, after: u64, machine: Option<&str>| {
@@ -202,7 +202,7 @@ mod tests {
         let quiet = Caller { tenant: Some("quiet".into()) };
         assert_eq!((count(&quiet, 0, None), count(&quiet, 0, Some("other"))), (1, 0));
         let RefusalsReply { refusals: all, last } = kept.seen(&Caller::OPERATOR, None, Some("m"));
-        assert_eq!((all.len(), all[0].id, all[MOST - 1].id), (MOST, 1, last));
+        assert_eq!((all.len(), all[0].id, all[MAX_REFUSALS - 1].id), (MAX_REFUSALS, 1, last));
         assert_eq!(count(&Caller::OPERATOR, last - 1, None), 1);
     }
 }

@@ -123,7 +123,7 @@ pub(crate) async fn room(
     InBody(body): InBody<RoomBody>,
 ) -> Result<Json<RoomAnswer>, Fault> {
     caller.may_see_moves()?;
-    app.answer(&app.fair_queue, &caller, move |moment| planned(moment, &body)).await
+    app.answer(&app.questions, &caller, move |moment| planned(moment, &body)).await
 }
 
 fn planned(moment: &Moment, body: &RoomBody) -> Result<RoomAnswer, Problem> {

@@ -111,7 +111,7 @@ pub(crate) async fn slots_of(
     if moves > MOVED {
         return Err(Problem::bad("\"moves\" must be from 0 to 4").into());
     }
-    app.answer(&app.fair_queue, &caller, move |moment| answer(moment, &query)).await
+    app.answer(&app.questions, &caller, move |moment| answer(moment, &query)).await
 }
 
 fn answer(moment: &Moment, query: &SlotsQuery) -> Result<SlotsReply, Problem> {

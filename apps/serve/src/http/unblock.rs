@@ -51,7 +51,7 @@ pub(crate) async fn unblock(
     InBody(body): InBody<UnblockBody>,
 ) -> Result<Json<Plan>, Fault> {
     caller.may_see_moves()?;
-    app.answer(&app.fair_queue, &caller, move |moment| planned(moment, &body)).await
+    app.answer(&app.questions, &caller, move |moment| planned(moment, &body)).await
 }
 
 fn planned(moment: &Moment, body: &UnblockBody) -> Result<Plan, Problem> {

@@ -145,7 +145,7 @@ async fn read_back<T: Send + 'static>(
     app: &App,
     read: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
-    let turn = app.catching_up.clone().acquire_owned().await.ok()?;
+    let turn = app.history_readers.clone().acquire_owned().await.ok()?;
     let read = move || {
         let _turn = turn;
         read()

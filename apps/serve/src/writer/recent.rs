@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use crate::core::{Event, ServiceRecord};
 
 /// The approximate maximum size of the retained records in bytes.
-const MOST: usize = 32 << 20;
+const MAX_BYTES: usize = 32 << 20;
 /// The number of records in a group.
 const GROUP: usize = 512;
 
@@ -110,7 +110,7 @@ impl Kept {
             self.groups.push_back((Arc::new(group), bytes));
             self.bytes += bytes;
         }
-        while self.bytes > MOST
+        while self.bytes > MAX_BYTES
             && let Some((_, bytes)) = self.groups.pop_front()
         {
             self.bytes -= bytes;
@@ -181,6 +181,6 @@ mod tests {
         assert!(matches!(recent.after(5), Next::Gone));
         recent.add(&mut records(607, 40, 1 << 20));
         assert!(matches!(recent.after(6), Next::Gone));
-        assert!(recent.kept.lock().bytes <= MOST);
+        assert!(recent.kept.lock().bytes <= MAX_BYTES);
     }
 }

@@ -12,7 +12,7 @@ use crate::ledger::{Condition, Key, Phase, SlurmJob};
 use crate::names::NodeName;
 use crate::plan::candidates::Candidates;
 use crate::plan::preemption;
-use crate::plan::request::{box_of, request};
+use crate::plan::request::request;
 use crate::plan::world::{SOON_S, World};
 
 /// The role of a job in this cycle.
@@ -317,4 +317,21 @@ impl<'a> Builder<'a> {
         let Builder { planner, overlaps, misplaced, unplaceable, .. } = self;
         MachineState { planner, roles, overlaps, misplaced, unplaceable }
     }
+}
+
+/// Returns the box formed by a set of nodes (in ascending order) if the box has these sides, in any
+/// orientation.
+fn box_of(config: &Config, ids: &[NodeId], sides: Sides) -> Option<Cuboid> {
+    let grid = config.grid;
+    if ids.is_empty() || ids.len() as u64 != volume(sides) {
+        return None;
+    }
+    let has_ids =
+        |cuboid: &Cuboid| cuboid.nodes(&grid).all(|node| ids.binary_search(&node).is_ok());
+    orientations(sides).filter(|&turned| grid.fits(turned)).find_map(|turned| {
+        // The base is one of the nodes, which limits the search.
+        ids.iter()
+            .map(|&id| Cuboid::new(grid.point(id), turned).canonical(&grid))
+            .find(|cuboid| cuboid.lies_on(&grid) && has_ids(cuboid))
+    })
 }

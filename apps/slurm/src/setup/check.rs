@@ -7,7 +7,7 @@ use pavior::text::shown_bytes;
 
 use crate::calls::{CALL_BOUNDS, Call, Question, capture};
 use crate::config::NoteField;
-use crate::gate::answer::loaded_gate;
+use crate::gate::loaded::loaded_gate;
 use crate::ledger::Ledger;
 use crate::ledger::site::{Mode, Preemption, Site, value};
 use crate::names::{NodeName, number};

@@ -33,7 +33,7 @@ fn lines(config: &Config, lists: Option<&Lists>) -> String {
 /// Returns the systemd unit.
 fn unit(config_path: &Path, program: &Path) -> String {
     let seal = "# Written by pavior slurm install, checksum @CHECKSUM@.\n";
-    gate::sealed(&(seal.to_string() + &unit::placing(config_path, program)))
+    gate::sealed(&(seal.to_string() + &unit::service_unit(config_path, program)))
 }
 
 /// Writes the gate module, `slurm.conf.lines` and `pavior-slurm.service` to a folder, and
@@ -54,7 +54,7 @@ pub fn install(
     std::fs::create_dir_all(folder).map_err(error)?;
     let folder = std::path::absolute(folder).map_err(error)?;
     let open = permissions::changed_by_others(program, 0);
-    let started = if open.is_some() { Path::new(unit::PROGRAM) } else { program };
+    let started = if open.is_some() { Path::new(unit::PACKAGED_PROGRAM) } else { program };
     let module = gate::module_name(config);
     let lists = Lists::beside(&folder);
     let mut written = vec![
@@ -97,10 +97,10 @@ fn own_program(program: &Path, open: &Path) -> String {
     format!(
         "  It starts {}, since users other than root can change {}.\n  Put the program there: \
          install -o root -m 755 {} {}\n",
-        unit::PROGRAM,
+        unit::PACKAGED_PROGRAM,
         open.display(),
         program.display(),
-        unit::PROGRAM
+        unit::PACKAGED_PROGRAM
     )
 }
 

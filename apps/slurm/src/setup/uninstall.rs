@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::calls::{Operator, Question, capture};
 use crate::carry;
 use crate::carry::lock::Lock;
-use crate::gate::{self, answer::loaded_gate};
+use crate::gate::{self, loaded::loaded_gate};
 use crate::ledger::site::{is_basic, value};
 use crate::ledger::{Key, Ledger, Phase, SlurmJob};
 use crate::names::JobName;
@@ -56,7 +56,7 @@ pub fn uninstall(config: &Config) -> Result<Removal, SlurmError> {
     removal.done.push(format!("{count} waiting jobs are no longer gated"));
     removal.left.extend(objections.into_iter().map(|text| format!("Slurm objected: {text}")));
     removal.done.push(unreserve(&operator, &config.licence)?.into());
-    if loaded_gate(config)?.acts() {
+    if loaded_gate(config)?.is_installed() {
         removal.left.push(
             "the gate still acts on new jobs: remove Pavior's part from job_submit.lua, or lua \
              from JobSubmitPlugins, restart slurmctld, and run this again"

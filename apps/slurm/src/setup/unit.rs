@@ -2,17 +2,20 @@
 
 use std::path::Path;
 
-const PLACING: &str = include_str!("../../dist/pavior-slurm.service");
+/// The packaged unit.
+const PACKAGED_UNIT: &str = include_str!("../../dist/pavior-slurm.service");
 
 /// The command in the packaged unit.
-const PACKAGED: &str = "/usr/bin/pavior slurm --config /etc/pavior/slurm.toml";
+const PACKAGED_COMMAND: &str = "/usr/bin/pavior slurm --config /etc/pavior/slurm.toml";
 /// The path of the packaged program.
-pub(crate) const PROGRAM: &str = "/usr/bin/pavior";
+pub(crate) const PACKAGED_PROGRAM: &str = "/usr/bin/pavior";
 
 /// Returns the unit of the daemon that places jobs.
-pub(crate) fn placing(config: &Path, program: &Path) -> String {
-    let start = format!("{} slurm --config {}", quoted(program), quoted(config));
-    PLACING.replace(PACKAGED, &start)
+pub(crate) fn service_unit(config: &Path, program: &Path) -> String {
+    // systemd replaces variables in arguments, but not in the path of the program.
+    let config = quoted(config).replace('$', "$$");
+    let start = format!("{} slurm --config {config}", quoted(program));
+    PACKAGED_UNIT.replace(PACKAGED_COMMAND, &start)
 }
 
 /// Quotes a path for systemd.
@@ -23,7 +26,7 @@ fn quoted(path: &Path) -> String {
         return text;
     }
     let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
-    format!("\"{}\"", escaped.replace('%', "%%").replace('$', "$$"))
+    format!("\"{}\"", escaped.replace('%', "%%"))
 }
 
 #[cfg(test)]
@@ -32,8 +35,8 @@ mod tests {
 
     #[test]
     fn the_unit_starts_what_it_is_told() {
-        let unit = placing(Path::new("/a b/50%.toml"), Path::new("/opt/pavior"));
-        let start = "ExecStart=/opt/pavior slurm --config \"/a b/50%%.toml\"\n";
+        let unit = service_unit(Path::new("/a $b/50%.toml"), Path::new("/opt/$x/pavior"));
+        let start = "ExecStart=\"/opt/$x/pavior\" slurm --config \"/a $$b/50%%.toml\"\n";
         assert!(unit.contains(start) && !unit.contains("/usr/bin/pavior"), "{unit}");
     }
 }

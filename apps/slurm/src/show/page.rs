@@ -12,7 +12,7 @@ use pavior_cluster::{Holding, View, WaitingJob};
 use crate::Config;
 use crate::ledger::{Condition, Ledger, Phase, SlurmJob};
 use crate::plan::explanation::named;
-use crate::plan::request::{no_box, request, shaper};
+use crate::plan::request::{no_box_message, request, shaper};
 use crate::plan::world::World;
 use crate::plan::{notes, shape};
 
@@ -127,7 +127,7 @@ fn wish(config: &Config, job: &SlurmJob, shaper: &mut Shaper) -> Result<Request,
     match request(config, job, shaper) {
         Err(_) if says_no_shape(config, job) && !job.bad_comment => {
             let wish = shaper.request(job.nodes.max(1));
-            wish.shape.map(|_| wish).ok_or_else(|| no_box(job))
+            wish.shape.map(|_| wish).ok_or_else(|| no_box_message(job))
         }
         wish => wish,
     }

@@ -230,7 +230,7 @@ impl Deciding<'_> {
 
     /// Starts the requests that a machine's scheduler can start now.
     fn start_waiting(&mut self, board: usize) {
-        while self.state.epoch < epoch::MOST
+        while self.state.epoch < epoch::MAX_EPOCH
             && let Some((id, parts)) = self.state.boards[board].start_next(self.now_ms)
         {
             let waiting = self.state.waiting[&id].clone();
@@ -285,7 +285,7 @@ impl Deciding<'_> {
     /// Returns the machine and the tenant, if the job's name is free.
     fn enter(&self, request: &LeaseRequest) -> Result<(usize, String), Problem> {
         let board = self.board(request.machine.as_deref())?;
-        if self.state.epoch + 1 >= epoch::MOST {
+        if self.state.epoch + 1 >= epoch::MAX_EPOCH {
             return Err(Problem::new(Reason::NoEpochs, "no epochs are left below 2^53"));
         }
         let tenant = match (&self.caller.tenant, &request.tenant) {

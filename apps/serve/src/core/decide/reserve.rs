@@ -10,7 +10,7 @@ use crate::core::{
 
 /// The maximum number of concurrent reservations. Each decision examines all reservations of a
 /// machine.
-const MOST: usize = 1000;
+const MAX_RESERVATIONS: usize = 1000;
 
 impl Deciding<'_> {
     pub(super) fn reserve(&mut self, asked: ReservationRequest) -> Result<Reply, Stop> {
@@ -24,8 +24,8 @@ impl Deciding<'_> {
             );
             return Err(Problem::bad(detail).into());
         }
-        if self.state.reservations.len() >= MOST {
-            let detail = format!("there may be at most {MOST} advance reservations");
+        if self.state.reservations.len() >= MAX_RESERVATIONS {
+            let detail = format!("there may be at most {MAX_RESERVATIONS} advance reservations");
             return Err(Problem::new(Reason::TooLarge, detail).into());
         }
         let reservation = Reservation {

@@ -34,27 +34,28 @@ pub(crate) fn loaded_gate(config: &Config) -> Result<LoadedGate, SlurmError> {
     let arguments = [&partition, &comment, "--time=1", "-o", "/dev/null", "--wrap=true"];
     let (question, environment) = (Question::Test, &[]);
     let output = Call { question, arguments: &arguments, environment }.run(CALL_BOUNDS)?;
-    Ok(read(config, output.status.success(), &output.stderr))
-}
-
-fn read(config: &Config, is_accepted: bool, complaints: &[u8]) -> LoadedGate {
-    let text = String::from_utf8_lossy(complaints);
-    let module = gate::module(config);
-    let own = gate::checksum(&module).expect("a gate has its checksum");
-    match text.split_once(&format!("pavior: gate {} ", config.licence)) {
-        Some((_, rest)) if !rest.starts_with(own) => LoadedGate::Other,
-        Some((_, rest)) if rest.contains("changes open") => LoadedGate::Unguarded,
-        Some(_) => LoadedGate::Current,
-        // The first versions reject the comment for a different reason.
-        None if text.contains("pavior: ") => LoadedGate::Other,
-        None if is_accepted => LoadedGate::Absent,
-        None => LoadedGate::Unknown(shown_bytes(complaints.trim_ascii())),
-    }
+    Ok(LoadedGate::from_reply(config, output.status.success(), &output.stderr))
 }
 
 impl LoadedGate {
-    /// Returns true if a gate acts on new jobs.
-    pub(crate) fn acts(&self) -> bool {
+    /// Determines the gate from Slurm's reply to the test job.
+    fn from_reply(config: &Config, is_accepted: bool, complaints: &[u8]) -> LoadedGate {
+        let text = String::from_utf8_lossy(complaints);
+        let module = gate::module(config);
+        let checksum = gate::checksum(&module).expect("a gate has its checksum");
+        match text.split_once(&format!("pavior: gate {} ", config.licence)) {
+            Some((_, rest)) if !rest.starts_with(checksum) => LoadedGate::Other,
+            Some((_, rest)) if rest.contains("changes open") => LoadedGate::Unguarded,
+            Some(_) => LoadedGate::Current,
+            // The first versions reject the comment for a different reason.
+            None if text.contains("pavior: ") => LoadedGate::Other,
+            None if is_accepted => LoadedGate::Absent,
+            None => LoadedGate::Unknown(shown_bytes(complaints.trim_ascii())),
+        }
+    }
+
+    /// Returns true if any version of the gate is loaded.
+    pub(crate) fn is_installed(&self) -> bool {
         matches!(self, LoadedGate::Current | LoadedGate::Unguarded | LoadedGate::Other)
     }
 
@@ -94,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_answer_is_understood() {
+    fn each_reply_is_understood() {
         let text = "machine = \"mesh:2\"\nnodes = \"n{}\"\npartition = \"p\"\n";
         let config = Config::parse(text).unwrap();
         let module = gate::module(&config);
@@ -102,19 +103,22 @@ mod tests {
         let gate =
             |sum: &str, more: &str| format!("sbatch: error: pavior: gate pavior {sum}, {more}");
         let accepted = "sbatch: Job 7 to start at 2026-11-25T01:00:00\n";
-        for (is_accepted, complaints, acts, words) in [
+        for (is_accepted, complaints, is_installed, words) in [
             (false, gate(sum, "changes open"), true, "pavior.modify"),
             (false, gate("0123456789abcdef", "changes guarded"), true, "another version"),
             (false, "pavior: a comment cannot have line breaks".into(), true, "another version"),
             (true, accepted.into(), false, "dofile"),
             (false, "allocation failure: \x1b[31mdown\n".into(), false, "cannot determine"),
         ] {
-            let answer = read(&config, is_accepted, complaints.as_bytes());
-            let fault = answer.fault(&config).unwrap();
+            let loaded = LoadedGate::from_reply(&config, is_accepted, complaints.as_bytes());
+            let fault = loaded.fault(&config).unwrap();
             assert!(fault.contains(words) && !fault.contains('\x1b'), "{fault}");
-            assert_eq!(answer.acts(), acts, "{complaints}");
+            assert_eq!(loaded.is_installed(), is_installed, "{complaints}");
         }
-        let current = read(&config, false, gate(sum, "changes guarded").as_bytes());
-        assert_eq!((current.fault(&config), current.acts()), (None, true));
+        let guarded = gate(sum, "changes guarded");
+        let current = LoadedGate::from_reply(&config, false, guarded.as_bytes());
+        assert_eq!((current.fault(&config), current.is_installed()), (None, true));
+        // The module writes this message from these parts.
+        assert!(module.contains("\"guarded\" or \"open\"") && module.contains(", changes \""));
     }
 }

@@ -1,0 +1,135 @@
+//! The state shared by all handlers, and its limits.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pavior::{Grid, Sides};
+use tokio::sync::{self, Semaphore};
+
+use super::fair_queue::FairQueue;
+use super::places::Places;
+use super::{Access, diagnoses, metrics, rates, refusals, series, slots, traffic};
+use crate::core::MachineSpec;
+use crate::forecasts::Forecasts;
+use crate::waits;
+use crate::writer::WriterHandle;
+
+/// The maximum number of watchers that read the history at the same time, because each opens a file
+/// and occupies a processor.
+const MAX_HISTORY_READERS: usize = 2;
+/// The number of computations per queue that may run at once, even on a single processor.
+const MIN_CONCURRENT: usize = 2;
+/// The time limit for an answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_mins(2);
+/// The time limit for a forecast.
+const FORECAST_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Limits on callers, and the shapes in the metrics.
+#[derive(Clone, Debug)]
+pub struct HttpBounds {
+    /// The maximum size of a body, in bytes.
+    pub max_body_bytes: usize,
+    /// The maximum number of concurrent watchers.
+    pub watchers: usize,
+    /// The average number of requests per second that a tenant may send; the operator has no limit.
+    /// Each operation in a batch counts as a request.
+    pub rate: Option<f64>,
+    /// The maximum number of commands in a batch.
+    pub batch: usize,
+    /// The maximum number of concurrent connections.
+    pub connections: usize,
+    /// The shapes for which the metrics count the boxes that can be placed at once.
+    pub slots: Vec<Sides>,
+}
+
+impl Default for HttpBounds {
+    fn default() -> HttpBounds {
+        HttpBounds {
+            max_body_bytes: 1 << 20,
+            watchers: 1024,
+            rate: None,
+            batch: 4096,
+            connections: 4096,
+            slots: Vec::new(),
+        }
+    }
+}
+
+/// The state shared by all handlers.
+pub(crate) struct App {
+    pub(crate) writer: WriterHandle,
+    pub(crate) access: Access,
+    pub(crate) bounds: HttpBounds,
+    pub(crate) metrics: metrics::Metrics,
+    pub(crate) series: series::Series,
+    pub(crate) refusals: refusals::Refusals,
+    pub(crate) diagnoses: Arc<diagnoses::Diagnoses>,
+    pub(crate) waits: waits::WaitsCache,
+    /// The latest counts of boxes for the metrics.
+    pub(crate) counted: slots::Counted,
+    pub(crate) forecasts: Forecasts,
+    pub(super) rates: Option<rates::Rates>,
+    pub(super) traffic: traffic::Traffic,
+    /// The queue of questions. Diagnoses and forecasts have their own, so that no kind waits for
+    /// another.
+    pub(super) questions: FairQueue,
+    /// The queue of diagnoses of refusals.
+    pub(super) diagnosis_queue: FairQueue,
+    /// The queue of requested forecasts, which share one copy of the state and so run one at a time.
+    pub(super) forecast_queue: FairQueue,
+    /// The machines, in the order configured.
+    pub(crate) machines: Vec<(MachineSpec, Grid)>,
+    pub(super) watchers: Arc<Places>,
+    /// Permits for watchers that read the history.
+    pub(super) history_readers: Arc<Semaphore>,
+    pub(super) connections: Arc<Places>,
+    /// Becomes true when the service stops.
+    pub(crate) stopping: sync::watch::Receiver<bool>,
+    /// The seed of strategies and forecasts.
+    pub(crate) seed: u64,
+}
+
+impl App {
+    pub(crate) fn new(
+        writer: WriterHandle,
+        access: Access,
+        bounds: HttpBounds,
+        machines: Vec<(MachineSpec, Grid)>,
+        stopping: sync::watch::Receiver<bool>,
+        seed: u64,
+    ) -> App {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let concurrent = MIN_CONCURRENT.max(processors);
+        App {
+            watchers: Places::new(bounds.watchers),
+            history_readers: Arc::new(Semaphore::new(MAX_HISTORY_READERS)),
+            questions: FairQueue::new(concurrent, ANSWER_TIMEOUT),
+            diagnosis_queue: FairQueue::new(concurrent, ANSWER_TIMEOUT),
+            forecast_queue: FairQueue::new(1, FORECAST_TIMEOUT),
+            traffic: traffic::Traffic::new(),
+            metrics: metrics::Metrics::new(),
+            series: series::Series::default(),
+            refusals: refusals::Refusals::default(),
+            diagnoses: Arc::default(),
+            waits: waits::WaitsCache::default(),
+            counted: slots::Counted::default(),
+            forecasts: Forecasts::default(),
+            rates: bounds.rate.map(rates::Rates::new),
+            connections: Places::new(bounds.connections),
+            writer,
+            access,
+            bounds,
+            machines,
+            stopping,
+            seed,
+        }
+    }
+
+    /// Returns the grid of a machine, or of the first machine if the name is unknown; the decision
+    /// then reports the error.
+    pub(crate) fn grid(&self, machine: Option<&str>) -> &Grid {
+        let named = |(spec, _): &&(MachineSpec, Grid)| machine.is_none_or(|name| spec.name == name);
+        let found = self.machines.iter().find(named).or(self.machines.first());
+        &found.expect("a service has at least one machine").1
+    }
+}
