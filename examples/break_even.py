@@ -59,7 +59,7 @@ def read(paths: list[Path], scheduler: str, pattern: str) -> Found:
             freedoms = shares.setdefault(number(row["communication"]), {})
             name = "pays" if chosen else row.get("freedom") or row["strategy"]
             freedoms.setdefault(name, {})[row["metric"]] = number(row["mean"]) / 3600
-    # The choice is read with every scheduler, and alone only if it is the requested scheduler.
+    # Results of the choice alone are not enough, unless it is the requested scheduler.
     if scheduler not in schedulers:
         unreadable(f"no results under {scheduler} with the pattern {pattern}")
     for shares in found.values():
@@ -76,7 +76,7 @@ def log_of(trace: str) -> str:
 
 
 def add_moves(found: Found, path: Path) -> None:
-    """Adds free moves as a freedom, if the file has the same jobs: if turned boxes have the same wait."""
+    """Adds free moves as a freedom if the file has the same jobs, so that turned boxes have the same wait."""
     waits: dict[tuple[str, str, str], dict[str, float]] = {}
     # The file may consist of several runs, each with its header.
     for row in rows(path, ["log", "machine", "first", "choice", "waiting"]):

@@ -5,9 +5,9 @@
     examples/bricks.py yardstick
 
 A brick is a box of fixed sides. A box of a x b nodes can be cut into floor(a/k) floor(b/l) bricks of k x l. A machine
-has room for at most floor(n/k) bricks along each axis that does not wrap. If axes wrap, one after another, the limit is
-floor(n c/k), where c is the limit for the axes before. (A line along an axis meets at most floor(n/k) bricks, and a
-plane of lines that many for each of its n lines; each brick is on k of these.) All jobs, each turned to contain the
+has room for at most floor(n/k) bricks along each axis that does not wrap. If axes wrap, the limit is computed axis by
+axis: it is floor(n c/k), where c is the limit for the previous axes. (A line along an axis meets at most floor(n/k)
+bricks. A plane consists of n such lines, and each brick is on k of them.) All jobs, each turned to contain the
 fewest bricks, therefore take at least the sum of run time times bricks, divided by that room. With bricks of one node,
 this is the bound by counting nodes. Every brick is tried. Prints a line for each scenario in the folder, as CSV: the
 hours by nodes, the maximum hours by bricks, and the brick that gives them. Requires only Python 3.11.

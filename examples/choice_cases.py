@@ -6,12 +6,12 @@
     examples/choice_cases.py --cases runs.csv > cases.csv
 
 A case consists of a log in the folder (with its name in the Parallel Workloads Archive), a mesh or torus, and a share f
-of near-neighbour communication. The first form takes a window of each log, shifts each submission by a random 0 to 60
-s, different for each shift, and runs `easy-freedom` over `bf:turn=all`, and under `easy` every fixed freedom (`tff`)
-and `bf:turn=all`. It adds a line to the file for each run, and skips runs that the file already has. The second form
-writes a line for each case: the mean turnaround of each run, and the ratio of the choice's to that of the best fixed
-freedom, with its standard error over the shifts. The number of cases that hold is printed on standard error. Requires
-Python 3.11 and the `pavior` binary.
+of near-neighbour communication. The first form takes a window of each log, and delays each submission by a random time
+of at most 60 s, which differs between shifts. It runs `bf:turn=all` under `easy-freedom`, and every fixed freedom
+(`tff`) and `bf:turn=all` under `easy`. It adds a line to the file for each run, and skips runs that the file already
+has. The second form writes a line for each case: the mean turnaround of each run, and the ratio of the choice's to that
+of the best fixed freedom, with its standard error over the shifts. The numbers of cases with low ratios are printed on
+standard error. Requires Python 3.11 and the `pavior` binary.
 """
 
 import argparse

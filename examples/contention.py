@@ -7,7 +7,8 @@
 
 Each window has the given number of job lines, starting at equally spaced positions in the log. It is run three times:
 without communication, simulated, and estimated. `added` is the increase in mean service time over the first run, and
-`error` is that of the estimate relative to the simulation. The last line covers all windows. Needs Python 3.11, Pavior.
+`error` is that of the estimate relative to the simulation. The last line covers all windows. Requires Python 3.11 and
+`pavior`.
 """
 
 import argparse

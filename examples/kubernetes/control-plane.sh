@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a Kubernetes control plane for tests, built from Go modules: etcd, kube-apiserver,
-# kube-scheduler, kube-controller-manager and kubectl in one program. Needs Go 1.26, and the first
-# time about 16 minutes of processor time.
+# kube-scheduler, kube-controller-manager and kubectl in one program. Needs Go 1.26. The first run
+# takes about 16 minutes of processor time.
 #
 #   examples/kubernetes/control-plane.sh make RELEASE         # prints the program's path
 #   examples/kubernetes/control-plane.sh start RELEASE DIR    # starts all four, and waits until they answer
@@ -83,7 +83,7 @@ make() {
   echo "$program"
 }
 
-# Keys and tokens.
+# Creates keys and tokens.
 prepare() {
   local dir=$1
   mkdir -p "$dir/log" "$dir/keys"
@@ -105,7 +105,7 @@ rules:
     verbs: [get, list, watch]
   - level: None
     resources: [{group: coordination.k8s.io, resources: [leases]}]
-  # Requests too: an API server that is killed does not log their results.
+  # Requests are logged as well, because a killed API server does not log their results.
   - level: RequestResponse
     verbs: [delete]
     resources: [{group: pavior.dev, resources: [placements]}]

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Runs Kueue 0.19.0 and JobSet 0.12.0 next to the control plane of control-plane.sh, built from Go
-# modules. Needs Go 1.26, and the first time 8 minutes of processor time.
+# modules. Needs Go 1.26. The first run takes about 8 minutes of processor time.
 #
 #   examples/kubernetes/controllers.sh make             # builds both
 #   examples/kubernetes/controllers.sh start kueue DIR  # creates its objects, starts it, and waits
 #   examples/kubernetes/controllers.sh run kueue DIR    # restarts it, and waits
 #
-# The same for jobset. Kueue uses the library versions that its developers chose. JobSet uses the same
-# ones, so that they are compiled once, except for its own controller-runtime. They are not part of
-# the control plane's program: Kueue's controller-runtime 0.24.1 requires client-go 0.36, and the
-# control plane has 0.37.
+# The commands are the same for jobset. Kueue uses the library versions that its developers chose.
+# JobSet shares them, except for its own controller-runtime, so that they are compiled only once. Both
+# are separate from the control plane's program: Kueue's controller-runtime 0.24.1 requires client-go
+# 0.36, and the control plane has 0.37.
 #
 # The objects are those of their config/default with all webhooks, except for the Deployment: the
 # programs run next to the cluster, and listen on four ports of 127.0.0.1, from PORT + 3. DIR is that

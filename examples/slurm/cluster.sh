@@ -13,9 +13,9 @@
 # Environment variables:
 #   SLURM_EXTRA       lines of slurm.conf; they replace the script's lines with the same key. Each
 #                     SlurmctldHost starts a controller, with the name of its host
-#   SLURM_NODES       lines of node names with their other properties: n[00-07] Feature=fast Gres=gpu:2
-#   SLURM_MACHINE     the machine (mesh:8x8), with that many nodes; SLURM_PREFIX: the letters before
-#                     their numbers (n); SLURM_TOML: more lines of pavior.toml
+#   SLURM_NODES       lines of node names and additional properties: n[00-07] Feature=fast Gres=gpu:2
+#   SLURM_MACHINE     the machine (mesh:8x8), which also gives the number of nodes; SLURM_PREFIX: the
+#                     prefix of node names (n); SLURM_TOML: more lines of pavior.toml
 #   SLURM_PLAIN       a cluster of this many nodes (2 to 1000) without Pavior's daemon
 #   SLURM_ACCOUNTING  if not empty, runs slurmdbd with MariaDB (packages slurmdbd, mariadb-server-core
 #                     and slurm-wlm-mysql-plugin); the users alice and bob, if they exist, have the
@@ -59,7 +59,7 @@ start() {
     started=$((started + 1))
   done
   until_answers 300 idle "$started" || { echo "the cluster does not start; see $dir/log" >&2; exit 1; }
-  # If the site's own lines replaced the license, there is none yet.
+  # SLURM_EXTRA may have replaced the license, which then does not exist yet.
   ! grep -q '^Licenses=.*pavior:1' "$dir/slurm.conf" || scontrol create reservation ReservationName=pavior Licenses=pavior:1 Users=root \
     StartTime=now Duration=UNLIMITED Flags=LICENSE_ONLY >/dev/null
   echo "export SLURM_CONF=$dir/slurm.conf"
@@ -108,7 +108,7 @@ width() {
 # Settings that every release from 22.05 to 26.05 accepts; the others have Slurm's defaults.
 conf() {
   local dir=$1 port=$2 nodes=$3 select=cons_tres
-  # As was common at that time.
+  # Most sites of that time used this plugin.
   is_22_05 && select=linear
   cat <<CONF
 ClusterName=toy
@@ -143,8 +143,8 @@ PartitionName=mesh Nodes=ALL Default=YES OverSubscribe=EXCLUSIVE MaxTime=INFINIT
 CONF
 }
 
-# Puts lines in the place of those with the same key; a partition's key is its name, and `partitions`
-# stands for `partition`.
+# Replaces lines by others with the same key. The key of a partition is its name, and `partitions`
+# counts as `partition`.
 replaced() {
   MORE=$1 awk '
     function key(line) {
@@ -161,7 +161,7 @@ replaced() {
     END { for (at = 1; at <= count; at++) print more[at] }'
 }
 
-# A line for each node: what SLURM_NODES says of it replaces what it has by default.
+# Prints a line for each node. Properties in SLURM_NODES replace the defaults.
 node_lines() {
   local port=$1 names node range all has
   declare -A given
@@ -178,7 +178,7 @@ node_lines() {
   done
 }
 
-# The names of n[00-07,12] or n03.
+# Prints the names in a list such as n[00-07,12], or a single name.
 expanded() {
   local part parts first last
   [[ $1 == *'['* ]] || { echo "$1"; return; }
@@ -201,17 +201,17 @@ JobAcctGatherType=jobacct_gather/none
 CONF
 }
 
-# MariaDB without a network, and slurmdbd; the accounts that jobs need.
+# Starts MariaDB, without networking, and slurmdbd. Creates the accounts that jobs need.
 accounting() {
   local dir=$1 port=$2 user tables
   mkdir -p "$dir/mariadb/data"
-  # For the owner alone: the server asks nobody who he is.
+  # Only the owner may have access, because the server does not authenticate users.
   chmod 700 "$dir/mariadb"
   local server=(mariadbd --no-defaults --user=root "--datadir=$dir/mariadb/data")
   for tables in /usr/share/{mariadb,mysql}/{mariadb,mysql}_system_tables.sql; do
     [ -e "$tables" ] && break
   done
-  # slurmdbd would make its own, but some releases of MariaDB's library fail then.
+  # slurmdbd could create its own database, but this fails with some versions of MariaDB's library.
   { printf '%s\n' 'CREATE DATABASE slurm;' 'CREATE DATABASE mysql;' 'USE mysql;'; cat "$tables"; } |
     "${server[@]}" --bootstrap >"$dir/log/mariadb-tables.log" 2>&1
   "${server[@]}" --skip-grant-tables --skip-networking --socket="$dir/mariadb/socket" \
@@ -246,12 +246,12 @@ CONF
   } >"$dir/log/sacctmgr.log" 2>&1
 }
 
-# Whether so many nodes are idle.
+# Returns true if at least this many nodes are idle.
 idle() {
   [ "$(sinfo -h -N -t idle -o %N | sort -u | wc -l)" -ge "$1" ]
 }
 
-# Whether a command succeeds within so many fifths of a second.
+# Runs a command until it succeeds, at most this many times, five times per second.
 until_answers() {
   local try
   for try in $(seq "$1"); do

@@ -2,8 +2,8 @@
 """Times a cycle of `pavior slurm` with 10,000 queued jobs on 4,096 nodes.
 
 Slurm's programs are replaced by scripts that print the same output: 16x16x16 nodes, of which half
-are `fast`; about 54 jobs of 4x4x4 run; the others have sides of 1 to 8, and a third each request no
-feature, `fast`, and `fast&wet`. Nothing is changed.
+are `fast`. About 54 jobs of 4x4x4 are running. The others have sides of 1 to 8; a third of them request
+`fast`, a third `fast&wet`, and a third no feature. Nothing is changed.
 
   examples/slurm/large_queue.py pavior [JOBS]
 """

@@ -75,7 +75,7 @@ pub(crate) fn now() -> i64 {
     since.map_or(0, |since| since.as_secs() as i64)
 }
 
-/// Converts a time of the API server, which is signed, to the type of times in other crates.
+/// Converts a time from the API server, which is signed, to the unsigned type of other crates.
 pub(crate) fn unsigned(seconds: i64) -> u64 {
     seconds.max(0) as u64
 }

@@ -18,7 +18,7 @@ pub const PROBES: &str = "0.0.0.0:9324";
 /// The time before a reconciliation is considered hung; normally it takes seconds.
 const HANG_TIME: Duration = Duration::from_mins(5);
 
-/// The time that a right counts as missing after a failed write. Writes are retried sooner.
+/// The time for which a right counts as missing after a failed write. Writes are retried sooner.
 const MISSING_RIGHT_TIME: Duration = Duration::from_mins(1);
 
 /// The maximum number of faults to report.
@@ -91,7 +91,7 @@ impl Health {
     }
 
     /// Returns true if this replica could act, and lines about all faults. A replica cannot act
-    /// until it has read the cluster, without the Lease, or if every machine has a fault.
+    /// before it has read the cluster, without access to the Lease, or if every machine is faulty.
     fn readiness(&self) -> (bool, String) {
         let mut faults = self.faults();
         let can_act = !faults.no_machine && faults.lease.is_none();

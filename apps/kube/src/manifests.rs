@@ -84,8 +84,8 @@ fn definition(mut definition: CustomResourceDefinition) -> String {
     serde_saphyr::to_string(&definition).expect("a definition is plain data")
 }
 
-/// Removes from a schema what no field says: permission for nulls, defaults that the API server
-/// would insert, and the formats of Rust's numbers.
+/// Removes from a schema everything that no field specifies: permission for nulls, defaults that
+/// the API server would insert, and the formats of Rust's numbers.
 fn strict(schema: &mut JSONSchemaProps) {
     (schema.title, schema.nullable, schema.default) = (None, None, None);
     if schema.type_.as_deref() == Some("integer") {

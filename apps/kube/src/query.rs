@@ -16,11 +16,11 @@ use crate::plan::{Detail, Forecast, MachineConfig, Memory, Plan, Waiting, plan, 
 use crate::read::{LIVING, all, start_times};
 use crate::world::{Index, JobGroup, World};
 
-/// A cluster as read.
+/// The state of a cluster at the time of reading.
 pub struct Cluster {
     pub(crate) world: World,
     now: i64,
-    /// The Kueue state of each Job in a Kueue queue, or why the states cannot be read.
+    /// The Kueue state of each Job in a Kueue queue, or the reason why the states cannot be read.
     kueue: Result<HashMap<Uid, String>, String>,
 }
 
@@ -86,16 +86,16 @@ pub struct Entry {
     /// days from now. `None` until enough is known, and for a Job that does not start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<[Option<u64>; 3]>,
-    /// The reason if it does not start: `unavailable` if it cannot start until an unavailable node
-    /// returns, `horizon` if it does not start within 60 days.
+    /// The reason if the Job does not start: `unavailable` if it cannot start until an unavailable
+    /// node returns, `horizon` if it does not start within 60 days.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub obstacle: Option<&'static str>,
-    /// The forecast in sentences, or why there is none.
+    /// The forecast in sentences, or the reason why there is no forecast.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probably: Option<String>,
 }
 
-/// The number of boxes of a shape that fit on a machine's free nodes at once.
+/// The number of boxes of a shape that fit on a machine's free nodes at the same time.
 #[derive(Clone, Debug, Serialize)]
 pub struct MachineSlots {
     /// The machine.

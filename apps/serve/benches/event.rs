@@ -1,5 +1,5 @@
-//! Measures the cost of an event for watchers in instructions: to find it, to format it once for
-//! all watchers, and to copy it for each one. Work done by sockets is not counted.
+//! Measures, in instructions, the cost of an event for watchers: finding it, formatting it once for
+//! all watchers, and copying it for each of them. Work done by sockets is not counted.
 //!
 //! ```sh
 //! cargo bench --profile dev --workspace --all-features --bench event          # 1 to 100 watchers
@@ -28,8 +28,8 @@ use tempfile::TempDir;
 
 /// The name of the function that delivers events to a watcher, for callgrind.
 const COUNTED: &str = "Watcher::follow";
-/// The smaller of two numbers of events sent one by one. Subtracting the two counts removes the
-/// cost of startup.
+/// The smaller of two numbers of events sent one by one. The difference between the two
+/// measurements does not include the cost of startup.
 const FEW: usize = 20;
 const MANY: usize = 60;
 

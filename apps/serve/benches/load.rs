@@ -107,7 +107,7 @@ fn watchers() {
     println!("with 100 watchers {:.2} of the rate with one", rates[1] / rates[0]);
 }
 
-/// Makes 500 changes per second for a thousand watchers and another that does not read.
+/// Makes 500 changes per second, with a thousand watchers and one more that does not read.
 fn crowd() {
     const A_SECOND: f64 = 500.0;
     const CONNECTIONS: usize = 25;
@@ -150,7 +150,7 @@ impl std::fmt::Display for Heard {
     }
 }
 
-/// Carries out operations while others watch. Returns the rate and the watchers' reads.
+/// Carries out operations while others watch. Returns the rate and the events that they received.
 fn watched(server: &Server, watchers: usize, work: impl FnOnce() -> usize) -> (f64, Heard) {
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -196,7 +196,7 @@ fn listen(mut stream: TcpStream, over: &AtomicBool) -> Heard {
         let text = &read[..count];
         heard.bytes += count as u64;
         heard.events += memchr::memmem::find_iter(text, b"\nevent: ").count() as u64;
-        // Of events that arrive together, the first has waited longest.
+        // If several events arrive together, the first one has waited longest.
         let time = memchr::memmem::find(text, TIME).map(|at| &text[at + TIME.len()..]);
         let time = time.and_then(|rest| str::from_utf8(rest.get(..24)?).ok());
         if let Some(at) = time.and_then(|time| humantime::parse_rfc3339(time).ok()) {

@@ -40,7 +40,7 @@ fn main() {
     counts.into_iter().for_each(measure);
 }
 
-/// Returns the width that leaves room for a quarter more than `leases` leases on the machine.
+/// Returns the width of a machine that has room for a quarter more than `leases` leases.
 fn width(leases: usize) -> usize {
     let all = leases * 5 / 4;
     (1..=SIDE).rev().find(|width| (SIDE / width).pow(2) >= all).expect("there is room")

@@ -440,7 +440,7 @@ fn kind_of_waiting(waiting: &WaitingRequest) -> Kind {
     kind(&waiting.tenant, waiting.requested, waiting.estimate_ms.or(waiting.ttl_ms))
 }
 
-/// Tenants are identified by a digest: 64 bits are enough for the tenants of a service.
+/// Returns the kind of a job. Its tenant is identified by a digest, for which 64 bits are enough.
 fn kind(tenant: &str, nodes: u32, said_ms: Option<u64>) -> Kind {
     let user = BuildHasherDefault::<DefaultHasher>::default().hash_one(tenant);
     Kind { user: Some(user), nodes, estimate: said_ms.map(micros) }

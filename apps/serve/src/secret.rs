@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The maximum size of a secret file in bytes, so that endless devices are refused.
+/// The maximum size of a secret file in bytes, so that devices with endless output are refused.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Reads a file that only its owner may read. The owner must be root or the user of this process.

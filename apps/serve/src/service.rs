@@ -30,8 +30,8 @@ use crate::storage::{
 };
 use crate::writer::{self, RecoveryError, Tuning, Unavailable, recover};
 
-/// A standby takes over after 3 s without a heartbeat. The leader sends heartbeats as long as no
-/// decision takes longer than a minute.
+/// The timeouts: a standby takes over after 3 s without a heartbeat, and the leader sends no more
+/// heartbeats if a decision takes longer than a minute.
 #[cfg(feature = "postgres")]
 const PATIENCE: Patience =
     Patience { silence: Duration::from_secs(3), hang: Duration::from_mins(1) };

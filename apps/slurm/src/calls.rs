@@ -3,9 +3,9 @@
 //! A [`Call`] asks one of the [`Question`]s and cannot change anything, regardless of its
 //! arguments. Changes require an [`Operator`], which only the placing daemon and `uninstall` have.
 //!
-//! A command that exceeds its time limit or its limit on output is killed, and the daemon skips the
-//! cycle. Output is used only if the command succeeded, so truncated output is never used.
-//! Environment variables that change the output of Slurm's commands are removed.
+//! A command that exceeds its time or output limit is killed, and the daemon skips the cycle.
+//! Output is used only if the command succeeded, so truncated output is never used. Environment
+//! variables that change the output of Slurm's commands are removed.
 #![allow(clippy::disallowed_methods, reason = "a limit on waiting for Slurm")]
 
 use std::io::{Read, Write};
@@ -81,8 +81,8 @@ impl Question {
 pub(crate) struct Call<'a> {
     pub(crate) question: Question,
     pub(crate) arguments: &'a [&'a str],
-    /// Environment variables, in addition to those that put times and lists into a format that is
-    /// easy to parse.
+    /// Additional environment variables. Those that make times and lists easy to parse are always
+    /// set.
     pub(crate) environment: &'a [(&'a str, &'a str)],
 }
 
@@ -98,7 +98,7 @@ impl Operator {
         Operator { bounds: CALL_BOUNDS }
     }
 
-    /// Runs one `scontrol`, with changes on its standard input. Slurm may reject some of them.
+    /// Runs `scontrol` once, with changes on its standard input. Slurm may reject some of them.
     ///
     /// # Errors
     /// Returns an error if the command cannot be run or does not answer.
@@ -106,7 +106,7 @@ impl Operator {
         Process::scontrol(&[], input).run(self.bounds)
     }
 
-    /// Runs one `scontrol` with arguments. Slurm may reject the change.
+    /// Runs `scontrol` once, with arguments. Slurm may reject the change.
     ///
     /// # Errors
     /// Returns an error if the command cannot be run or does not answer.
@@ -114,7 +114,7 @@ impl Operator {
         Process::scontrol(arguments, String::new()).run(self.bounds)
     }
 
-    /// Runs one `scontrol` with arguments, which must succeed.
+    /// Runs `scontrol` once, with arguments. The command must succeed.
     ///
     /// # Errors
     /// Returns an error if the command cannot be run, does not answer, or fails.
@@ -146,7 +146,7 @@ pub(crate) struct Output {
     pub(crate) status: ExitStatus,
 }
 
-/// Runs a question, which must succeed, and returns the output.
+/// Asks a question and returns the output. The command must succeed.
 pub(crate) fn capture(question: Question, arguments: &[&str]) -> Result<String, SlurmError> {
     Call { question, arguments, environment: &[] }.answer(CALL_BOUNDS)
 }
@@ -163,7 +163,7 @@ impl<'a> Call<'a> {
         self.process().answer(bounds)
     }
 
-    /// Runs the command and returns its output, whatever its exit status.
+    /// Runs the command and returns its output, regardless of its exit status.
     pub(crate) fn run(self, bounds: Bounds) -> Result<Output, SlurmError> {
         self.process().run(bounds)
     }
@@ -186,7 +186,7 @@ impl<'a> Process<'a> {
         Err(SlurmError::Failed { command, message })
     }
 
-    /// Runs the command and returns its output, whatever its exit status.
+    /// Runs the command and returns its output, regardless of its exit status.
     fn run(self, bounds: Bounds) -> Result<Output, SlurmError> {
         let command = self.program;
         let until = Instant::now() + bounds.time;
@@ -194,7 +194,7 @@ impl<'a> Process<'a> {
         let mut child = self.command().spawn().map_err(error)?;
         let text = self.input;
         if let Some(mut input) = child.stdin.take() {
-            // The command reads its input while it prints, so neither pipe may be left to fill up.
+            // The command reads its input while it prints, so neither pipe may fill up.
             std::thread::spawn(move || input.write_all(text.as_bytes()));
         }
         let stdout = child.stdout.take().map(|output| read(output, bounds.output + 1, false));

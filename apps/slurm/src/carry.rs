@@ -1,9 +1,8 @@
-//! Carries out changes with a single `scontrol` that reads them from its standard input, which
-//! takes 3 to 18 ms per change. Each change is one or two lines, built from values that cannot
-//! contain a line break or another word. In this input, quotation marks would become part of a
-//! value, so values cannot contain spaces (22.05 to 26.05). Therefore, sentences are passed as
-//! arguments to a separate `scontrol`. The same is true of changes whose lines are so long that a
-//! `scontrol` without readline would split them.
+//! Carries out changes with a single `scontrol` that reads them from its standard input. A change
+//! takes 3 to 18 ms and consists of one or two lines. Its values cannot contain line breaks. They
+//! cannot contain spaces either, because quotation marks in this input become part of a value (in
+//! Slurm 22.05 to 26.05). Therefore, sentences are passed as arguments to a separate `scontrol`. So
+//! are changes whose lines are so long that a `scontrol` without readline would split them.
 
 use pavior::text::shown;
 

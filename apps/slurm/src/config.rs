@@ -47,8 +47,8 @@ pub struct Config {
     pub poll_ms: u64,
     /// The maximum time for a job to start after its gate opens, in seconds.
     pub patience_s: u64,
-    /// The minimum time for which a closed gate stays closed, and between a requeue and the next
-    /// start, in seconds.
+    /// The minimum time before a closed gate is opened again, and before a requeued job starts
+    /// again, in seconds.
     pub cooldown_s: u64,
     /// The address on which metrics are served, if any.
     pub metrics: Option<String>,
@@ -119,7 +119,7 @@ pub(crate) enum Order {
     Easy,
 }
 
-/// The maximum size of the file in bytes, so that an endless file is not read forever.
+/// The maximum size of the file in bytes, which prevents reading an endless file forever.
 const MAX_FILE: u64 = 16 << 20;
 
 impl Config {
@@ -231,7 +231,7 @@ fn slots(written: &[String], grid: &Grid) -> Result<Vec<Sides>, String> {
     written.iter().map(one).collect()
 }
 
-/// Returns the partitions, which can be given in two ways.
+/// Returns the partitions, which are given either as one name or as a list.
 fn partitions(one: Option<String>, several: Option<Vec<String>>) -> Result<Vec<String>, String> {
     let all = match (one, several) {
         (Some(one), None) => vec![one],
@@ -359,7 +359,7 @@ mod tests {
         assert_eq!(config.tell, NoteField::Nowhere);
     }
 
-    /// Checks strategies of each kind against their claims.
+    /// Checks strategies that grant boxes, and strategies that do not.
     #[test]
     fn strategies_that_do_not_give_boxes_are_refused() {
         let refused = |name: &str| Config::parse(&format!("{GOOD}strategy = \"{name}\"\n")).err();

@@ -44,8 +44,8 @@ pub struct DaemonOptions {
 
 /// The remaining time below which the reservation is renewed, in seconds.
 const MIN_REMAINING_S: u64 = 30 * 86_400;
-/// The time between two checks of the gate, and between two checks while the gate is faulty, in
-/// seconds.
+/// The time between two checks of the gate, in seconds. The shorter time is used while the gate is
+/// faulty.
 const GATE_CHECK_S: u64 = 3600;
 const GATE_RECHECK_S: u64 = 60;
 /// The time between two reads of the site's configuration, in seconds.
@@ -58,7 +58,7 @@ const SITE_DELAY_S: u64 = 240;
 /// # Errors
 /// Returns an error if the configuration is invalid or does not match the Slurm cluster, if the
 /// daemon lacks rights, or if metrics cannot be served. While Slurm does not answer, cycles are
-/// skipped. If only one cycle was requested, this is an error as well.
+/// skipped. If only one cycle was requested, it is an error if Slurm does not answer.
 pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), SlurmError> {
     let signals = Signals::listen()?;
     let mut registry = registry(metrics::PREFIX);

@@ -7,7 +7,7 @@ use thiserror::Error;
 /// An error of the daemon or of a command.
 #[derive(Debug, Error)]
 pub enum SlurmError {
-    /// The configuration is invalid. The text gives the position and the reason.
+    /// The configuration is invalid. The text contains the position and the reason.
     #[error("{0}")]
     Config(String),
     /// The Slurm cluster does not match the configuration, or the user lacks rights in the cluster.
@@ -49,12 +49,12 @@ pub enum SlurmError {
         /// The time limit.
         seconds: u64,
     },
-    /// A Slurm command exceeded its limit on output.
+    /// A Slurm command exceeded its output limit.
     #[error("{command} printed more than {mebibytes} MiB and was killed")]
     TooLong {
         /// The name.
         command: &'static str,
-        /// The limit on output.
+        /// The output limit.
         mebibytes: u64,
     },
     /// The partition has no active job with this name. The name is safe to print.

@@ -53,7 +53,7 @@ pub(crate) fn module(config: &Config) -> String {
     sealed(&text)
 }
 
-/// Returns a job_submit.lua that calls these modules, for a site without its own.
+/// Returns a job_submit.lua that calls these modules, for a site that has no such file yet.
 pub(crate) fn job_submit(modules: &[String]) -> String {
     if modules.is_empty() {
         return sealed(PASSING_SCRIPT);

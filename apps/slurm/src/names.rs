@@ -1,6 +1,6 @@
 //! Values written to Slurm, each with its own grammar. The input of `scontrol` consists only of
-//! these values. None of them can contain a line break, a quotation mark, a space or another
-//! `key=value`, whatever text it was made from.
+//! these values. No value contains a line break, a quotation mark, a space or another `key=value`,
+//! regardless of its source.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
@@ -274,8 +274,7 @@ mod tests {
     }
 
     proptest! {
-        /// Checks that every value in the input of scontrol is one word, whatever text it was made
-        /// from.
+        /// Checks that every value in the input of scontrol is one word, regardless of its source.
         #[test]
         fn nothing_that_is_written_leaves_its_place(
             text in "\\PC{0,40}|[-\\n\\r\\t\"' =,:;0-9a-z_]{0,20}"

@@ -43,8 +43,8 @@ const REQUEUE_TIME_S: u64 = 60;
 /// The time that preempted jobs may take to end after their grace time, in seconds. It allows for
 /// Slurm's `KillWait` and an epilogue.
 const ENDING_S: u64 = 120;
-/// After Slurm has failed to preempt jobs for some job, the time during which no jobs are preempted
-/// for it, in seconds.
+/// The time in seconds during which no jobs are preempted for a job after Slurm has failed to
+/// preempt any for it.
 const NO_EVICTION_S: u64 = 600;
 
 /// The changes of a cycle, and the state before them.
@@ -229,8 +229,8 @@ impl Cycle<'_> {
         }
     }
 
-    /// Returns the maximum time for a job to start after its gate opens, in seconds. If the job
-    /// still has the reason of a closed gate, Slurm has not examined it since its gate opened. If
+    /// Returns the maximum time for a job to start after its gate opens, in seconds. If Slurm still
+    /// gives the reason of a closed gate, it has not examined the job since the gate opened. If
     /// there is a magnetic reservation, Slurm's main scheduler may try the job only there, and
     /// gives a special reason, until the backfill scheduler starts the job.
     fn patience(&self, job: &SlurmJob) -> u64 {
@@ -320,7 +320,7 @@ impl Cycle<'_> {
         self.memory.job(job).priority = Some(job.priority);
     }
 
-    /// Returns the jobs that are still waiting for nothing but a box.
+    /// Returns the jobs that are still waiting and lack only a box.
     fn still_waiting(&self, waits: &[Waiting], limited: &[IndexedNote]) -> Vec<Waiting> {
         let limited: HashSet<usize> = limited.iter().map(|(index, _)| *index).collect();
         let waits = waits.iter().copied();

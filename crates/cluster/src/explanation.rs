@@ -18,14 +18,14 @@ pub struct Context {
     pub planned: Option<PlannedStart>,
 }
 
-/// Explains why requests are waiting. It knows the names and ends of the jobs on a machine. Times
-/// are in seconds since 1970.
+/// Explains why requests are waiting. It knows the names of the jobs on a machine and when they
+/// end. Times are in seconds since 1970.
 pub struct Explainer<'a> {
     /// The grid.
     pub grid: &'a Grid,
     /// The name of the strategy.
     pub strategy: &'a str,
-    /// The scheduler, named if it keeps a job waiting although the job fits.
+    /// The scheduler, which is named if it keeps a job waiting although the job fits.
     pub scheduler: &'a str,
     /// Returns the name of a job, such as `job 7`.
     pub name: &'a dyn Fn(JobId) -> String,

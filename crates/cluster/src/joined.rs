@@ -18,8 +18,8 @@ pub(crate) fn joined(grid: &Grid, parts: &[Cuboid]) -> Vec<Cuboid> {
         }
         let side = taken.iter().filter(|&&taken| taken).count();
         let begins = |&at: &usize| taken[at] && !taken[(at + taken.len() - 1) % taken.len()];
-        // If there are several runs, the first gives a box that does not contain all of these
-        // nodes, or is too large.
+        // If there are several runs, a box from the first does not contain all nodes, or is too
+        // large.
         ((0..taken.len()).find(begins).unwrap_or(0) as u16, side as u16)
     };
     let runs = [run(0), run(1), run(2)];

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::date;
 
-/// The machine during an interval, in seconds.
+/// The state of the machine during an interval. Times are in seconds.
 #[derive(Clone, Copy)]
 struct Seen {
     at: u64,

@@ -15,7 +15,7 @@ use crate::read::ClusterWatch;
 use crate::world::Index;
 use crate::write::{WriteError, Writer};
 
-/// The time until the next plan if it depends on the time, or if a write must be repeated.
+/// The time until the next plan if the plan depends on the time or a write must be repeated.
 const RETRY_DELAY: Duration = Duration::from_secs(2);
 /// The time before an action on an unchanged object is repeated.
 const REPEAT_DELAY: Duration = Duration::from_secs(10);
@@ -157,7 +157,7 @@ impl Reconciler {
         let (actions, repeated): (Vec<Action>, Vec<Action>) =
             made.actions.into_iter().partition(is_new);
         if !repeated.is_empty() {
-            // There may be no update by the time it may be repeated.
+            // By the time the action can be repeated, there may have been no update.
             self.retry_after(REPEAT_DELAY);
         }
         let Some(writer) = &self.writer else { return };
@@ -210,7 +210,7 @@ impl Reconciler {
         }
     }
 
-    /// Publishes events with new reasons for Jobs' waits.
+    /// Publishes an event for each Job whose reason for waiting has changed.
     async fn publish_events(&mut self, all: &[Waiting], now: i64) {
         let mut written = 0;
         for waiting in all {

@@ -105,7 +105,7 @@ pub(crate) struct CheckStatus {
     pub(crate) conditions: Vec<Condition>,
 }
 
-/// A flavor, which stands for nodes of one kind.
+/// A flavor, which represents nodes of one kind.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct ResourceFlavor {
     #[serde(deserialize_with = "slim")]
@@ -127,7 +127,7 @@ pub(crate) struct FlavorSpec {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Quota {
     pub(crate) workload: ObjectRef,
-    /// The position of our check among the Workload's checks, and its name, state and message.
+    /// The position of our check among the Workload's checks. Its name, state and message follow.
     pub(crate) at: usize,
     pub(crate) check: String,
     pub(crate) state: String,

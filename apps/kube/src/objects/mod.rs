@@ -1,6 +1,6 @@
-//! Objects of the API server, reduced to the fields that decisions need. Users can put anything
-//! into an object. The API server limits its size (1.5 MB), and unneeded fields are dropped while
-//! parsing. Only `pavior.dev` annotations are kept.
+//! API server objects, reduced to the fields that decisions need. Users can put anything into an
+//! object. The API server limits its size (1.5 MB), and unneeded fields are dropped while parsing.
+//! Only `pavior.dev` annotations are kept.
 
 mod job;
 mod kueue;

@@ -1,4 +1,4 @@
-//! Metadata of all kinds of objects, and our names in the metadata.
+//! Metadata of all kinds of objects, and the names that we use in metadata.
 
 use std::borrow::Borrow;
 
@@ -14,7 +14,7 @@ pub(crate) const SHAPE: &str = "pavior.dev/shape";
 pub(crate) const MACHINE: &str = "pavior.dev/machine";
 /// The annotation that gives a Job's maximum run time in seconds.
 pub(crate) const SECONDS: &str = "pavior.dev/seconds";
-/// The annotation that says whether a Job, or all Jobs of its set together, get a box.
+/// The annotation that says whether a Job gets its own box or shares one with its set.
 pub(crate) const BOX: &str = "pavior.dev/box";
 /// The label that numbers a JobSet's Jobs.
 pub(crate) const GLOBAL_INDEX: &str = "jobset.sigs.k8s.io/job-global-index";
@@ -24,7 +24,7 @@ pub(crate) const GATE: &str = "pavior.dev/placement";
 /// The maximum length of an annotation; a longer one is dropped.
 const MAX_ANNOTATION_LENGTH: usize = 256;
 
-/// Implements `kube::Resource` for a type that has some fields of a foreign kind.
+/// Implements `kube::Resource` for a type with some of the fields of another project's kind.
 macro_rules! resource {
     ($name:ident, $scope:ident, $group:expr, $version:expr, $plural:expr) => {
         impl kube::Resource for $name {
@@ -81,7 +81,7 @@ pub(crate) fn slim<'de, D: Deserializer<'de>>(input: D) -> Result<ObjectMeta, D:
 #[serde(transparent)]
 pub(crate) struct Uid(pub(crate) String);
 
-/// Allows lookups by the text of a uid without a copy.
+/// Allows lookups by the text of a uid without copying it.
 impl Borrow<str> for Uid {
     fn borrow(&self) -> &str {
         &self.0

@@ -30,7 +30,7 @@ pub(crate) struct PodSpec {
     pub(crate) scheduling_gates: Vec<PodSchedulingGate>,
     #[serde(default)]
     pub(crate) node_selector: BTreeMap<String, String>,
-    /// The affinity as written, because a patch extends it.
+    /// The affinity in its original form, which a patch extends.
     pub(crate) affinity: Option<CompactJson>,
     #[serde(default)]
     pub(crate) tolerations: Vec<Toleration>,
@@ -41,7 +41,7 @@ pub(crate) struct PodSpec {
 pub(crate) struct PodStatus {
     #[serde(default)]
     pub(crate) phase: String,
-    /// The time when its node accepted it.
+    /// The time when the node accepted the pod.
     pub(crate) start_time: Option<Time>,
     #[serde(default)]
     pub(crate) conditions: Vec<Condition>,
@@ -70,7 +70,7 @@ impl<'de> Deserialize<'de> for CompactJson {
 resource!(Pod, NamespaceResourceScope, "", "v1", "pods");
 
 impl Pod {
-    /// Returns true if the pod may still run, as it may while being deleted.
+    /// Returns true if the pod may still be running, which includes pods that are being deleted.
     pub(crate) fn is_active(&self) -> bool {
         !matches!(self.status.phase.as_str(), "Succeeded" | "Failed")
     }

@@ -37,7 +37,7 @@ pub(crate) enum Action {
     },
     /// Marks an AdmissionCheck as active.
     Activate { check: ObjectRef },
-    /// Deletes an open pod that has no placement or a node other than in its placement.
+    /// Deletes an open pod that has no placement, or a node that differs from its placement.
     Remove { pod: ObjectRef, why: String, absent: Option<Absence> },
     /// Adds the exclusive resource to the status of a node.
     Offer { node: ObjectRef, resource: String },

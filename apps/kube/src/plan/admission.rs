@@ -1,7 +1,7 @@
 //! Answers to Kueue: `Ready` when a Job has a box, otherwise the reason for its wait. A Job that
 //! has waited too long gives its quota back. If an admitted Job has lost its box, its check does
-//! not change before then, because Kueue would stop the Job while a check is `Pending`, and keep
-//! its quota reserved.
+//! not change until that time is over, because Kueue would stop the Job while a check is `Pending`,
+//! and keep its quota reserved.
 
 use std::collections::HashMap;
 
@@ -147,7 +147,7 @@ fn without_machine(index: &Index<'_>, check: &str, quota_s: u64) -> Vec<Action> 
 /// The state, the message and the retry delay of a check.
 type Answer = (&'static str, String, Option<u64>);
 
-/// Returns the answer to the check on a Job that has held quota without a box since a time.
+/// Returns the answer to the check on a Job that has held quota without a box since a given time.
 fn answer_for(waits: &Waiting, quota_s: u64, since: i64, now: i64) -> Answer {
     let why: String = waits.why.chars().take(1024).collect();
     let message = format!("it cannot be placed: {why}");

@@ -14,7 +14,7 @@ use crate::world::JobGroup;
 #[derive(Clone, Default)]
 pub(super) struct Excluded {
     now: Vec<NodeId>,
-    /// The nodes that are excluded whatever temporary taints they have.
+    /// The nodes that are excluded for reasons other than temporary taints.
     always: Vec<NodeId>,
 }
 
@@ -22,7 +22,7 @@ impl<'a> MachineState<'a> {
     /// Restricts a request to the nodes that the group may use.
     ///
     /// # Errors
-    /// Returns the outlook and the reason if there can be no box of the shape.
+    /// Returns the outlook and the reason if the request cannot be satisfied on these nodes.
     pub(super) fn confined(
         &mut self,
         layout: &Layout<'_>,

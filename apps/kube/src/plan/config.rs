@@ -174,7 +174,8 @@ impl MachineConfig {
         Ok(if self.turns() { Shape::new(nodes) } else { Shape::fixed(nodes) })
     }
 
-    /// Returns true if new pods may start on a node, and it has the resource that they request.
+    /// Returns true if new pods may start on a node and the node has the resource that they
+    /// request.
     pub(crate) fn can_use(&self, node: &Node) -> bool {
         let may_be_added = self.is_observed && self.resource == RESOURCE;
         node.is_ready() && (may_be_added || node.offers(&self.resource))
@@ -271,8 +272,8 @@ fn check(group: &JobGroup<'_>, nodes: u64) -> Result<(), Rejection> {
             "the Jobs of its set have more than {MAX_REQUIREMENTS} different node requirements"
         ));
     }
-    // The number may be too large, because it contains a pod that ended after the quota was counted
-    // twice.
+    // The number of admitted pods may be too large, because a pod that ended after the quota was
+    // reserved is counted twice.
     let is_partial = |job: &&Job| {
         let pods = job.quota.as_ref().filter(|quota| quota.reserved).and_then(|quota| quota.pods);
         pods.is_some_and(|pods| Some(pods) < job.spec.completions)

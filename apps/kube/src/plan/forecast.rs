@@ -84,7 +84,7 @@ pub(super) fn seconds(seconds: u64) -> Time {
     Time(seconds.saturating_mul(TICKS_PER_SECOND))
 }
 
-/// Returns the properties of a Job known before it runs. A digest identifies the namespace.
+/// Returns the properties of a Job that are known before it runs. The namespace is hashed.
 fn kind(namespace: &str, nodes: u32, limit: Option<Time>) -> Kind {
     let user = BuildHasherDefault::<DefaultHasher>::default().hash_one(namespace);
     Kind { user: Some(user), nodes, estimate: limit }

@@ -8,7 +8,7 @@ use super::forecast::History;
 use crate::objects::{Object, SlotCount, Uid};
 use crate::world::World;
 
-/// The time that a Job avoids a node where the scheduler refused to start its pod.
+/// The time for which a Job avoids a node where the scheduler refused to start its pod.
 const AVOIDANCE_S: i64 = 600;
 
 /// The time before a placement rejected by the API server is proposed again.
@@ -26,7 +26,7 @@ pub(crate) struct Memory {
     rejected: HashMap<Uid, (String, i64)>,
     /// The time when each namespace got its latest placement.
     pub(super) placed_at: HashMap<String, i64>,
-    /// True during maintenance, because its end does not cause an update.
+    /// True during maintenance, whose end does not cause an update.
     pub(super) has_maintenance: bool,
     /// True if more Jobs of a set may still be created.
     pub(super) has_growing_set: bool,
@@ -65,13 +65,13 @@ impl Memory {
             || !self.rejected.is_empty()
     }
 
-    /// Adds new placements, and removes objects that are gone and times that are over.
+    /// Adds new placements, and removes objects that no longer exist and times that have passed.
     pub(super) fn update(&mut self, world: &World, now: i64) {
         let waits = |pod: &Uid| world.pods.get(pod).is_some_and(|pod| pod.node().is_none());
         self.refused_since.retain(|pod, _| waits(pod));
         for placement in world.placements.values() {
             let (namespace, created) = (placement.namespace(), placement.created());
-            // Most namespaces are known, and then their names are not copied.
+            // Most namespaces are already in the map, so their names need not be copied.
             if let Some(placed_at) = self.placed_at.get_mut(namespace) {
                 *placed_at = (*placed_at).max(created);
             } else {

@@ -57,7 +57,7 @@ pub(crate) struct Plan {
     pub(crate) free: Occupancy,
     /// The picture, if requested.
     pub(crate) picture: Option<Picture>,
-    /// The forecast to compute, if requested; computing it takes a while.
+    /// The forecast to compute, if requested. The computation takes a while.
     pub(crate) question: Option<Question>,
 }
 
@@ -145,7 +145,7 @@ fn shared_node(map: &NodeMap<'_>, machine: &Machine, index: &Index<'_>) -> Optio
     older.find_map(fault)
 }
 
-/// Counts, for each of the operator's shapes, the boxes that fit at once.
+/// Counts, for each of the operator's shapes, the boxes that fit at the same time.
 fn count_slots(config: &MachineConfig, memory: &mut Memory, free: &Occupancy) -> Vec<SlotCount> {
     if let Some((_, slots)) = memory.slots.as_ref().filter(|(before, _)| before == free) {
         return slots.clone();

@@ -29,7 +29,7 @@ pub(super) fn held<'a>(records: &[Record<'a>]) -> HashMap<&'a str, u32> {
 pub(super) struct WaitingGroup<'a> {
     pub(super) group: JobGroup<'a>,
     priority: i64,
-    /// True if all its pods are waiting, or if it gets its box before its pods.
+    /// True if all pods of the group are waiting, or if it gets its box before its pods.
     pub(super) is_ready: bool,
 }
 

@@ -21,9 +21,9 @@ pub(crate) fn open(
     actions: &mut Vec<Action>,
 ) {
     let Some(group) = &record.group else { return };
-    // Pods open together, because one that starts alone waits for the others: once each unfinished
-    // index has its pod, or if one is already open. Most placements have no gated pod and compute
-    // neither value.
+    // Pods are opened together, because a pod that starts alone only waits for the others. They are
+    // opened once each unfinished index has its pod, or if one is open already. Most placements
+    // have no gated pod, so neither value is computed.
     let may_open = LazyCell::new(|| {
         let has_open_pod = group.pods(index).any(|(_, pod)| pod.gate().is_none());
         has_open_pod || group.pods(index).count() as u64 >= group.remaining()
@@ -60,8 +60,8 @@ fn is_bound_for(pod: &Pod, node: &str) -> bool {
     pod.node().map_or_else(|| pod.target_node().as_deref() == Some(node), |on| on == node)
 }
 
-/// Deletes open pods without a placement. Running pods are kept unless the group has gated pods;
-/// then the whole group is placed again.
+/// Deletes open pods without a placement. Running pods are kept, unless the group also has gated
+/// pods: in that case, the whole group is placed again.
 pub(crate) fn remove_unplaced(group: &JobGroup<'_>, index: &Index<'_>, actions: &mut Vec<Action>) {
     let has_gated_pod = group.pods(index).any(|(_, pod)| pod.gate().is_some());
     for (_, pod) in group.pods(index).filter(|(_, pod)| pod.gate().is_none()) {

@@ -24,7 +24,7 @@ pub(crate) struct Record<'a> {
     pub(crate) group: Option<JobGroup<'a>>,
     /// The nodes by rank; empty if any node does not belong to the machine.
     pub(crate) nodes: Vec<NodeId>,
-    /// If `nodes` is empty for this reason, the nodes that do belong to the machine.
+    /// If `nodes` is empty because some nodes do not belong to the machine, the others.
     known_nodes: Vec<NodeId>,
     /// True if pods may be opened: the placement is confirmed and kept.
     pub(crate) is_valid: bool,
@@ -41,7 +41,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Decides about a machine's placements. Returns the placements, oldest first.
+/// Decides which of a machine's placements are valid. Returns the placements, oldest first.
 pub(crate) fn judge<'a>(
     layout: &Layout<'_>,
     index: &Index<'a>,
@@ -109,8 +109,8 @@ fn on_machine<'a>(layout: &Layout<'_>, index: &Index<'a>) -> Vec<Record<'a>> {
     here.into_iter().map(record).collect()
 }
 
-/// Returns the Job of a placement if it is the only Job missing, because the watch of Jobs may lag.
-/// The names of other Jobs in a set are not known.
+/// Returns a placement's first Job if only that Job is missing. It may still exist, because watches
+/// may lag. Other Jobs in a set cannot be checked, because their names are unknown.
 fn missing_job(index: &Index<'_>, placement: &Placement) -> Option<Absence> {
     let own = &placement.spec.job_uid;
     let is_missing = |uid: &&Uid| index.job(uid).is_none();
@@ -203,7 +203,7 @@ fn broken(
     if !group.jobs().iter().any(has_waiting_pod) {
         return None;
     }
-    // For each rank, true if a pod runs on the rank's node, and a pod that is not on any node.
+    // For each rank: true if a pod runs on the rank's node; and a pod that is on no node, if any.
     let mut by_rank: HashMap<usize, (bool, Option<&Pod>)> = HashMap::new();
     for (rank, pod) in group.pods(index) {
         let Some(rank) = rank else { continue };

@@ -101,7 +101,7 @@ fn allows(term: &NodeSelectorTerm, node: &Node) -> bool {
     all.peek().is_some() && all.all(|holds| holds)
 }
 
-/// Returns true if a requirement holds for a label's value, or for no such label.
+/// Returns true if a requirement holds for the value of a label, or for a missing label.
 fn holds(requirement: &NodeSelectorRequirement, value: Option<&str>) -> bool {
     let values = requirement.values.as_deref().unwrap_or_default();
     let is_listed = value.is_some_and(|value| values.iter().any(|one| one == value));

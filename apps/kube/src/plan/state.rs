@@ -24,7 +24,7 @@ pub(super) struct MachineState<'a> {
     /// The holders by number, oldest placement first. The numbers of waiting Jobs follow.
     holders: Vec<Holder<'a>>,
     pub(super) overlaps: Vec<NodeId>,
-    /// The pool without each set of nodes.
+    /// The pool that excludes each set of nodes.
     pub(super) pools: HashMap<Vec<NodeId>, Option<Pool>>,
     /// The nodes excluded by each distinct set of requirements, computed once.
     pub(super) excluded: Vec<(Vec<NodeRequirements<'a>>, Excluded)>,
@@ -159,7 +159,7 @@ impl<'a> MachineState<'a> {
             let name = holder.to_string();
             Some(Holding {
                 id: name.clone(),
-                // Users ask for a Job without its kind.
+                // Users refer to a Job without giving its kind.
                 job: Some(if holder.kind == "Job" { holder.path() } else { name.clone() }),
                 name,
                 user: Some(shown(holder.namespace).to_string()),

@@ -1,4 +1,4 @@
-//! Waiting Jobs and the reasons.
+//! Waiting Jobs, each with the reason for its wait.
 
 use pavior::Request;
 
@@ -13,11 +13,11 @@ pub(crate) enum Prospect {
     Waits,
     /// The Job cannot start until it, its machine or the cluster changes.
     Blocked,
-    /// The Job itself must change: its machine can never place it as it is.
+    /// The Job itself must change, because its machine can never place it in its current form.
     Invalid,
 }
 
-/// A waiting Job and the reason.
+/// A waiting Job and the reason for its wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Waiting {
     pub(crate) job: ObjectRef,

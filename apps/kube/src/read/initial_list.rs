@@ -7,7 +7,7 @@ use kube::runtime::watcher::Event;
 /// The list of a kind while its watch restarts.
 pub(super) struct InitialList<V> {
     buffer: Vec<V>,
-    /// True once a list has been complete.
+    /// True once a complete list has been received.
     pub(super) is_complete: bool,
 }
 

@@ -16,8 +16,8 @@ const PAGE_SIZE: u32 = 500;
 /// The field selector for pods that have not ended; other pods do not occupy nodes.
 pub(crate) const LIVING: &str = "status.phase!=Succeeded,status.phase!=Failed";
 
-/// Returns the start times of completed Jobs, which are when their first pods were accepted by a
-/// node. Jobs whose pods were deleted are missing.
+/// Returns the start times of completed Jobs: the times when a node accepted their first pods. Jobs
+/// whose pods were deleted are missing.
 pub(crate) async fn start_times(client: &Client) -> Result<Vec<(Uid, i64)>, KubeError> {
     let first_pods = ListParams::default()
         .fields("status.phase=Succeeded")

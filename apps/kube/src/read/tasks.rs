@@ -76,7 +76,7 @@ pub(super) fn follow<K>(
         let mut events = Box::pin(events.modify(|one| one.meta_mut().managed_fields = None));
         let mut is_faulty = false;
         loop {
-            // A working watch needs no limit, and a day is as good as none.
+            // A working watch needs no limit; a day has the same effect as no limit.
             let limit = if is_faulty { RESTORED_AFTER } else { Duration::from_hours(24) };
             let next = tokio::time::timeout(limit, events.next()).await;
             // A resumed watch reports no event until an object changes, and a list begins with an

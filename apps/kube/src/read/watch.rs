@@ -161,7 +161,7 @@ impl ClusterWatch {
         let is_listed = matches!(event, Event::InitDone);
         self.jobs.apply(event, jobs, Object::uid);
         if is_listed {
-            // No later update mentions a Job that has been deleted meanwhile.
+            // Later updates do not mention Jobs that have been deleted in the meantime.
             start_times.retain(|job, _| jobs.contains_key(job));
         }
     }

@@ -173,7 +173,7 @@ impl Writer {
     }
 
     /// Returns the objects in the namespace of an object. Names from the API server contain only
-    /// characters that can be used in a path; names in a placement could be others.
+    /// characters that can be used in a path; names in a placement may contain others.
     fn near<K>(&self, seen: &ObjectRef) -> Result<Api<K>, WriteError>
     where
         K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,

@@ -29,7 +29,7 @@ impl Writer {
         if is_there { Err(WriteError::Conflict) } else { Ok(()) }
     }
 
-    /// Fails if a placement is gone or being deleted.
+    /// Fails if a placement no longer exists or is being deleted.
     pub(super) async fn verify_record(&self, record: Option<&ObjectRef>) -> Result<(), WriteError> {
         let Some(record) = record else { return Ok(()) };
         let found = self.read::<Placement>(record).await?;

@@ -59,7 +59,7 @@ fn who_attacks_stops_no_other_user() {
     forged["metadata"]["ownerReferences"] = json!([owner]);
     forged["metadata"]["labels"] = json!({ "batch.kubernetes.io/job-completion-index": "0" });
     cluster.good(User::Alice, "POST", PODS, &forged);
-    // Placements do not grow, and this does not make other namespaces wait.
+    // Placements cannot grow, and an attempt to do so does not make other namespaces wait.
     let more = json!({ "spec": { "parallelism": 1 } });
     assert!(cluster.ask(User::Alice, "PATCH", &format!("{JOBS}/flood0"), &more).is_err());
     let away = json!({ "metadata": { "annotations": { "pavior.dev/shape": null } } });

@@ -20,7 +20,7 @@ use crate::in_force;
 use crate::kubelets::Kubelets;
 use crate::proxy::Proxy;
 
-/// True to also run the node controllers.
+/// The controllers to run, including the node controllers.
 const CONTROLLERS: &str = "job-controller,garbage-collector-controller,namespace-controller,\
                            pod-garbage-collector-controller,disruption-controller,\
                            node-lifecycle-controller,taint-eviction-controller";

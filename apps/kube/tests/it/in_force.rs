@@ -1,4 +1,4 @@
-//! Checks that the policies are in force by means of objects that they must refuse.
+//! Checks that the policies are in force, by sending objects that they must refuse.
 
 use serde_json::{Value, json};
 

@@ -171,7 +171,7 @@ impl Record {
             return;
         }
         self.nodes.insert(uid.to_string(), node.clone());
-        // The rank in the box: the pod's rank, after those of all earlier Jobs.
+        // The rank in the box is the pod's rank plus the number of pods of all earlier Jobs.
         let said = self.spec.values().any(|spec| {
             let Some(at) = spec.jobs.iter().position(|one| *one == job) else { return false };
             let before = spec.jobs[..at].iter().map(|job| self.completions.get(job));
@@ -197,7 +197,8 @@ pub(crate) fn events(folder: &Path) -> Vec<Value> {
 }
 
 /// Finds deletions of placements that got no successful answer because the API server or etcd was
-/// killed first. Placements that remained appear later in the log, because none is left at the end.
+/// killed first. Placements that remained appear later in the log, because all are deleted by the
+/// end.
 fn unanswered(good: &[Value], others: &[Value]) -> Vec<Value> {
     let is_ours = |event: &&Value| {
         event["objectRef"]["resource"] == "placements" && !event["objectRef"]["name"].is_null()

@@ -107,8 +107,8 @@ fn phase(pod: &Pod) -> &str {
     pod.status.as_ref().and_then(|status| status.phase.as_deref()).unwrap_or_default()
 }
 
-/// Writes the status of a pod. Returns true if this succeeded, or if the pod has ended or is gone.
-/// A pod changed by someone else is reread, so a pod that a test made fail stays failed.
+/// Writes the status of a pod. Returns true if this succeeded, or if the pod has ended or no longer
+/// exists. A pod changed by someone else is reread, so a pod that a test made fail stays failed.
 async fn set(client: &Client, pod: &mut Pod, to: &str) -> bool {
     let api: Api<Pod> = Api::namespaced(client.clone(), &pod.namespace().unwrap_or_default());
     let seen = json!({ "uid": pod.uid(), "resourceVersion": pod.resource_version() });

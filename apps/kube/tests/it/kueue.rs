@@ -1,6 +1,6 @@
 //! Tests the real Kueue with its webhooks and two replicas of the program: quota for more nodes
 //! than exist, two queues that borrow and reclaim, flavors, preemption, a short `quotaSeconds`, and
-//! kills of everything. The audit log is checked.
+//! kills of every component. The audit log is checked.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

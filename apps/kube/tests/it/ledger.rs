@@ -64,7 +64,7 @@ struct Held {
     ready: bool,
     flavor: String,
     told: String,
-    /// The time when it began to be reserved without a placement.
+    /// The time since which the quota has been reserved without a placement.
     since: Option<f64>,
     /// The time when the Job was also admitted in that state.
     bare_since: Option<f64>,
@@ -91,8 +91,8 @@ impl Ledger {
         assert!(self.admitted >= 36 && !seen.contains(&0), "{self}");
     }
 
-    /// Checks a log without disturbances: every admitted Job has a box, and no reservation without
-    /// one lasts.
+    /// Checks a log without disturbances: every admitted Job has a box, and no quota stays reserved
+    /// without a box.
     pub(crate) fn check_calm(&self, patience_s: u64) {
         assert!(self.bare <= 5.0, "{self}");
         assert!(self.longest <= patience_s as f64 + 10.0, "{self}");

@@ -99,7 +99,7 @@ fn annotations_stay(cluster: &Cluster) {
     }
 }
 
-/// Checks that an administrator without the group system:masters may delete a placement.
+/// Checks that an administrator who is not in the group system:masters may delete a placement.
 fn administrators_delete_placements(cluster: &Cluster) {
     cluster.job("long", "2x2x1", 600);
     let uid = cluster.get(&format!("{JOBS}/long"))["metadata"]["uid"].clone();

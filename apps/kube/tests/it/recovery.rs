@@ -37,8 +37,8 @@ fn place(cluster: &Cluster) -> Duration {
     began.elapsed()
 }
 
-/// Checks the time after an outage against the stated limit in a long run, or three times that on
-/// the busy host of the checks.
+/// Checks the time after an outage against the stated limit in a long run, or against three times
+/// that limit in the normal checks, whose host is busy.
 fn check(what: &str, before: Duration, after: Duration, limit_s: u64) {
     eprintln!("placed {after:.1?} after {what}, {before:.1?} without an outage");
     let limit = Duration::from_secs(limit_s * pavior_trials::size(3, 3, 1));

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::cluster::{Cluster, JOBS, User, job, release};
 
 const PARTS: &[&str] = &["etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager"];
-/// The node controllers are left out, because 4,096 nodes would send heartbeats all the time.
+/// The node controllers are left out, because 4,096 nodes would constantly send heartbeats.
 const CONTROLLERS: &str = "job-controller,garbage-collector-controller,namespace-controller";
 
 /// A machine that consists of boxes with a Job's shape, the same number along each axis.

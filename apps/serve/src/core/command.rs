@@ -52,7 +52,7 @@ pub struct LeaseRequest {
     pub machine: Option<String>,
     /// The nodes or the box.
     pub ask: Ask,
-    /// The freedom in placing the request; `None` leaves the placement to the strategy.
+    /// The freedom in placing the request; `None` leaves the decision to the strategy.
     pub freedom: Option<Freedom>,
     /// The time to live in milliseconds; `None` means until the lease is ended.
     pub ttl_ms: Option<u64>,
@@ -62,12 +62,12 @@ pub struct LeaseRequest {
     pub tenant: Option<String>,
     /// The client's name for the job.
     pub job: Option<JobName>,
-    /// True to wait in the queue if it cannot start now.
+    /// True to wait in the queue if the request cannot start now.
     pub wait: bool,
 }
 
 impl LeaseRequest {
-    /// Creates a request by the caller for nodes of the first machine that does not wait.
+    /// Creates a request by the caller for nodes of the first machine. The request does not wait.
     pub fn of(ask: Ask) -> LeaseRequest {
         LeaseRequest {
             machine: None,
@@ -89,8 +89,7 @@ pub enum NodeChange {
     Fail,
     /// The node is available again after a failure or a drain.
     Repair,
-    /// The node should become free for maintenance. This is like a failure, but under a different
-    /// name.
+    /// The node should become free for maintenance. Apart from the name, this is like a failure.
     Drain,
 }
 
@@ -134,7 +133,7 @@ pub enum Command {
         id: u64,
         /// The fencing token.
         epoch: u64,
-        /// The new time to live from now; `None` is the original one.
+        /// The new time to live from now; `None` means the original one.
         ttl_ms: Option<u64>,
     },
     /// Changes a node.
@@ -154,11 +153,11 @@ pub enum Command {
         id: u64,
     },
     /// Carries out commands in order and independently, all at the same instant. Consecutive ends
-    /// free their nodes together, so waiting requests are offered all of these nodes at once.
+    /// free their nodes together, so waiting requests can use all of these nodes.
     Batch(Vec<Command>),
     /// Stores the reply to a refused command under its key, once the refusal has been diagnosed.
     Keep(Written),
-    /// Confirms a clock that is in doubt (operator); the time of the command is the clock's time.
+    /// Confirms a clock that is in doubt (operator). The command has the time of that clock.
     ConfirmClock,
     /// Records the time; sent by the service's own clock.
     NoteTime,

@@ -17,7 +17,7 @@ pub struct ServiceRecord {
     pub at_ms: u64,
     /// The decision.
     pub event: Event,
-    /// The reply to the command that caused it, if the client gave the command a key.
+    /// The reply to the command that caused the record, if the client gave the command a key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<KeptReply>,
 }
@@ -90,7 +90,7 @@ pub enum Event {
         id: u64,
         /// The new expiry time.
         expires_ms: Option<u64>,
-        /// The tenant that holds it; the empty name is the operator's.
+        /// The tenant that holds the lease; the empty name stands for the operator.
         tenant: String,
     },
     /// A lease or a waiting request ends.
@@ -99,7 +99,7 @@ pub enum Event {
         id: u64,
         /// The reason.
         why: Why,
-        /// The tenant that held it; the empty name is the operator's.
+        /// The tenant that held the lease; the empty name stands for the operator.
         tenant: String,
     },
     /// A node has changed.

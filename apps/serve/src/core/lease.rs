@@ -60,25 +60,25 @@ pub struct Lease {
     pub epoch: u64,
     /// The machine.
     pub machine: String,
-    /// The boxes, in the order they were granted: base and sides, three of each.
+    /// The boxes, in the order in which they were granted: base and sides, three of each.
     pub parts: Vec<[[u16; 3]; 2]>,
     /// The requested number of nodes.
     pub requested: u32,
     /// The requested box, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<[u16; 3]>,
-    /// The freedom in placing it, if specified.
+    /// The freedom in the placement, if specified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub freedom: Option<Freedom>,
-    /// The tenant that holds it; the empty name is the operator.
+    /// The tenant that holds the lease; the empty name stands for the operator.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tenant: String,
     /// The client's name for the job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<JobName>,
-    /// The time when it was granted, in milliseconds since 1970.
+    /// The time when the lease was granted, in milliseconds since 1970.
     pub start_ms: u64,
-    /// The time when it expires.
+    /// The time when the lease expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_ms: Option<u64>,
     /// The time to live given in the request.
@@ -87,7 +87,7 @@ pub struct Lease {
     /// The expected run time of the job, for schedulers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate_ms: Option<u64>,
-    /// The time of the request, if it has waited.
+    /// The time of the request, if the request had to wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked_ms: Option<u64>,
 }
@@ -117,7 +117,7 @@ impl Lease {
 pub struct WaitingRequest {
     /// The number that its lease will have.
     pub id: u64,
-    /// The request's own fencing token; the lease will have a different token.
+    /// The fencing token of the request. The lease will have a different token.
     pub epoch: u64,
     /// The machine.
     pub machine: String,
@@ -126,10 +126,10 @@ pub struct WaitingRequest {
     /// The box, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<[u16; 3]>,
-    /// The freedom in placing it, if specified.
+    /// The freedom in the placement, if specified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub freedom: Option<Freedom>,
-    /// The tenant that waits.
+    /// The tenant that made the request.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tenant: String,
     /// The client's name for the job.

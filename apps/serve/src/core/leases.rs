@@ -2,7 +2,7 @@
 //!
 //! A view keeps the list of pages. A change copies that list and the page of its lease, if a view
 //! shares them. In addition to each lease, its page stores everything that diagnoses need from all
-//! leases ([`Held`]): leases are scattered in memory, pages are not.
+//! leases ([`Held`]): leases are scattered in memory, but a page is contiguous.
 //!
 //! Invariant: no page is empty. Numbers increase within a page and from page to page. Two neighbors
 //! together have more than half of [`MAX_PAGE_LEASES`] leases.
@@ -26,7 +26,7 @@ pub(crate) struct Held {
     /// The index of the lease's machine.
     pub(crate) board: usize,
     pub(crate) placement: Placement,
-    /// The time when it expires or its job is  expected to end, if known.
+    /// The time when the lease expires or its job is expected to end, if known.
     #[cfg_attr(
         not(feature = "http"),
         allow(dead_code, reason = "used only for diagnoses over HTTP")

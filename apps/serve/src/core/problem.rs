@@ -49,7 +49,7 @@ pub enum Reason {
     TooLarge,
     /// The reply stored under the key is corrupt.
     LostReply,
-    /// There is no epoch left below 2^53.
+    /// All epochs below 2^53 have been used.
     NoEpochs,
     /// The strategy violated its contract by proposing nodes that cannot be granted.
     BadStrategy,

@@ -1,5 +1,5 @@
 //! Shares of common resources: each entry belongs to a party, such as a tenant. If there are too
-//! many entries, or they are too large, the party with the most gives up its oldest. Each of P
+//! many entries, or they are too large, the party with the most loses its oldest entry. Each of P
 //! parties thus keeps at least a P-th of the total, because parties with more lose entries first.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -72,7 +72,7 @@ impl<P: Clone + Eq + Hash + Ord, T, const N: usize> Shares<P, T, N> {
         Some((party, item))
     }
 
-    /// Removes the oldest entry of the party with the most of an amount, given by its index.
+    /// Removes the oldest entry of the party with the largest share of an amount, given by index.
     pub(crate) fn remove_from_largest(&mut self, amount: usize) -> Option<(P, T)> {
         let (_, largest) = self.ranks[amount].last()?;
         let oldest = self.parties[largest].numbers.first().copied()?;

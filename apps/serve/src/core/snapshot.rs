@@ -15,9 +15,9 @@ use super::{
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StateSnapshot {
-    /// The number of the last record in it.
+    /// The number of the last record in the snapshot.
     pub seq: u64,
-    /// The time of the last record in it.
+    /// The time of the last record in the snapshot.
     pub now_ms: u64,
     /// The number of the next lease.
     pub next_id: u64,

@@ -34,7 +34,7 @@ pub struct Access {
     tokens: Vec<Token>,
     /// The maximum number of nodes per tenant.
     quotas: HashMap<String, u64>,
-    /// The user of this process, who is the operator, like root.
+    /// The user of this process, who is the operator. So is root.
     uid: u32,
     /// True if client certificates are requested.
     certificates: bool,

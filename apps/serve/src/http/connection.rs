@@ -108,7 +108,7 @@ async fn answer(
     request.extensions_mut().insert(peer.clone());
     request.extensions_mut().insert(place.clone());
     let response = router.clone().oneshot(request.map(Body::new)).await?;
-    // The body owns the closure, and with it the mark.
+    // The body owns this closure, so the place is marked as in use until the body is dropped.
     let held = move |error| {
         let _in_use = &in_use;
         error

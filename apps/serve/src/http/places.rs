@@ -52,9 +52,9 @@ type Taken = Shares<Party, Arc<Notify>, 1>;
 /// A bounded number of places.
 pub(crate) struct Places {
     most: usize,
-    /// The places by party, each with the signal to give it up.
+    /// The places by party, each with the signal that tells its holder to leave.
     taken: Mutex<Taken>,
-    /// The number of places whose holders are still present, including holders that were told to
+    /// The number of places whose holders are still present, including those that have been told to
     /// leave.
     held: AtomicUsize,
     left: Notify,

@@ -19,7 +19,7 @@ const MIN_TIDY: usize = 1024;
 #[derive(Default)]
 pub(crate) struct Allowances {
     whole_at: HashMap<String, u64>,
-    /// The latest time seen. It never goes back, in whatever order threads read the clock.
+    /// The latest time seen. It never goes back, even if threads read the clock in another order.
     now: u64,
     /// The number of entries at which full allowances will next be removed.
     tidy_at: usize,
@@ -30,7 +30,7 @@ pub(crate) struct Rates {
     allowances: Mutex<Allowances>,
     /// The time for one request, in microseconds.
     each: u64,
-    /// The time that may be used up at once, in microseconds.
+    /// The time that may be used up in one burst, in microseconds.
     most: u64,
 }
 
@@ -144,7 +144,7 @@ mod tests {
                 }
             };
             std::thread::scope(|scope| (0..3).for_each(|_| drop(scope.spawn(taker))));
-            // Two at once, and no more during the following 0.9 s.
+            // Two requests at the beginning, and no more during the following 0.9 s.
             assert_eq!(taken.into_inner(), 2);
         }
     }

@@ -40,7 +40,7 @@ struct Budget {
 struct Charge {
     budget: Arc<Budget>,
     party: Party,
-    /// The numbers of its entries.
+    /// The numbers of the charge's entries.
     entries: Vec<u64>,
 }
 
@@ -99,7 +99,7 @@ pub(crate) struct Traffic {
 /// The state of a body while its request is carried out.
 pub(super) struct Received {
     charge: Mutex<Charge>,
-    /// The reason for not reading the body to its end.
+    /// The reason why the body was not read to its end.
     refused: OnceLock<Fault>,
 }
 

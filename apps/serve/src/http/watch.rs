@@ -37,8 +37,8 @@ const READY: usize = 32 << 10;
 /// The minimum time between two writes to a watcher. Events that arrive in the meantime are sent
 /// together.
 const PACE: Duration = Duration::from_millis(20);
-/// The minimum time between two writes to a watcher, times the number of watchers, if that is
-/// longer. About 10,000 writes per second to all watchers use a fifth of a processor; each of a
+/// This time multiplied by the number of watchers is another minimum between two writes to a
+/// watcher. About 10,000 writes per second to all watchers use a fifth of a processor; each of a
 /// thousand watchers then gets one every 100 ms.
 const SHARE: Duration = Duration::from_micros(100);
 /// The idle time after which an empty comment is sent, to show that the connection is in use.
@@ -66,7 +66,7 @@ struct Watcher {
     pause: Pin<Box<Sleep>>,
     alive: Interval,
     live: signal::Receiver<u64>,
-    /// True if `last` was the last durable record when the live records began.
+    /// True if records after `last` must still be read from the history.
     behind: bool,
     stopping: signal::Receiver<bool>,
     place: Arc<Place>,

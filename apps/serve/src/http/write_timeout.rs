@@ -17,7 +17,7 @@ const RATE: f64 = 16.0 * 1024.0;
 /// A stream that fails with an error when its client does not read, or reads too slowly.
 pub(crate) struct WriteTimeout<S> {
     stream: S,
-    /// The time when the client must have read more; `None` while nothing is waiting for it.
+    /// The time by which the client must have read more; `None` while no bytes are waiting.
     until: Option<Instant>,
     sleep: Option<Pin<Box<Sleep>>>,
 }

@@ -110,7 +110,7 @@ impl Claim for Keeper {
     }
 }
 
-/// Returns the waiting questions, an empty list at the given time, or `None` once no one can ask.
+/// Returns the waiting questions, or none at the given time; `None` once no one can ask.
 fn next(asked: &Receiver<Ask>, at: Instant) -> Option<Vec<Ask>> {
     match asked.recv_timeout(at.saturating_duration_since(Instant::now())) {
         Ok(first) => Some(std::iter::once(first).chain(asked.try_iter()).collect()),

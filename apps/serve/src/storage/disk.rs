@@ -41,7 +41,7 @@ pub trait DiskFile: Send {
     /// Truncates the file to a length.
     fn truncate(&mut self, length: u64) -> io::Result<()>;
 
-    /// Makes written data durable, so that they survive a power failure.
+    /// Makes written data durable, so that it survives a power failure.
     ///
     /// # Errors
     /// Returns an error if the data may not be durable. Data written since the last call may then

@@ -80,7 +80,7 @@ impl Files {
         Ok(next)
     }
 
-    /// Saves the bytes to be cut off the end of a file and removes the oldest of these copies.
+    /// Saves the bytes that will be cut off the end of a file. Removes the oldest saved copies.
     pub(super) fn keep_cut(&self, name: &str, offset: usize, bytes: &[u8]) -> io::Result<String> {
         let beside = format!("{name}{CUT}{offset:012}");
         let mut file = self.disk.open(&beside)?;

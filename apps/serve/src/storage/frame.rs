@@ -7,7 +7,7 @@
 //! Numbers are little endian, and CRCs are CRC-64/XZ. A frame is written by one call and made
 //! durable before the next one is written. Therefore, only the last frame of the last file can be
 //! unacknowledged. An invalid frame is **damage** if a valid frame follows it, or if flipping a
-//! single bit makes it valid. A write that was cut short lacks whole sectors, not single bits. Any
+//! single bit makes it valid. A write that was cut short lacks entire sectors, not single bits. Any
 //! other invalid frame may be an unacknowledged tail, if it is not longer than one write
 //! ([`Tail`]). The probability that 64 bits match by chance is at most 2^-40, even for a tail of 1
 //! MiB. The file is then refused.
@@ -40,9 +40,9 @@ pub fn sum(bytes: &[u8]) -> u64 {
 /// A frame in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame<'a> {
-    /// The number of its first record.
+    /// The number of the frame's first record.
     pub first: u64,
-    /// The number of records in it.
+    /// The number of records in the frame.
     pub count: u32,
     /// The records, one line of JSON each.
     pub body: &'a [u8],

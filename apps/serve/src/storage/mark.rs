@@ -16,7 +16,7 @@ pub(super) const MARK: &str = "mark";
 /// other.
 const SLOT: usize = 4096;
 
-/// A position in the journal where everything before was durable.
+/// A position in the journal up to which everything was durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
     /// The number in the name of the journal file.

@@ -40,7 +40,7 @@ pub enum StoreError {
     /// The operation is currently not possible. Nothing was written, and everything else continues.
     #[error("not now: {0}")]
     Later(String),
-    /// A write failed, and it is unknown whether it was carried out; in other respects like the
+    /// A write failed, and it is unknown whether it was carried out. Otherwise, this is like the
     /// contained error.
     #[error("{0}")]
     Unknown(Box<StoreError>),
@@ -52,7 +52,7 @@ pub enum StoreError {
     Damaged {
         /// The file.
         file: String,
-        /// The offset in it.
+        /// The offset in the file.
         offset: u64,
         /// The reason.
         reason: String,
@@ -64,7 +64,7 @@ pub enum StoreError {
     OtherVersion {
         /// The file.
         file: String,
-        /// The offset in it.
+        /// The offset in the file.
         offset: u64,
         /// The part that this version does not know.
         what: String,
@@ -77,7 +77,7 @@ pub enum StoreError {
     Plan {
         /// The file.
         file: String,
-        /// The offset in it.
+        /// The offset in the file.
         offset: u64,
         /// The record or the plan.
         what: String,
@@ -183,8 +183,8 @@ pub trait History: Send + Sync {
     /// Returns an error if the number cannot be determined.
     fn oldest(&self) -> Result<u64, StoreError>;
 
-    /// Returns the number before the oldest of the last records that together take at most `bytes`
-    /// bytes as stored.
+    /// Returns the number before the oldest of the last records whose total stored size is at most
+    /// `bytes` bytes.
     ///
     /// # Errors
     /// Returns an error if the number cannot be determined.

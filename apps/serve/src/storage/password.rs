@@ -121,7 +121,7 @@ mod tests {
         for other in ["db:5432:*:*:x", "other:*:*:*:x", "*:*:*:root:x", "# *:*:*:*:x", "db:x"] {
             assert_eq!(found(other, url), None, "{other}");
         }
-        // An omitted port or database takes PostgreSQL's default.
+        // PostgreSQL's defaults replace an omitted port or database.
         let short = "postgres://pavior@db";
         assert_eq!(found("db:5432:pavior:pavior:x", short).as_deref(), Some("x"));
     }

@@ -62,7 +62,7 @@ const TAKE: &str = "
 /// The writer's side of a database.
 pub struct PostgresStore {
     config: Config,
-    /// The name under which this server leads in the database.
+    /// The name of this server in the leader's row of the database.
     holder: String,
     patience: Patience,
     client: Option<Client>,

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::StoreError;
 use crate::core::{ServiceRecord, StateSnapshot};
 
-/// The kinds of records that [`check_kind`] accepts without parsing. Each missing kind only costs
+/// The kinds of records that [`check_kind`] accepts without parsing. A missing kind only costs
 /// time.
 const KNOWN_KINDS: [&str; 10] = [
     "configured",

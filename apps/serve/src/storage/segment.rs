@@ -16,7 +16,7 @@ use super::{Each, StoreError, read};
 pub(super) struct Segment<'a> {
     pub(super) name: &'a str,
     pub(super) bytes: &'a [u8],
-    /// True if it is the last file.
+    /// True if the file is the last one.
     pub(super) last: bool,
     /// The last known end. A file that ends earlier is damaged.
     pub(super) mark: Option<Mark>,

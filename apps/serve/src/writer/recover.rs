@@ -37,7 +37,7 @@ pub fn recover(
     look_back(history, &Cutoff { known: until, until, at_ms: u64::MAX }, limits, seed)
 }
 
-/// A point in the past: the last record not beyond `until` and not later than `at_ms`.
+/// A point in the past: the last record up to number `until` and up to time `at_ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cutoff {
     /// A record known not to be later than the cutoff, or 0.

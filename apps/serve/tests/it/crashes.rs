@@ -1,4 +1,4 @@
-//! The service on a faulty disk: with random histories, each cut off at a random disk operation.
+//! Tests the service on a faulty disk, with random histories that end at a random disk operation.
 //!
 //! `PAVIOR_SIZE=long cargo test -p pavior-serve --test it -- crashes --nocapture` runs the long
 //! form; the seed of a failure is in its message.
@@ -16,8 +16,8 @@ use crate::random::{Random, command};
 
 /// The acknowledged records, which a client knows.
 struct Known {
-    /// The snapshot of the state after the last acknowledged group and the state that might be
-    /// durable after it.
+    /// The state after the last acknowledged group, and the next state, which might also be
+    /// durable.
     acknowledged: StateSnapshot,
     attempted: Option<StateSnapshot>,
 }
@@ -129,7 +129,7 @@ fn nothing_acknowledged_is_lost_in_a_crash() {
         let fault = [Fault::Crash, Fault::Crash, Fault::Error, Fault::Full][seed as usize % 4];
         disk.fault_after(random.below(160), fault);
         let Some(run) = run(&disk, &mut random, 40) else {
-            // Nothing has been acknowledged yet, so the folder can be opened whatever its contents.
+            // Nothing has been acknowledged yet, so any folder contents can be opened.
             disk.mend();
             for _ in 0..3 {
                 let opened = opened(disk.after_crash(&mut random));

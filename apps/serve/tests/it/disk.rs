@@ -56,7 +56,7 @@ pub(crate) enum Fault {
     Error,
     /// The disk stays full.
     Full,
-    /// No more files can be opened; this many calls fail.
+    /// No more files can be opened: the given number of calls fails.
     Descriptors(u64),
     /// The disk's code panics.
     Panic,

@@ -146,7 +146,7 @@ fn the_folder_stays_open_and_locked() {
     assert!(matches!(error, StoreError::Failed(_)), "{error}");
 }
 
-/// Checks that another scheduler is recorded only after the server has its address.
+/// Checks that a new scheduler is recorded only after the server has bound its address.
 #[test]
 fn a_start_that_fails_records_nothing() {
     let (mut server, setup) = fresh(|setup| setup.scheduler = Some("easy".into()));

@@ -1,8 +1,8 @@
 //! Tests a real server that is killed repeatedly under load.
 //!
 //! Clients record the start, the end and the answer of each request. The journal gives the order
-//! claimed by the service. It is a linearization if it contains every answer, no node is held
-//! twice, and any request that ended before another began precedes the other.
+//! claimed by the service. This order is a linearization if it contains every answer, no node is
+//! held twice, and any request that ended before another began precedes the other.
 //!
 //! `PAVIOR_SIZE=long cargo test -p pavior-serve --test it -- kills --nocapture` runs the long form,
 //! with 64 clients.
@@ -194,7 +194,7 @@ pub(crate) fn judge(address: &str, histories: &[Vec<Done>]) {
         };
         points.push((seq, done.began, done.ended));
     }
-    // No request may have ended before an earlier one in the journal began.
+    // No request may have ended before a request that precedes it in the journal began.
     points.sort_unstable_by_key(|(seq, ..)| *seq);
     let mut latest_begin: Option<Instant> = None;
     for (seq, began, ended) in points {

@@ -78,7 +78,8 @@ pub(crate) fn groups(seed: u64, many: usize) -> (Vec<Vec<ServiceRecord>>, StateS
 fn a_journal_of_a_build_before_the_first_release_is_refused_and_stays() {
     let (groups, _) = groups(3, 12);
     let bytes = frames(&groups);
-    // With a mark, as left by a build that continued in a current-format file, and without one.
+    // A folder with a mark, as left by a build that continued a file in this format, or without
+    // one.
     for disk in [folder(&bytes), Simulated::default()] {
         disk.put(FIRST, &bytes);
         let refused = JournalStore::open(Arc::new(disk.clone())).err();

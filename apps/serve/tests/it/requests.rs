@@ -84,7 +84,7 @@ fn a_key_stands_for_the_query_too() {
     for path in ["/v1/leases", "/v1/leases?wait=false", "/v1/leases?wait=true&"] {
         asked(path).is(422, "key-reused");
     }
-    // The other way around.
+    // The same in the opposite order: first without `wait`, then with it.
     let body = r#"{"nodes":65}"#;
     assert_eq!(client.keyed("/v1/leases", body, "l").status, 409);
     client.keyed("/v1/leases?wait=true", body, "l").is(422, "key-reused");

@@ -175,7 +175,7 @@ fn room_by_a_time_says_who_moves_is_requeued_and_delayed() {
         (&plan["moves"][0]["lease"], plan["moves"].as_array().unwrap().len()),
         (&b["id"], 1)
     );
-    // Without moves, four nodes in a row until 600 s are possible only by requeueing b.
+    // Without moves, four nodes in a row can be free by 600 s only if b is requeued.
     let four = |requeue: bool, jobs: u32| {
         let by = at(50);
         json!({ "shape": [4], "by": by, "max_jobs": jobs, "requeue": requeue, "for_s": 500 })

@@ -29,7 +29,7 @@ impl Running {
         Running::with_queue(Tuning::default().queue, disk, (wall_ms, confirmed), limits)
     }
 
-    /// Like [`Running::start`], but with the maximum number of waiting commands.
+    /// Like [`Running::start`], but with a given maximum number of waiting commands.
     pub(crate) fn with_queue(
         queue: usize,
         disk: impl Disk + 'static,

@@ -47,7 +47,7 @@ impl Database {
         if !tools.join("initdb").exists() {
             return None;
         }
-        // Not below /root: the database runs as another user.
+        // The folder must not be below /root, because the database runs as another user.
         let folder = tempfile::Builder::new().prefix("pavior-pg").tempdir_in("/var/tmp").ok()?;
         let chown = Command::new("chown").arg("postgres").arg(folder.path()).status();
         assert!(chown.is_ok_and(|status| status.success()), "the user postgres exists");
@@ -154,7 +154,7 @@ fn a_standby_takes_over_and_the_old_server_is_fenced() {
     }
     load.wait_for(100);
 
-    // Killed: the fenced server takes over again.
+    // The second server is killed, and the fenced server takes over again.
     second.kill();
     let took = until("the second takeover", || ready(&first.address));
     println!("taken over {took:?} after a kill");

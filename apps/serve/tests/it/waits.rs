@@ -145,7 +145,7 @@ fn by_count_nodes_are_missing_and_no_box() {
     let head = ask(&mut client, json!({ "shape": [6, 6], "job": "h", "estimate_s": 3600 }));
     let told = waits_for(&mut client, &head);
     has(&told, &json!({ "kind": "nodes", "needed": 36, "free": 24 }));
-    // 24 nodes are free, but the first request needs 36 of 64 from the booked hour on.
+    // 24 nodes are free, but the first request needs 36 of 64 when its reserved hour begins.
     let behind = ask(&mut client, json!({ "nodes": 24, "estimate_s": 20 * 60 }));
     assert_eq!(client.get(&format!("/v1/leases/{behind}")).json()["state"], "held");
     let long = ask(&mut client, json!({ "nodes": 64, "estimate_s": 3600 }));

@@ -1,7 +1,7 @@
-//! A file lock on a shared disk, which determines the active one of several daemons. It is a system
-//! lock (`flock`), so it is released however its holder exits. The lock only saves work and log
-//! lines. Correctness does not depend on it, because Slurm rejects a change if the job has changed
-//! in the meantime (see `carry`).
+//! A file lock on a shared disk, which determines which of several daemons is active. It is a
+//! system lock (`flock`), so it is released however its holder exits. The lock only avoids
+//! duplicate work and log lines. Correctness does not depend on it, because Slurm rejects a change
+//! if the job has changed in the meantime (see `carry`).
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;

@@ -1,5 +1,5 @@
-//! `pavior slurm --observe`: the page of an unmodified Slurm cluster. The types guarantee that the
-//! observer changes nothing: it only asks [`Question`](crate::calls::Question)s and has no
+//! `pavior slurm --observe`: serves the page for an unmodified Slurm cluster. The types guarantee
+//! that the observer changes nothing: it only asks [`Question`](crate::calls::Question)s and has no
 //! [`Operator`](crate::calls::Operator). It needs neither the gate nor root access. Jobs do not
 //! need shapes. The page shows a running job on its nodes, and a waiting job in the box that it
 //! would get.

@@ -1,4 +1,4 @@
-//! Log lines about lasting problems: one when a problem begins, one every minute while it lasts,
+//! Log lines about persistent problems: one when a problem begins, one every minute while it lasts,
 //! and one when it ends.
 
 use std::collections::BTreeMap;

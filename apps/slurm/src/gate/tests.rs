@@ -23,7 +23,7 @@ slurm.log_error = slurm.log_user
 parts = { mesh = { flag_default = 1 }, other = { flag_default = 0 } }
 "#;
 
-/// Reads shapes in lines, which cannot contain line breaks.
+/// A script that reads comments, one per line, and prints their shapes.
 const SHAPES: &str = r#"
 for line in io.lines() do
   local sides, fault = pavior.shape_of(line)

@@ -159,8 +159,8 @@ impl Features {
         (!name.is_empty()).then(|| (Features::One(name.to_string()), rest))
     }
 
-    /// Returns true if a node with these features satisfies the constraint under either precedence
-    /// of `&` and `|`, because the precedence differs between Slurm releases.
+    /// Returns true if a node with these features satisfies the constraint no matter which of `&`
+    /// and `|` binds more tightly, because this differs between Slurm releases.
     fn met_by(&self, had: &[String]) -> bool {
         match self {
             Features::One(name) => had.iter().any(|feature| feature == name),
@@ -198,7 +198,7 @@ pub(crate) fn features(text: &str) -> Option<Vec<String>> {
     names.collect()
 }
 
-/// A count of a generic resource, of one type or any type.
+/// The amount of a generic resource (GRES), either of one type or of any type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Gres {
     name: String,

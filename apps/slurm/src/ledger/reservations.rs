@@ -41,7 +41,7 @@ pub(crate) fn read(text: &str) -> Vec<Reservation> {
 }
 
 fn reservation(line: &str) -> Reservation {
-    // The first occurrence of a name is its key, because only later values can contain spaces.
+    // The first occurrence of a key counts; others can only be inside a value with spaces.
     let value = |key: &str| {
         let words = line.split(' ');
         words.filter_map(|word| word.split_once('=')).find(|(name, _)| *name == key)

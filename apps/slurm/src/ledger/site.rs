@@ -1,6 +1,6 @@
 //! The parts of the site's Slurm configuration that affect the order of jobs, limits and
-//! preemption. Only operators can write it. The daemon reads it at startup and every minute. QOS
-//! come from slurmdbd; while slurmdbd does not answer, the daemon uses the previous values.
+//! preemption. Only operators can write it. The daemon reads it at startup and every minute. The
+//! QOS come from slurmdbd; while slurmdbd does not answer, the daemon uses the previous values.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::ledger::times::time_limit;
 use crate::names::{NodeName, hosts, number};
 use crate::{Config, SlurmError};
 
-/// Limits on each call that asks slurmdbd.
+/// Limits on each request to slurmdbd.
 const ACCOUNT_BOUNDS: Bounds = Bounds { time: Duration::from_secs(10), output: 64 << 20 };
 
 /// The assumed maximum time between two runs of Slurm's schedulers, in seconds.

@@ -2,8 +2,8 @@
 
 use crate::names::number;
 
-/// An upper bound on time limits in seconds. Slurm stores limits as 32 bits of minutes, which is
-/// less. A longer limit means that the output is damaged.
+/// An upper bound on time limits in seconds. Slurm stores limits as minutes in 32 bits, so all its
+/// limits are shorter. A longer limit means that the output is damaged.
 const MAX_LIMIT_S: u64 = 1 << 40;
 
 /// Returns true if the text is one of the words that Slurm prints in place of a value, such as N/A

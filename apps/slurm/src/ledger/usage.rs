@@ -30,7 +30,7 @@ pub(crate) struct LimitKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limit {
     pub(crate) kind: LimitKind,
-    /// The limit, or `None` if there is none.
+    /// The limit, or `None` if the amount is unlimited.
     pub(crate) most: Option<u64>,
     pub(crate) used: u64,
 }

@@ -4,7 +4,7 @@ use crate::names::{NodeName, number};
 
 /// Returns the names in a list. Returns `None` if the list is malformed or longer than any cluster.
 ///
-/// If a name has several brackets, they multiply: `x[0-1]y[0-1]` stands for four names.
+/// Several brackets give all combinations: `x[0-1]y[0-1]` stands for four names.
 pub(crate) fn expand(list: &str) -> Option<Vec<NodeName>> {
     pavior::workload::hosts::expand(list)?.iter().map(|name| name.parse().ok()).collect()
 }

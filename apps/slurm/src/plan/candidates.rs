@@ -18,8 +18,8 @@ use crate::plan::world::World;
 #[derive(PartialEq, Eq, Hash)]
 struct Key<'a> {
     demands: &'a Demands,
-    /// The reservation that the job requests, and, for each reservation, true if it overlaps the
-    /// job. This is `None` if reservations do not matter.
+    /// The reservation that the job requests, and a list that tells which reservations overlap the
+    /// job. It is `None` if reservations do not matter.
     reserved: Option<(&'a str, Vec<bool>)>,
 }
 
@@ -108,7 +108,7 @@ impl<'a> Candidates<'a> {
                 return false;
             }
         }
-        // If a job requests no reservation of nodes, or may leave its reservation, it can still not
+        // If a job requests no reservation of nodes, or may leave its reservation, it still cannot
         // use other nodes that Slurm reports as reserved. This is true even if the reservations are
         // malformed.
         is_own || (!only_own && condition != Condition::Reserved)

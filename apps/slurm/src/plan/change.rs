@@ -11,7 +11,7 @@ pub(crate) const TOP_PRIORITY: u32 = 4_294_967_290;
 pub(crate) enum Change {
     /// Opens the gate: sets exactly the job's nodes and removes the license, in one update.
     Open { job: JobName, nodes: Vec<NodeName>, licences: Licences, comment: Note },
-    /// Closes the gate: takes the nodes back and sets the licenses, including the gate's, in one
+    /// Closes the gate: removes the nodes and sets the licenses, including the gate's, in one
     /// update. Slurm rejects this update if the job has started.
     Close { job: JobName, licences: Licences, wait_s: Option<u64>, priority: Priority },
     /// Ends and requeues a job that started on nodes other than its box.

@@ -5,7 +5,7 @@
 //! (`acct_policy.c`): a limit of the first QOS overrides the same limit of the second, and both
 //! override the limit of the association. The first QOS is that of the partition, unless the job's
 //! QOS has `OverPartQOS`. The daemon counts jobs, nodes, processors, and minutes of nodes and
-//! processors. Other limits (memory, GRES, billing) are left to Slurm: if Slurm gives such a limit
+//! processors. Slurm handles the other limits (memory, GRES, billing): if Slurm gives such a limit
 //! as the reason why an opened job is waiting, the daemon closes the job's gate immediately.
 
 use std::collections::{HashMap, HashSet};
@@ -338,8 +338,8 @@ pub(crate) fn is_limit(reason: &str) -> bool {
         )
 }
 
-/// The jobs that a limit affects together, as far as Slurm's reason shows: those with the same
-/// values. Without values, the limit affects only the job itself.
+/// The jobs that share a limit, as far as Slurm's reason shows: those with the same values in all
+/// fields that are set. If no field is set, the limit applies only to the job itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LimitScope {
     array: Option<u32>,

@@ -187,8 +187,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Lets a placeholder job, which is not in the ledger, hold the nodes that Slurm is powering
-    /// off for a short time.
+    /// Makes a placeholder job, which is not in the ledger, briefly hold the nodes that Slurm is
+    /// powering off.
     fn wait_for_power(&mut self) {
         let is_powering_off = |index: &usize| {
             self.conditions[*index] == Condition::PoweringOff && self.owners[*index].is_none()

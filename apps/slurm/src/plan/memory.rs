@@ -22,9 +22,9 @@ pub(crate) struct Memory {
 /// The state kept for a job.
 #[derive(Default)]
 pub(super) struct JobMemory {
-    /// The time when its gate was opened, if open.
+    /// The time when the job's gate was opened, if it is open.
     pub(super) opened: Option<u64>,
-    /// The earliest time when its gate may be opened again.
+    /// The earliest time when the gate may be opened again.
     pub(super) closed_until: u64,
     /// The priority before the gate was opened.
     pub(super) priority: Option<u64>,
@@ -32,7 +32,7 @@ pub(super) struct JobMemory {
     pub(super) note: Option<(u64, Note)>,
     pub(super) is_requeued: bool,
     pub(super) eviction: Option<Eviction>,
-    /// The end of the period in which no jobs are preempted for it, because Slurm failed to do so.
+    /// The time until which no jobs are preempted for it, because an attempt by Slurm failed.
     pub(super) no_eviction_until: u64,
 }
 

@@ -37,8 +37,8 @@ pub(crate) fn unplaced(fault: &str) -> Note {
     Note::new(&format!("pavior: not placed: {fault}; submit it again"))
 }
 
-/// Formats the note for a job whose boxes all contain nodes that are reserved before the job's time
-/// limit ends.
+/// Formats the note for a job whose boxes all contain nodes that are reserved before the job would
+/// reach its time limit.
 pub(crate) fn reserved(world: World<'_>) -> Note {
     let World { config, ledger, .. } = world;
     let is_here = |one: &Reservation| one.nodes.iter().any(|name| config.nodes.contains_key(name));

@@ -1,4 +1,4 @@
-//! Tests of all races, on constructed ledgers.
+//! Tests of all race conditions, with constructed ledgers.
 
 use super::*;
 use crate::Config;
@@ -112,7 +112,7 @@ fn opens(changes: &[Change]) -> Vec<String> {
 fn jobs_start_in_slurms_order_and_by_count_too() {
     let jobs = vec![job("1", 1, 5), shaped("2_3", "2x2", 4, 9), job("3", 3, 7)];
     let changes = Run::new("strict").at(&ledger(jobs), 1000);
-    // Three nodes form a row of three. The rest of the upper and of the lower row is shorter.
+    // Job 3 needs a row of three nodes, but only two nodes are left in each row.
     assert_eq!(opens(&changes)[0], "2_3 n0,n1,n4,n5");
     assert_eq!(opens(&changes).len(), 1, "strict: the next in order does not fit");
     let jobs = vec![job("1", 1, 5), shaped("2_3", "2x2", 4, 9), job("3", 3, 7)];

@@ -8,7 +8,7 @@ use crate::ledger::usage::Usage;
 use crate::ledger::{Condition, Ledger, SlurmJob};
 
 /// The estimated time until Slurm has powered off a node, in seconds. The actual time is unknown.
-/// Because the estimate is short, no job starts that would keep the node from the first job.
+/// The estimate is short so that no other job takes the node from the first job in the queue.
 pub(crate) const SOON_S: u64 = 1;
 
 /// A ledger and the time when it was read.

@@ -21,7 +21,7 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, SlurmError> {
 
 /// Writes a file that everyone may read. The file is written atomically, because slurmctld, which
 /// runs as another user, may read it at any moment. It is not synchronized to disk: after a power
-/// failure, the command is repeated.
+/// failure, the command must be run again.
 ///
 /// # Errors
 /// Returns an error if the file cannot be written.

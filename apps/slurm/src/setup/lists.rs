@@ -22,8 +22,8 @@ pub(crate) enum List {
     Private,
 }
 
-/// The lists by number. Each has the name of its line and our entries. The license comes from the
-/// configuration.
+/// The lists by number: the name of the line and our entries for each list. The license comes from
+/// the configuration.
 const LISTS: [(&str, &str); 5] = [
     ("Licenses", ""),
     ("JobSubmitPlugins", "lua"),

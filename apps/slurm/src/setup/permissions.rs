@@ -10,7 +10,7 @@ const STICKY: u32 = 0o1000;
 const WRITABLE: u32 = 0o022;
 
 /// Returns the first path that a user other than `root` owns or can write to, among a program and
-/// the folders above it. Returns `None` if there is no such path, or if the program does not exist.
+/// its parent folders. Returns `None` if there is no such path, or if the program does not exist.
 pub(crate) fn changed_by_others(program: &Path, root: u32) -> Option<PathBuf> {
     let program = fs::canonicalize(program).ok()?;
     let open = |path: &&Path| {
@@ -36,7 +36,7 @@ mod tests {
         let mode = |path: &Path, mode| {
             fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
         };
-        // The folders above depend on the host, so only these two are checked.
+        // The parent folders depend on the host, so the test ignores them.
         let open = || changed_by_others(&program, owner).filter(|at| at.starts_with(folder.path()));
         mode(&program, 0o755);
         assert_eq!(open(), None);

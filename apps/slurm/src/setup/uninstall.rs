@@ -75,7 +75,7 @@ pub fn uninstall(config: &Config) -> Result<Removal, SlurmError> {
 }
 
 /// Removes the gate of a machine, written by any version of Pavior, from the folder of slurm.conf.
-/// A file that was edited, or written by someone else, is left unchanged.
+/// A file that was edited, or written by another program, is not changed.
 fn remove_gate(config: &Config, folder: &Path) -> Result<Removal, SlurmError> {
     let (name, mut removal) = (gate::module_name(config), Removal::default());
     let (script, module) = (folder.join("job_submit.lua"), folder.join(&name));
@@ -150,7 +150,7 @@ fn strips(config: &Config, ledger: &Ledger, is_basic: bool) -> Vec<Change> {
     let jobs = ledger.jobs.iter().filter(waits);
     let gated = jobs.filter(|job| job.licences.gated(&config.licence) || opened(job));
     let strip = |job: &SlurmJob| {
-        // With first come, first served, Slurm would move the job behind all others.
+        // Under first come, first served, Slurm would move the job behind all others.
         let later = ledger.jobs.iter().filter(waits).filter(|other| {
             other.submitted >= job.submitted
                 && other.priority < u64::from(TOP_PRIORITY)

@@ -32,10 +32,10 @@ pub(crate) struct Metrics {
     up: Gauge,
     /// The end of the last cycle in which Slurm answered, in seconds since 1970.
     last_success: Gauge,
-    /// The role of this daemon, which is 1 if it is the active one.
+    /// The role of this daemon: 1 if it is the active daemon, otherwise 0.
     pub(crate) active: Gauge,
-    /// The state of the gate, which is 1 if slurmctld has loaded it, and 0 if it has not, or if
-    /// this is unknown.
+    /// The state of the gate: 1 if slurmctld has loaded the gate, 0 if it has not or if this is
+    /// unknown.
     pub(crate) gate: Gauge,
     /// The number of malformed records in the last cycle in which Slurm answered.
     unreadable: Gauge,

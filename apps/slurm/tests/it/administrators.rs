@@ -39,7 +39,7 @@ fn a_site_with_lists_of_its_own(release: Release) {
     cluster.good(&format!("sed -i '/^Licenses/d; /^JobSubmitPlugins/d' {conf}"));
     cluster.good(&format!("grep -v '^#' {folder}/slurm.conf.lines >>{conf}"));
     restart(&cluster);
-    // The daemon recovers without a restart, and the plugin before lua does not hide the gate.
+    // The daemon recovers without a restart, and a plugin listed before lua does not hide the gate.
     cluster.until("scontrol show reservation -o", 30, |text| text.contains("=pavior "));
     let found = check(&cluster);
     assert!(found.contains("faults: []"), "{found}");

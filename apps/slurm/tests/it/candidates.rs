@@ -6,8 +6,8 @@ use crate::release::{Release, on_each_release};
 
 on_each_release! { demands_and_reservations }
 
-/// Returns sixteen nodes in rows of four. The first two rows are fast, and have boards and more
-/// memory.
+/// Returns a cluster of sixteen nodes in rows of four. The nodes in the first two rows are fast,
+/// and have boards and more memory.
 fn unlike() -> Options {
     Options::default()
         .machine("mesh:4x4")

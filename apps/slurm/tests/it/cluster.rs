@@ -104,7 +104,7 @@ pub(crate) struct Cluster {
     _turn: Turn,
 }
 
-/// Limits the number of clusters to three at a time. More clusters of 64 nodes would overload a
+/// One of three slots for running clusters. More than three clusters of 64 nodes would overload a
 /// small machine.
 struct Turn;
 
@@ -382,7 +382,7 @@ impl Cluster {
         command
     }
 
-    /// Sends a daemon a signal.
+    /// Sends a signal to a daemon.
     pub(crate) fn signal(&self, name: &str, signal: &str) {
         let file = self.path().join(format!("{name}.pid"));
         // The process writes this file when it starts.
@@ -418,8 +418,8 @@ impl Cluster {
     }
 }
 
-/// Consecutive free ports, below the ephemeral ports. File locks reserve them for this cluster, so
-/// that no other run of these tests on this host uses them.
+/// Consecutive free ports below the range of ephemeral ports. File locks reserve them for this
+/// cluster, so that no other run of these tests on this host uses them.
 struct Ports {
     first: u16,
     _locks: Vec<File>,

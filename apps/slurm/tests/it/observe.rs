@@ -84,7 +84,7 @@ fn json(answer: &str) -> Value {
     serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {body}"))
 }
 
-/// Jobs whose nodes form no box, with a hostile reason and comment, and without a shape.
+/// Records of jobs: one has nodes that form no box, one has a hostile comment, two have no shape.
 const SQUEUE: &str = "runs 7 3 'n[0,1,4]' ''
     job 8 PD \"$(printf '</script>\\033[2J')\" 9 4 '' '' N/A 1:00 100 '(null)' \
         \"$(printf 'shape=2x2 <b>\\033[31m')\"

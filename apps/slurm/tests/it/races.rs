@@ -1,4 +1,4 @@
-//! Tests of more of Slurm's race conditions, with one function for each.
+//! Tests of further race conditions in Slurm, one function for each.
 
 use std::time::Duration;
 
@@ -47,8 +47,8 @@ pub(crate) fn interactive_jobs(cluster: &Cluster) {
 /// Checks that nodes are not free if a job in another partition holds them.
 pub(crate) fn strangers_hold_nodes(cluster: &Cluster) {
     cluster.good("scontrol create PartitionName=other Nodes=n[00-07] OverSubscribe=EXCLUSIVE");
-    // The job occupies a row of eight nodes, none of which is free for the daemon. It has no shape
-    // to check.
+    // The job occupies a row of eight nodes, so none of them is free for the daemon. It has no
+    // shape to check.
     let line = "sbatch --parsable -o /dev/null -p other -J 8x1-other -N8 --wrap 'sleep 300'";
     let other = cluster.good(line);
     cluster.until_runs(&other, 20);

@@ -34,9 +34,8 @@ pub(crate) fn read(cluster: &Cluster) -> Vec<Record> {
     all
 }
 
-/// Returns true if a job ended as expected. A job cannot end as expected if Slurm lost its script.
-/// The same is true if slurmctld was restarted and missed its end, because such a job keeps its
-/// nodes until its time limit.
+/// Returns true if a job completed, or if only Slurm is to blame for its failure: Slurm lost its
+/// script, or slurmctld was restarted and missed the job's end, so the job timed out.
 pub(crate) fn completed(cluster: &Cluster, record: &Record) -> bool {
     let recovered = || {
         let line = format!("Recovered JobId={} ", record.job);

@@ -112,7 +112,7 @@ fn upgraded(cluster: &mut Cluster, load: &mut Load) {
     load.submit(cluster, 5);
     cluster.start_daemon();
     let log = format!("cat {folder}/pavior.log");
-    // Before the daemon handles the signal, the signal would kill it.
+    // A signal that arrives before its handler is installed would kill the daemon.
     cluster.until(&log, 20, |text| text.matches("\"event\":\"started\"").count() == 2);
     // An invalid configuration changes nothing; a valid one is adopted.
     cluster.good(&format!(

@@ -8,7 +8,7 @@ use crate::release::{Release, on_each_release};
 
 on_each_release! { jobs_that_wait_for_other_things nodes_that_are_powered_off }
 
-/// Submits a job with a shape that sleeps, as the given user. Returns its number.
+/// Submits a sleeping job with a shape, as the given user. Returns its number.
 pub(crate) fn submit(
     cluster: &Cluster,
     user: User,
@@ -82,7 +82,7 @@ fn dependencies(cluster: &Cluster) {
     cluster.until_empty(20);
 }
 
-/// Changes the time limits of a waiting and of a running job. The time limit counts, not
+/// Changes the time limits of a waiting and of a running job. The time limit is used, not
 /// `--time-min`.
 fn time_limits(cluster: &Cluster) {
     let alice =

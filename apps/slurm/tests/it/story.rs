@@ -1,4 +1,4 @@
-//! Tests of one cluster in several chapters: the gate, placements, races, and a storm with kills.
+//! Tests that share one cluster: the gate, placements, races, and a storm with kills.
 
 use std::time::{Duration, SystemTime};
 
@@ -91,7 +91,7 @@ fn placed_and_told(cluster: &Cluster) {
     assert!(why.contains("It needs 6 nodes") || why.contains("may start"), "{why}");
     cluster.good(&format!("scancel {whole}"));
     cluster.submit("1x2-array", "--array=0-5 -N2", 0.5);
-    // Five nodes form no box here except 1x5; seven become 1x7; eleven become twelve, 3x4.
+    // Here, 5 nodes become a 1x5 box, 7 nodes a 1x7 box, and 11 nodes a 3x4 box of 12 nodes.
     cluster.submit("3x4-count", "-N11", 0.5);
     cluster.until_empty(60);
     let output = cluster.shell("srun --comment=shape=2x2 -J 2x2-srun hostname", false);

@@ -82,7 +82,7 @@ impl Copies {
         self.all.iter_mut().filter(|copy| copy.away == 0).for_each(|copy| copy.look(model, draw));
     }
 
-    /// Lets most of the replicas without pending actions plan again.
+    /// Lets most replicas that have no pending actions plan again.
     pub(super) fn think(&mut self, now: i64, draw: &mut Draw) {
         for copy in &mut self.all {
             if copy.away > 0 {

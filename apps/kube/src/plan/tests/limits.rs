@@ -1,4 +1,4 @@
-//! Tests of Jobs and machines that once waited forever or kept nodes from others.
+//! Tests of former bugs: Jobs that waited forever, and Jobs or machines that blocked others.
 
 use std::collections::BTreeMap;
 

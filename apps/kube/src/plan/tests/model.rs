@@ -317,7 +317,7 @@ impl Model {
         }
     }
 
-    /// Deletes a Job in the background: its placement goes first, and its pods end after a while.
+    /// Deletes a Job in the background: its placement is deleted first, and its pods end later.
     pub(super) fn delete_job(&mut self, uid: &Uid) {
         self.note(News::Job(uid.clone(), None));
         let of = |one: &&Placement| one.spec.job_uid == *uid;
@@ -542,7 +542,7 @@ impl Model {
         true
     }
 
-    /// Returns whether an object exists.
+    /// Returns true if an object exists.
     fn is_there(&self, absent: &Absence) -> bool {
         match absent {
             Absence::Placements(names) => {

@@ -215,7 +215,7 @@ impl Cluster {
         self.pods(job).len()
     }
 
-    /// Returns true if a Job's check becomes `Retry` meanwhile.
+    /// Returns true if a Job's check becomes `Retry` between two times.
     fn retries(&mut self, job: &Uid, from: i64, to: i64) -> bool {
         (from..to).fold(false, |retries, now| {
             self.go(now, now + 1);
@@ -240,7 +240,7 @@ fn a_job_has_its_place_before_it_is_admitted() {
     assert!(cluster.planned(0).actions.is_empty());
     cluster.go(0, 6);
     assert_eq!(cluster.runs(&job), 4);
-    // The other checks of the Workload stay.
+    // The other checks of the Workload are unchanged.
     let other = &cluster.workload(&job).status.admission_checks[0];
     assert_eq!((other.name.as_str(), other.state.as_str()), ("theirs", "Pending"));
 }

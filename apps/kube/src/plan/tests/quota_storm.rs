@@ -21,7 +21,7 @@ const WAITING: usize = 30;
 /// The number of rounds within which all Jobs must end after the last one is added.
 const PATIENCE: i64 = 2000;
 /// The frequency of each disturbance per thousand rounds: a node is cordoned, a node is deleted, a
-/// pod is deleted, a replica is killed, the API server is unavailable.
+/// pod is deleted, a replica is killed, and the API server becomes unavailable.
 const TROUBLES: [usize; 5] = [60, 40, 40, 20, 6];
 
 struct Storm {
@@ -31,7 +31,7 @@ struct Storm {
     draw: Draw,
     seed: u64,
     now: i64,
-    /// Rounds in which the API server was available, and rounds until it is available again.
+    /// The number of rounds with the API server available, and of rounds until it returns.
     up: i64,
     down: usize,
     arrived: usize,

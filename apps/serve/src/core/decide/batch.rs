@@ -15,8 +15,8 @@ impl Deciding<'_> {
         let mut replies = Vec::with_capacity(all.len());
         let mut all = all.into_iter().peekable();
         while let Some(command) = all.next() {
-            // The scheduler plans once for several grants if none of them can let a waiting request
-            // start.
+            // The scheduler plans once for several grants if no waiting request can start because
+            // of them.
             self.more = is_end(&command) && all.peek().is_some_and(is_end)
                 || is_grant(&command) && all.peek().is_some_and(is_grant) && self.refuses_all();
             replies.push(Decision::from(self.carry_out(command)).reply);

@@ -12,7 +12,7 @@ use crate::core::{Caller, Event, Instant, Reply, ServiceRecord, ServiceState, Wh
 /// The conditions for trusting a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockRule {
-    /// The maximum number of milliseconds that it may be ahead of the last record.
+    /// The maximum number of milliseconds by which the clock may be ahead of the last record.
     pub most_ahead_ms: u64,
     /// True if the operator has confirmed the clock, regardless of how far ahead it is.
     pub confirmed: bool,

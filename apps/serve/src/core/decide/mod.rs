@@ -37,7 +37,7 @@ pub struct Refused {
     pub request: Request,
     /// The reason.
     pub refusal: Refusal,
-    /// The strategy's view of it.
+    /// The nodes that the request needs, and the strategy's placement.
     pub demand: Demand,
     /// True if the strategy decides solely by the number of free nodes.
     pub by_count: bool,
@@ -282,7 +282,7 @@ impl Deciding<'_> {
         }
     }
 
-    /// Returns the machine and the tenant, if the job's name is free.
+    /// Returns the machine and the tenant, if no other lease uses the job's name.
     fn enter(&self, request: &LeaseRequest) -> Result<(usize, String), Problem> {
         let board = self.board(request.machine.as_deref())?;
         if self.state.epoch + 1 >= epoch::MAX_EPOCH {

@@ -24,7 +24,7 @@ fn documented() -> String {
     lines.join("\n")
 }
 
-/// Runs the backup. Returns false if a file disappeared meanwhile and the copy must be repeated.
+/// Runs the backup. Returns false if it must be repeated because a file disappeared.
 fn copy(data: &Path, to: &Path) -> bool {
     let quoted = |path: &Path| format!("'{}'", path.display());
     let lines = documented().replace("DATA", &quoted(data)).replace("COPY", &quoted(to));

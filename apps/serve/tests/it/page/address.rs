@@ -24,8 +24,8 @@ fn a_view_can_be_sent_to_a_colleague() {
     }
     browser.open(&server.address);
     browser.shows("counts", "10 busy");
-    // A plane across y, colored by tenant, with one tenant's jobs, largest first, one job isolated,
-    // another viewpoint, and a past instant.
+    // The view has a plane across y, colors by tenant, one tenant's jobs with the largest first, an
+    // isolated job, another viewpoint, and a past instant.
     browser.press("c");
     browser.value(
         "(() => { const axis = document.getElementById('axis'); axis.value = '1';
@@ -45,11 +45,11 @@ fn a_view_can_be_sent_to_a_colleague() {
     browser.press("3");
     browser.until("window.pavior.page.series.busy.length >= 1");
     browser.press(",");
-    // The address has the whole view. Parts are compared by name, since `sort=` ends with `t=`.
+    // The address describes the entire view. Parts are matched by name: `sort=` ends with `t=`.
     let part = "new URLSearchParams(location.hash.slice(1)).get";
     browser.until(&format!("!window.pavior.page.live && {part}('t') !== null"));
     browser.until(&format!("{part}('view') === '3d' && {part}('job') === '1'"));
-    // Things known only for the present are not counted in the past.
+    // Counts that are known only for the present are not shown for the past.
     browser.until("document.getElementById('ahead-total').textContent === ''");
     let (seen, address) = (browser.value(SEEN), browser.value("location.href"));
     browser.picture("sent");

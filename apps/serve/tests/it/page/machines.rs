@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::server::{Server, fresh};
 
-/// Returns a mesh of 64 nodes, a torus of 64 and a row of 16, with jobs on the first two.
+/// Returns a mesh of 64 nodes, a torus of 64 nodes and a row of 16, with jobs on the first two.
 fn three() -> Server {
     let (server, _) = fresh(|setup| {
         setup.scheduler = Some("fcfs".into());

@@ -61,7 +61,7 @@ fn read_or_refused(noise: &[u8], at: usize) -> TestCaseResult {
     Ok(())
 }
 
-/// Tests a property with many values, and reports the attack.
+/// Tests a property with many values, and reports the result of the attack.
 fn try_it<S: Strategy>(attack: &str, any: &S, property: impl Fn(S::Value) -> TestCaseResult) {
     let tried = size(1000, 1000, 100_000);
     let config = Config { failure_persistence: None, ..Config::with_cases(tried as u32) };

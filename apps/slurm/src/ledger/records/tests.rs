@@ -33,8 +33,7 @@ pub(super) const WAITS: [&str; 25] = [
     "N/A",
 ];
 
-/// Returns the `squeue` record for a job, in which the job's fields replace the letters of the
-/// format.
+/// Returns the `squeue` record for a job: the format, with each letter replaced by the job's field.
 pub(super) fn line(fields: &[&str; 25], comment: &str) -> String {
     let mut text = MARK.to_string();
     for field in fields.iter().chain([&comment]) {

@@ -8,8 +8,8 @@ use crate::ledger::site::{Enforcement, Site};
 use crate::ledger::{Ledger, Phase};
 use crate::{Config, SlurmError};
 
-/// The time between two requests for limits of associations while there are none, and between two
-/// requests for the throttle of an array if `squeue` does not print the throttle. In seconds.
+/// The time in seconds between two requests for the limits of associations while there are none,
+/// and between two requests for the throttle of an array if `squeue` does not print the throttle.
 const CHECK_INTERVAL_S: u64 = 30;
 /// The maximum number of arrays whose throttles are requested per cycle.
 const MAX_ARRAYS: usize = 8;
@@ -97,7 +97,7 @@ impl Reader {
             match self.throttles.get(&array) {
                 Some(&(_, Some(most))) => drop(most_of.insert(array, most)),
                 Some((_, None)) => {}
-                // The throttle is assumed to be one until a later cycle requests it.
+                // The throttle is assumed to be 1 until a later cycle requests it.
                 None => drop(most_of.insert(array, 1)),
             }
         }

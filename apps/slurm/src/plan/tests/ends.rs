@@ -27,7 +27,7 @@ fn a_resumed_job_ends_when_slurm_says() {
     assert!(opens_beside(None).0.is_empty());
 }
 
-/// Checks that the nodes of an ending job are expected to become free soon, whatever its time
+/// Checks that the nodes of an ending job are expected to become free soon, regardless of its time
 /// limit.
 #[test]
 fn an_ending_job_is_about_to_be_gone() {

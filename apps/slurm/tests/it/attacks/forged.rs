@@ -146,7 +146,7 @@ fn an_older_gate(cluster: &mut Cluster) {
     assert_eq!(metric(cluster, "gate_loaded"), 0);
 }
 
-/// Returns comments that look like another user's running or waiting job, or like nothing known.
+/// Returns comments that look like another user's running or waiting job, or like no known record.
 fn comments_that_look_like_jobs(cluster: &Cluster) {
     let victim = cluster.submit("1x3-victim", "--comment=shape=1x3", 600.0);
     let state = format!("squeue -h -j {victim} -o '%t %N'");
@@ -234,7 +234,7 @@ fn a_running_job_with_a_forged_comment(cluster: &mut Cluster) {
     pavior_trials::attacked("slurm", attack, tried, failed);
 }
 
-/// Checks that if Slurm does not answer, this does not count as a malformed record.
+/// Checks that no malformed records are counted while Slurm does not answer.
 fn slurm_is_away(cluster: &mut Cluster) {
     let unreadable = metric(cluster, "unreadable_total");
     std::thread::sleep(std::time::Duration::from_secs(6));
