@@ -210,7 +210,7 @@ impl Results<'_> {
             );
         }
         if hidden > 0 {
-            notes.push(format!("{hidden} more metrics: --format json, or --metrics NAME,NAME."));
+            notes.push(format!("{hidden} more metrics: use --format json or --metrics NAME,NAME."));
         }
         notes
     }

@@ -108,7 +108,7 @@ fn slots(typed: &str) -> Result<Vec<Sides>, Failure> {
         let sides = read_sides(part)
             .ok_or_else(|| fault("a shape must have positive sides, such as 4x4x4".to_string()))?;
         if all.contains(&sides) || all.len() == MAX_SLOT_SHAPES {
-            return Err(fault(format!("at most {MAX_SLOT_SHAPES} shapes, each once")));
+            return Err(fault(format!("at most {MAX_SLOT_SHAPES} different shapes are allowed")));
         }
         all.push(sides);
     }

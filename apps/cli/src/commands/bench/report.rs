@@ -122,7 +122,7 @@ impl Report {
             .map(|row| format!("{} {}", row.strategy, row.rejected))
             .collect();
         if !rejected.is_empty() {
-            notes.push(format!("Skipped requests, never granted: {}.", rejected.join(", ")));
+            notes.push(format!("Requests that are never granted: {}.", rejected.join(", ")));
         }
         notes.extend(self.left_out());
         if cut > 0 {
@@ -225,7 +225,7 @@ fn time_cells(times: Option<Times>) -> [String; 3] {
     cells.unwrap_or_else(|| ["-"; 3].map(String::from))
 }
 
-/// Formats the work per attempt, in boxes and words added together.
+/// Formats the work per attempt, which is the number of boxes plus the number of words.
 fn work_per_attempt(answers: &Answers) -> String {
     let units = answers.work.boxes + answers.work.words;
     if answers.count == 0 { "-".into() } else { significant(units as f64 / answers.count as f64) }
