@@ -213,7 +213,7 @@ fn other_readings_of_a_paper() {
     {
         assert!(report.contains(part), "{part}");
     }
-    assert!(report.contains("G1@ff is the turnaround of GABL over that of FF"));
+    assert!(report.contains("G1@ff is the turnaround of GABL divided by that of FF"));
     assert!(!report.contains("timings.csv"), "nothing is measured here");
     assert!(read("alternatives.md").contains("| default | "));
     let printed = good(&words(&format!("{quickly} --resume --format table")));

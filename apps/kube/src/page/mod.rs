@@ -65,7 +65,7 @@ impl Page {
         self.forecasts.next().await;
     }
 
-    /// Returns true if the page shows this machine. Adopts the first one unless another was specified.
+    /// Returns true if the page shows this machine. Adopts the first machine if none was specified.
     fn adopts(&mut self, machine: &str) -> bool {
         self.machine.get_or_insert_with(|| machine.to_string()) == machine
     }

@@ -38,7 +38,7 @@ pub(crate) struct Judgement {
 
 #[pymethods]
 impl Judgement {
-    /// The number of correct answers before the first wrong one; 0 if the error is not in an answer.
+    /// The number of correct answers before the first wrong one, or 0 if no answer is wrong.
     #[getter]
     fn answers(&self) -> u64 {
         self.answers

@@ -76,7 +76,7 @@ fn the_nas_statements_have_a_row_a_comparison() {
     let count = |statement: &str| {
         all.iter().filter(|one| one.id.starts_with(&format!("{statement}@"))).count()
     };
-    // N1 has six figures with two other strategies each. The rest have two or three claims per load.
+    // N1 has six figures with two other strategies each. The others have claims per load.
     assert_eq!(["N1", "N2", "N3", "N4", "N7"].map(count), [12, 4, 7, 12, 6]);
     // N5 has a row for every combination of three loads, two distributions and two patterns. N6 has
     // three claims for each of these.
