@@ -75,8 +75,7 @@ pub(crate) struct App {
     pub(super) questions: FairQueue,
     /// The queue of diagnoses of refusals.
     pub(super) diagnosis_queue: FairQueue,
-    /// The queue of requested forecasts, which share one copy of the state and therefore run one at a
-    /// time.
+    /// The queue of requested forecasts, which run one at a time on a shared copy of the state.
     pub(super) forecast_queue: FairQueue,
     /// The machines, in the order configured.
     pub(crate) machines: Vec<(MachineSpec, Grid)>,
