@@ -14,7 +14,7 @@ const HEAD: &str = "| part | folders | Rust | Python, TypeScript, shell |";
 /// the limit.
 const SLACK: usize = 100;
 
-/// Numbers of lines: of Rust, and of the other counted languages together.
+/// Line counts: Rust, then all other counted languages combined.
 type Lines = [usize; 2];
 
 /// A table row: a part of the repository and its limits.

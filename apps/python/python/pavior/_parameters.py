@@ -223,7 +223,7 @@ class Parameters(TypedDict, total=False):
         orders: orders of growth by strategy, for the printed_order metric: formulas of N nodes, h
             rows, B busy submeshes, K nodes per submesh
             (a dict of formulas; default None)
-        figure: the figures of the report, each a dict; docs/experiments.md
+        figure: the figures of the report, each a dict; see docs/experiments.md
             (a sequence of dicts; default None)
 
     Parameters: Snapshots

@@ -28,7 +28,7 @@ problems! {
         401: "the caller is not authenticated",
         403: "not allowed for this caller, or sent by a page from another site",
         431: "the request head is too large",
-        429: "the tenant sends too many requests: try again after `Retry-After` seconds",
+        429: "the tenant has sent too many requests; try again after `Retry-After` seconds",
         500: "an internal error; see the log of the service",
         503: "the service is currently unable to answer; `reason` says why",
     }

@@ -125,8 +125,8 @@ fn job_submit(
         }
         let told = if text.contains(module) {
             format!(
-                "  job_submit.lua        is the site's own, already calls {module}, and is \
-                 unchanged.\n  Slurm reads the gate again when it changes: touch {path}\n"
+                "  job_submit.lua        is the site's own; it already calls {module} and was \
+                 left unchanged.\n  To make Slurm read the gate again, run: touch {path}\n"
             )
         } else {
             format!(

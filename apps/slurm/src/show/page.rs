@@ -104,7 +104,7 @@ fn waits(config: &Config, job: &SlurmJob, shaper: &mut Shaper) -> WaitingJob {
             format!(". Its {} nodes would be a box of {}.", job.nodes, notes::size(config, sides))
         }
         Ok(None) => String::new(),
-        Err(fault) => format!("; it cannot be placed: {fault}"),
+        Err(fault) => format!("; the job cannot be placed: {fault}"),
     };
     let wish = wish.ok();
     WaitingJob {

@@ -197,8 +197,8 @@ fn recognised(
             }
             let expected = first.unwrap_or_default();
             let reason = match &expected[..] {
-                [] => "it claims the first free base, but none is free".to_string(),
-                first => format!("it claims the first free base, which is {}", list(grid, first)),
+                [] => "it claims to choose the first free base, but none is free".to_string(),
+                first => format!("it claims to choose the first free base, which is {}", list(grid, first)),
             };
             Err(Wrong { reason, expected })
         }

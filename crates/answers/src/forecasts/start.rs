@@ -114,7 +114,7 @@ impl Start {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct StartJson {
-    /// About 5 of 100 requests start earlier. A time is null if the request does not start within
+    /// About 5 % of such requests start earlier. A time is null if the request does not start within
     /// 60 days.
     pub earliest: Option<String>,
     /// Half of the requests start earlier.

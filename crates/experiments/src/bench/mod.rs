@@ -75,7 +75,7 @@ pub struct BenchRow {
     pub rejected: u64,
     /// The mean number of parts in use at an attempt, called m in the TBL paper.
     pub busy_submeshes: f64,
-    /// The number of units tested for grants and releases, per attempt.
+    /// The mean number of units examined per attempt to record grants and releases.
     pub upkeep: f64,
     /// The mean time of an attempt, including its share of grants and releases, in nanoseconds.
     pub whole_mean_ns: f64,

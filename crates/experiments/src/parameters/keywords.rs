@@ -49,7 +49,7 @@ it. It takes a value, a sequence of values or, for numbers, a range such as `{'f
 
 /// Keys of experiment files whose values are tables.
 const TABLES: [(&str, &str, Heading); 2] = [
-    ("figure", "the figures of the report, each a dict; docs/experiments.md", Heading::Results),
+    ("figure", "the figures of the report, each a dict; see docs/experiments.md", Heading::Results),
     (
         "sweep",
         "parts of the experiment, each a dict of parameters that override these",

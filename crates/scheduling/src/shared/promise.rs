@@ -10,8 +10,9 @@ pub(crate) const OPTION: OptionSpec = OptionSpec {
     key: "promise",
     values: Values::OneOf(&["moves", "holds"]),
     default: "moves",
-    meaning: "the promised start if a job that overtook the waiting one exceeds its estimate: it \
-              is postponed (moves) or kept (holds); use holds if users may underestimate",
+    meaning: "what happens to the promised start if a job that overtook the waiting one exceeds \
+              its estimate: it is postponed (moves) or kept (holds); use holds if users may \
+              underestimate run times",
     bare: false,
 };
 

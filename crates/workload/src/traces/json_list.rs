@@ -284,7 +284,7 @@ impl<'de> Visitor<'de> for Object<'_> {
         if kept.is_empty() {
             let list = self.list;
             return Err(serde::de::Error::custom(format_args!(
-                "there is no list `{list}`: save the whole output"
+                "the `{list}` list is missing: save the whole output of the command"
             )));
         }
         let text = serde_json::to_string(&kept).map_err(serde::de::Error::custom)?;

@@ -302,7 +302,7 @@ fn faults_in_json_have_a_byte_and_a_path() {
         (sacct_json(&["3"]), "jobs[0] (byte"),
         (sacct_json(&[&good]).replace("}],", "}]"), "expected"),
         (sacct_json(&[&good]).replace("\"jobs\":[", "\"jobs\":{"), "expected"),
-        (r#"{"job_id":1}"#.to_string(), "there is no list `jobs`"),
+        (r#"{"job_id":1}"#.to_string(), "the `jobs` list is missing"),
         (r#"{"jobs":[],"jobs":[],"job_id":1}"#.to_string(), "the member `jobs` appears twice"),
     ] {
         let found = fault(&text);

@@ -56,8 +56,8 @@ impl BusyList {
         BusyList { rank, boxes, keys, by_base, grants: 0, owners, proposed, leaving, upkeep: 0 }
     }
 
-    /// Makes the empty list also store the box that contains each node. This costs O(its nodes) per
-    /// box added or removed, and O(N) per copy.
+    /// Makes the list, which must be empty, also record which box contains each node. This costs
+    /// O(nodes in the box) whenever a box is added or removed, and O(N) per copy.
     pub(crate) fn with_owners(mut self, grid: Grid) -> BusyList {
         self.owners = Some(Owners::new(grid));
         self
