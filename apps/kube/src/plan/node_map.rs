@@ -100,7 +100,8 @@ impl CoordinateSource {
                     PLACEHOLDERS[..axes].iter().all(|axis| pattern.matches(axis).count() == 1)
                         && PLACEHOLDERS[axes..].iter().all(|axis| !pattern.contains(axis));
                 let list = PLACEHOLDERS[..axes].join(", ");
-                (!is_valid).then(|| format!("nodes.pattern: must contain exactly one each of {list}"))
+                let sentence = || format!("nodes.pattern: must contain exactly one each of {list}");
+                (!is_valid).then(sentence)
             }
             (None, count) if count != axes => {
                 Some(format!("nodes.labels: {count} labels, but the machine has {axes} axes"))

@@ -1,13 +1,13 @@
 //! One journal file: its frames and their records.
 //!
-//! A file is read frame by frame. If some bytes are not a valid frame, the first of these cases that
-//! applies is reported:
+//! A file is read frame by frame. If some bytes are not a valid frame, the first case that applies
+//! is reported:
 //!
 //! 1. this program does not know their format;
 //! 2. they are damaged, because a bit was flipped, the file is shorter than its mark, or frames
 //!    follow;
-//! 3. a power failure cut a write short, because they are at the end of the last file and not longer
-//!    than one write;
+//! 3. a power failure cut a write short, because they are at the end of the last file and not
+//!    longer than one write;
 //! 4. they are damaged in some other way.
 
 use super::frame::{self, Found, Frame, Meaning, Tail};

@@ -198,7 +198,10 @@ fn recognised(
             let expected = first.unwrap_or_default();
             let reason = match &expected[..] {
                 [] => "it claims to choose the first free base, but none is free".to_string(),
-                first => format!("it claims to choose the first free base, which is {}", list(grid, first)),
+                first => {
+                    let first = list(grid, first);
+                    format!("it claims to choose the first free base, which is {first}")
+                }
             };
             Err(Wrong { reason, expected })
         }

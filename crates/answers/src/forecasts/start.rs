@@ -114,12 +114,12 @@ impl Start {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct StartJson {
-    /// About 5 % of such requests start earlier. A time is null if the request does not start within
-    /// 60 days.
+    /// About 5 % of such requests start earlier. A time is null if the request does not start
+    /// within 60 days.
     pub earliest: Option<String>,
     /// Half of the requests start earlier.
     pub median: Option<String>,
-    /// About 5 of 100 requests start later.
+    /// About 5 % of such requests start later.
     pub latest: Option<String>,
     /// The start if each job runs as long as estimated and no more requests arrive.
     pub plan: Option<String>,
