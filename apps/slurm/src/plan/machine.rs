@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
+use pavior::boxes::{orientations, volume};
 use pavior::workload::Shaper;
-use pavior::{NodeId, Request};
+use pavior::{Cuboid, NodeId, Request, Sides};
 use pavior_cluster::Planner;
 
-use crate::SlurmError;
 use crate::ledger::site::Site;
 use crate::ledger::{Condition, Key, Phase, SlurmJob};
 use crate::names::NodeName;
@@ -14,6 +14,7 @@ use crate::plan::candidates::Candidates;
 use crate::plan::preemption;
 use crate::plan::request::request;
 use crate::plan::world::{SOON_S, World};
+use crate::{Config, SlurmError};
 
 /// The role of a job in this cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
