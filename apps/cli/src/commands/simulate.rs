@@ -115,7 +115,7 @@ fn note_rejected(specification: &Specification, folder: &Folder) -> Result<(), F
     if max_unfollowed > 0 {
         let prefix = if specification.points.len() == 1 { "" } else { "up to " };
         let count = format!("{prefix}{max_unfollowed}");
-        let are = if most == 1 { "dependency is" } else { "dependencies are" };
+        let are = if max_unfollowed == 1 { "dependency is" } else { "dependencies are" };
         eprintln!("note: {count} {are} ignored because the preceding job can never fit");
     }
     Ok(())
