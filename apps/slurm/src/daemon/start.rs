@@ -71,8 +71,8 @@ mod tests {
             names(&config, &ledger)
         };
         assert_eq!(of(&["n0", "n1", "n2"]).unwrap(), Vec::<String>::new());
-        assert!(of(&["n0", "n2"]).unwrap()[0].contains("first n1"));
-        assert!(of(&["n0", "n1", "n2", "n3"]).unwrap()[0].contains("first n3"));
+        assert!(of(&["n0", "n2"]).unwrap()[0].contains("starting with n1"));
+        assert!(of(&["n0", "n1", "n2", "n3"]).unwrap()[0].contains("starting with n3"));
         for wrong in [&["n1", "n2", "n3"][..], &["m0", "m1", "m2"], &[]] {
             let fault = of(wrong).unwrap_err();
             assert!(matches!(fault, SlurmError::Unfit(_)), "{fault}");
