@@ -143,6 +143,22 @@ proptest! {
         }
     }
 
+    /// Checks long queues, in which jobs that end early let many others move up in many rounds.
+    #[test]
+    fn conservative_decides_as_its_plain_form_for_a_long_queue(
+        sizes in prop::collection::vec((1u16..6, 1u16..6, 1u64..200, 1u64..8), 60),
+    ) {
+        let waiting = |(id, &(w, d, run, factor)): (u64, &(u16, u16, u64, u64))| {
+            job(id, 0, Request::shape([w, d, 1]), run, run * factor)
+        };
+        let jobs: Vec<Job> = (0..).zip(&sizes).map(waiting).collect();
+        for grid in ["mesh:12x12", "torus:12x12"] {
+            for strategy in ["ff", "tff"] {
+                compare("conservative", grid, &jobs, strategy, &[]);
+            }
+        }
+    }
+
     /// Checks freedoms. A strategy that grants by count refuses a box although enough nodes are
     /// free, and one that only grants boxes grants a connected set although no box is free.
     #[test]

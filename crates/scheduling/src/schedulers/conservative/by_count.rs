@@ -16,6 +16,7 @@ use pavior_workload::Job;
 
 use super::by_nodes::healthy_part;
 use super::fast::{Timeline, Wanted};
+use super::refusals::Boxes;
 use super::slot::{Interval, Need, Slot};
 use super::steps::Steps;
 use crate::shared::refused::Refused;
@@ -101,6 +102,14 @@ impl Timeline for ByCount {
         self.free.are_fewer(i64::from(taken.held), Interval { from, to })
     }
 
+    fn still_free(&self, slot: &Slot<u32>) -> Interval {
+        slot.interval
+    }
+
+    fn may_use_both(&self, _: &Boxes, _: &Slot<u32>, _: &Slot<u32>) -> bool {
+        true
+    }
+
     fn most_free(&self, limit: Time) -> u64 {
         self.free.most(limit).try_into().unwrap_or(0)
     }
@@ -109,6 +118,9 @@ impl Timeline for ByCount {
         let needed = view.machine().needed(&wanted.job.request);
         let held = u32::try_from(needed).ok()?;
         let need = Need { nodes: needed, estimate: wanted.job.estimate };
+        if let Some(freed) = wanted.freed {
+            freed.skip(Interval { from: Time::ZERO, to: Time::MAX });
+        }
         if let Some(own) = wanted.own {
             self.give(own);
         }

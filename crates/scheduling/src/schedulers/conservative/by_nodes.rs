@@ -13,6 +13,7 @@ use pavior_workload::Job;
 
 use super::fast::{Timeline, Wanted};
 use super::question::{FEW_BOXES, JobQuestion};
+use super::refusals::Boxes;
 use super::slot::{Interval, Need, OtherNodes, Slot};
 use super::timeline::{NodeTimeline, Search};
 use crate::{Calendar, MachineView};
@@ -76,6 +77,20 @@ impl Timeline for ByNodes {
 
     fn needs_any(&self, booked: &Slot<Placement>, nodes: &OtherNodes, _: &Slot<Placement>) -> bool {
         !nodes.include(booked)
+    }
+
+    fn still_free(&self, slot: &Slot<Placement>) -> Interval {
+        self.timeline.still_free(slot)
+    }
+
+    fn may_use_both(&self, boxes: &Boxes, one: &Slot<Placement>, other: &Slot<Placement>) -> bool {
+        let Some(boxes) = boxes else { return true };
+        let grid = self.empty.free().grid();
+        boxes.iter().any(|sides| {
+            let mut near = one.held.parts().iter().map(|part| part.around(grid, *sides));
+            let parts = other.held.parts();
+            near.any(|near| parts.iter().any(|part| part.intersects(grid, &near)))
+        })
     }
 
     fn most_free(&self, limit: Time) -> u64 {

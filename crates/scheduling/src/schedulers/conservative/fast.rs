@@ -7,29 +7,35 @@
 //! - A job can get an earlier slot only on nodes that were freed since it was last tried.
 //! - If a request was refused before some time, every later request for the same or larger boxes,
 //!   for as long or longer, is also refused before that time, until nodes are freed (`refusals`).
+//!   Near each freed slot, such a request stays refused even then.
 //!
 //! For other requests, every time when enough nodes are free is tried.
 //!
-//! In a round of moving up, each job is tried only near the nodes freed since it was last tried,
-//! and not at all if there are none. Nodes that a job frees by moving are available to the jobs
-//! behind it in this round (`freed`), and to all jobs in the next round (`newly_freed`). A refusal
-//! in a round remains valid except near nodes that are freed later in the round.
+//! In a round of moving up, each job is tried only near the slots freed since it was last tried,
+//! and not at all if there are none. Slots that a job frees by moving are available to the jobs
+//! behind it in this round, and to all jobs in the next round. Each slot (`freed`) becomes shorter
+//! when all its nodes are taken again at its beginning or end, and keeps the jobs that were refused
+//! near it.
 //!
 //! Invariant: the slots found are those of [`Plain`](super::plain::Plain).
 //!
-//! Cost: that of the timeline, for the remaining times.
+//! Cost: a few comparisons for each job and freed slot, and that of the timeline for the remaining
+//! times.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use pavior_allocation::{Machine, Placement, Sides};
 use pavior_kernel::Time;
 use pavior_mesh::{JobId, Request};
 use pavior_workload::Job;
+use rustc_hash::FxHashMap;
 
-use super::freed::{FreedNodes, FreedSince};
-use super::refusals::{Refusals, RefusedUntil};
+use super::freed::{Freed, FreedNodes, FreedSlots, MayFit, disjoint};
+use super::refusals::{Boxes, Demand, Refusals, RefusalsNearby};
 use super::rule::Profile;
-use super::slot::{Held, Interval, Slot};
+use super::slot::{Held, Interval, Slot, begins_near, first_begin_reaching};
 use crate::{Calendar, MachineView};
 
 /// The free nodes over time, in a form that allows slots to be found quickly.
@@ -84,6 +90,14 @@ pub(super) trait Timeline: Send + Sync {
         taken: &Slot<Self::Held>,
     ) -> bool;
 
+    /// Returns the part of a slot's period from the first time to the last at which any of its
+    /// nodes is free.
+    fn still_free(&self, slot: &Slot<Self::Held>) -> Interval;
+
+    /// Returns true if a job that needs one of these boxes may use nodes of both slots.
+    fn may_use_both(&self, boxes: &Boxes, one: &Slot<Self::Held>, other: &Slot<Self::Held>)
+    -> bool;
+
     /// Returns the maximum number of nodes that are free at any time before `limit`.
     fn most_free(&self, limit: Time) -> u64;
 
@@ -111,23 +125,22 @@ pub(super) struct Wanted<'a, H> {
     pub(super) begins: Interval,
     /// The job's own slot, which counts as free.
     pub(super) own: Option<&'a Slot<H>>,
-    /// The freed nodes without which the job was refused at all these times, if known.
-    pub(super) freed: Option<FreedSince<'a, H>>,
+    /// The freed slots without which the job was refused at all these times, if known.
+    pub(super) freed: Option<FreedSlots<'a, H>>,
 }
+
+/// The maximum number of requests whose boxes are cached.
+const MOST_REQUESTS: usize = 1 << 12;
 
 /// A timeline with cached answers.
 pub(super) struct Fast<T: Timeline> {
     timeline: T,
-    /// The nodes freed since the last round began, for use in the next round.
-    newly_freed: FreedNodes<T::Held>,
-    /// In a round of moving up: the nodes freed since the previous round began. Empty between
-    /// rounds.
     freed: FreedNodes<T::Held>,
-    /// The number of slots released so far. `freed` has the last of these slots.
-    given: u64,
     /// In a round: the maximum number of nodes that are free before the end of all freed slots.
     most_free: Option<u64>,
     refusals: Refusals,
+    /// The boxes of requests, which do not change. Accessed only by request.
+    boxes: FxHashMap<Request, Boxes>,
 }
 
 impl<T: Timeline> Profile for Fast<T> {
@@ -137,11 +150,10 @@ impl<T: Timeline> Profile for Fast<T> {
     fn new(now: Time, machine: &Machine) -> Fast<T> {
         Fast {
             timeline: T::new(now, machine),
-            newly_freed: FreedNodes::default(),
             freed: FreedNodes::default(),
-            given: 0,
             most_free: None,
             refusals: Refusals::default(),
+            boxes: FxHashMap::default(),
         }
     }
 
@@ -169,20 +181,14 @@ impl<T: Timeline> Profile for Fast<T> {
 
     fn take(&mut self, slot: &Slot<T::Held>) {
         self.timeline.take(slot);
+        self.freed.trim(slot.interval, |freed| self.timeline.still_free(freed));
     }
 
     fn give(&mut self, slot: Slot<T::Held>) {
         self.timeline.give(&slot);
-        self.given += 1;
         self.most_free = None;
-        let within_a_round = !self.freed.is_empty();
-        if within_a_round {
-            self.freed.add(slot.clone());
-            self.refusals.outdate();
-        } else {
-            self.refusals.forget();
-        }
-        self.newly_freed.add(slot);
+        self.refusals.forget();
+        self.freed.add(slot);
     }
 
     fn earliest(
@@ -191,12 +197,13 @@ impl<T: Timeline> Profile for Fast<T> {
         job: &Job,
         view: &mut MachineView<'_>,
     ) -> Option<Slot<T::Held>> {
-        let from = self.refused(job, view.machine()).until.max(now);
-        let begins = Interval { from, to: Time::MAX };
+        let demand = self.demand(job, view.machine());
+        let begins = Interval { from: self.refusals.of(&demand).max(now), to: Time::MAX };
         let slot = self.timeline.find(&Wanted { now, job, begins, own: None, freed: None }, view);
+        // Answers that are not monotone are not kept.
         if T::is_monotone(&job.request, view.machine()) {
             let at = slot.as_ref().map_or(Time::MAX, |slot| slot.interval.from);
-            self.learn(job, at, view.machine());
+            self.refusals.learn(demand, at);
         }
         slot
     }
@@ -210,18 +217,12 @@ impl<T: Timeline> Profile for Fast<T> {
     }
 
     fn next_round(&mut self) -> bool {
-        let freed = std::mem::take(&mut self.newly_freed);
-        let before = std::mem::replace(&mut self.freed, freed);
         self.most_free = None;
-        if !before.is_empty() {
-            // Refusals in a round are valid in that round only.
-            self.refusals.forget();
-        }
-        !self.freed.is_empty()
+        self.freed.next_round()
     }
 
     fn given(&self) -> u64 {
-        self.given
+        self.freed.given()
     }
 
     fn earlier(
@@ -238,37 +239,27 @@ impl<T: Timeline> Profile for Fast<T> {
             return self.timeline.find(&wanted, view);
         }
         // Slots released before the job was last tried cannot help it.
-        let new = usize::try_from(self.given - tried).unwrap_or(usize::MAX);
-        let first = self.freed.len().saturating_sub(new);
-        if first == self.freed.len() {
-            self.learn(job, booked, view.machine());
+        if self.freed.since(tried).is_empty() {
             return None;
         }
-        let (timeline, freed) = (&mut self.timeline, &self.freed);
-        let most = *self.most_free.get_or_insert_with(|| timeline.most_free(freed.end()));
-        if view.machine().needed(&job.request) > most {
+        let (timeline, end) = (&self.timeline, self.freed.end());
+        let most = *self.most_free.get_or_insert_with(|| timeline.most_free(end));
+        let demand = self.demand(job, view.machine());
+        if demand.nodes > most {
             return None;
         }
-        let refused = self.refused(job, view.machine());
-        // A job that begins later is still running when its own slot begins. From then on, it can
-        // use nodes that the refused jobs could not, so their refusals do not apply.
-        let until = refused.until.min(first_begin_reaching(booked, job.estimate));
-        let (timeline, freed) = (&mut self.timeline, &self.freed);
-        // Before that time, only places near the nodes freed since then are searched.
-        let since = refused.freed.max(first);
-        let refused = freed
-            .begins_since(since, job.estimate)
-            .map(|begins| (Interval { to: begins.to.min(until), ..begins }, freed.since(since)));
-        let others = freed.begins_since(first, job.estimate).map(|begins| {
-            let from = begins.from.max(until);
-            (Interval { from, to: begins.to.min(booked) }, freed.since(first))
+        let near = near(&self.timeline, self.freed.since(tried), own, &demand);
+        let nothing = || Cell::new(MayFit::Nothing);
+        let slots: Vec<_> = near.iter().map(|near| (near.slot, nothing())).collect();
+        let freed = Some(FreedSlots::new(&slots));
+        let begins = disjoint(near.iter().map(|near| near.begins).collect());
+        let timeline = &mut self.timeline;
+        let found = begins.into_iter().find_map(|begins| {
+            timeline.find(&Wanted { now, job, begins, own: Some(own), freed }, view)
         });
-        let found = refused.chain(others).find_map(|(begins, freed)| {
-            let wanted = Wanted { now, job, begins, own: Some(own), freed: Some(freed) };
-            if begins.from < begins.to { timeline.find(&wanted, view) } else { None }
-        });
-        if found.is_none() {
-            self.learn(job, booked, view.machine());
+        let until = found.as_ref().map_or(booked, |slot| slot.interval.from);
+        for (near, (_, fits)) in near.into_iter().zip(&slots) {
+            near.learn(&demand, fits.get(), until);
         }
         found
     }
@@ -284,21 +275,68 @@ impl<T: Timeline> Profile for Fast<T> {
 }
 
 impl<T: Timeline> Fast<T> {
-    /// Returns the time before which a job is known to be refused. Answers that are not monotone
-    /// are never cached, so no such time is known for those jobs.
-    fn refused(&mut self, job: &Job, machine: &Machine) -> RefusedUntil {
-        let boxes_for = |request: &Request| T::boxes_for(request, machine);
-        self.refusals.of(job, self.freed.len(), boxes_for)
-    }
-
-    fn learn(&mut self, job: &Job, at: Time, machine: &Machine) {
-        let boxes_for = |request: &Request| T::boxes_for(request, machine);
-        self.refusals.learn(job, at, self.freed.len(), boxes_for);
+    fn demand(&mut self, job: &Job, machine: &Machine) -> Demand {
+        let Job { request, estimate, .. } = *job;
+        if self.boxes.len() >= MOST_REQUESTS && !self.boxes.contains_key(&request) {
+            self.boxes.clear();
+        }
+        let boxes = || T::boxes_for(&request, machine).map(Arc::from);
+        let boxes = self.boxes.entry(request).or_insert_with(boxes).clone();
+        Demand { request, boxes, nodes: machine.needed(&request), estimate }
     }
 }
 
-/// Returns the earliest time when a job can begin and still be running at a given time.
-pub(super) fn first_begin_reaching(at: Time, estimate: Time) -> Time {
-    let length = estimate.max(Time(1));
-    if at < length { Time::ZERO } else { at.since(length).saturating_add(Time(1)) }
+/// A freed slot that may help a job to begin earlier.
+struct Near<'a, H> {
+    slot: &'a Slot<H>,
+    refused: &'a mut RefusalsNearby,
+    /// The period in which the job may begin.
+    begins: Interval,
+    /// True if the job is known to be refused at earlier times for its size.
+    is_refused_by_size: bool,
+}
+
+impl<H> Near<'_, H> {
+    /// Records that the job cannot begin near the slot before `until`, and why.
+    fn learn(self, demand: &Demand, fits: MayFit, until: Time) {
+        let fits = if self.is_refused_by_size { MayFit::Job } else { fits };
+        if self.begins.from >= until {
+            return;
+        }
+        match fits {
+            MayFit::Nothing => self.refused.learn_length(demand.estimate, until),
+            MayFit::Node => self.refused.learn_size(demand.core(), until),
+            MayFit::Job => self.refused.learn_size(demand.clone(), until),
+        }
+    }
+}
+
+/// Returns the freed slots that may help a job to begin before its own slot.
+fn near<'a, T: Timeline>(
+    timeline: &T,
+    freed: &'a mut [Freed<T::Held>],
+    own: &Slot<T::Held>,
+    demand: &Demand,
+) -> Vec<Near<'a, T::Held>> {
+    let booked = own.interval.from;
+    // A job that begins later is still running when its own slot begins. From then on, it can use
+    // nodes of that slot, which the refused jobs could not.
+    let reaches_own = first_begin_reaching(booked, demand.estimate);
+    let near = freed.iter_mut().filter_map(|Freed { slot, refused, .. }| {
+        let begins = begins_near(slot.interval, demand.estimate).before(booked);
+        if begins.is_empty() {
+            return None;
+        }
+        let by_length = refused.of_length(demand.estimate).min(begins.to);
+        let by_size =
+            if by_length < begins.to { refused.of_size(demand, begins.to) } else { Time::ZERO };
+        let mut until = by_length.max(by_size);
+        if until > reaches_own && timeline.may_use_both(&demand.boxes, own, slot) {
+            until = reaches_own;
+        }
+        let is_refused_by_size = by_size > by_length.max(begins.from);
+        let begins = begins.after(until);
+        (!begins.is_empty()).then_some(Near { slot, refused, begins, is_refused_by_size })
+    });
+    near.collect()
 }

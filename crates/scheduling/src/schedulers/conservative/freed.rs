@@ -1,30 +1,68 @@
 //! The nodes that were freed, with the periods for which they were freed. A previously refused job
 //! with monotone answers can fit now only if it uses one of these nodes for part of its run.
 //!
-//! Cost: O(1) to add a slot; O(rows of the freed nodes) per question.
+//! Each freed slot keeps the jobs that were refused near it, until it is dropped. A job that is at
+//! least as large and as long is refused there too: if it could use a node of the slot, then so
+//! could the smaller one. A refusal counts for as many jobs as the tests allow ([`MayFit`]):
+//!
+//! ```text
+//!   no node of the slot is free for so long            every job that is as long
+//!   no box is free that all turns of the job contain   every job that contains this box
+//!   otherwise                                          every job that is as large and as long
+//! ```
+//!
+//! Later takings only make refusals more certain. Nodes that are freed later belong to a slot of
+//! their own, near which each job is tried.
+//!
+//! Cost: O(k) to add or take a slot, for k slots, and O(rows) for each slot that is then shorter;
+//! O(rows of the freed nodes) per question.
+
+use std::cell::Cell;
 
 use pavior_allocation::{Placement, Sides};
 use pavior_kernel::Time;
 use pavior_mesh::{BaseSet, Cuboid, Occupancy};
 
-use super::fast::first_begin_reaching;
+use super::refusals::{RefusalsNearby, common};
 use super::slot::{Interval, Slot};
 
-/// The released slots, in order.
+/// A released slot, and the jobs that were refused near it since.
+pub(super) struct Freed<H> {
+    /// The number of slots released before this one.
+    number: u64,
+    pub(super) slot: Slot<H>,
+    pub(super) refused: RefusalsNearby,
+}
+
+/// The slots released since the previous round of moving up began, in order, as far as any of their
+/// nodes are still free.
 pub(super) struct FreedNodes<H> {
-    slots: Vec<Slot<H>>,
+    slots: Vec<Freed<H>>,
+    /// The number of slots released so far.
+    given: u64,
+    /// The number of slots that had been released when the current round began.
+    before_round: u64,
     end: Time,
 }
 
 impl<H> Default for FreedNodes<H> {
     fn default() -> FreedNodes<H> {
-        FreedNodes { slots: Vec::new(), end: Time::ZERO }
+        FreedNodes { slots: Vec::new(), given: 0, before_round: 0, end: Time::ZERO }
     }
 }
 
 impl<H> FreedNodes<H> {
-    pub(super) fn is_empty(&self) -> bool {
-        self.slots.is_empty()
+    /// Begins a round. Returns false if no slot was released since the last round began.
+    pub(super) fn next_round(&mut self) -> bool {
+        let past = self.slots.partition_point(|one| one.number < self.before_round);
+        self.slots.drain(..past);
+        self.end = self.slots.iter().map(|one| one.slot.interval.to).max().unwrap_or(Time::ZERO);
+        std::mem::replace(&mut self.before_round, self.given) < self.given
+    }
+
+    /// Returns the number of slots released so far.
+    pub(super) fn given(&self) -> u64 {
+        self.given
     }
 
     /// Returns the time when the latest slot ends.
@@ -34,62 +72,97 @@ impl<H> FreedNodes<H> {
 
     pub(super) fn add(&mut self, slot: Slot<H>) {
         self.end = self.end.max(slot.interval.to);
-        self.slots.push(slot);
+        self.slots.push(Freed { number: self.given, slot, refused: RefusalsNearby::default() });
+        self.given += 1;
     }
 
-    /// Returns the number of slots so far.
-    pub(super) fn len(&self) -> usize {
-        self.slots.len()
+    /// Shortens or drops the slots after one was taken for a period.
+    pub(super) fn trim(&mut self, taken: Interval, still_free: impl Fn(&Slot<H>) -> Interval) {
+        for Freed { slot, refused, .. } in &mut self.slots {
+            let Interval { from, to } = slot.interval;
+            let covers_an_end = taken.from <= from || to <= taken.to;
+            if taken.overlaps(slot.interval) && covers_an_end {
+                slot.interval = still_free(slot);
+                if slot.interval.from > from {
+                    refused.begin_at(slot.interval.from);
+                }
+            }
+        }
+        self.slots.retain(|one| !one.slot.interval.is_empty());
     }
 
-    /// Returns the slots from an index on.
-    pub(super) fn since(&self, first: usize) -> FreedSince<'_, H> {
-        FreedSince { slots: &self.slots[first..] }
-    }
-
-    /// Returns the times at which a job can begin so that it overlaps one of the slots from an
-    /// index on, as disjoint periods in order. O(k log k) for k slots.
-    pub(super) fn begins_since(
-        &self,
-        first: usize,
-        estimate: Time,
-    ) -> impl Iterator<Item = Interval> + use<H> {
-        let mut since: Vec<Interval> = self.slots[first..].iter().map(|one| one.interval).collect();
-        since.sort_unstable_by_key(|one| one.from);
-        let mut seen = Time::ZERO;
-        since.into_iter().filter_map(move |freed| {
-            let from = first_begin_reaching(freed.from, estimate).max(seen);
-            seen = seen.max(freed.to);
-            (from < freed.to).then_some(Interval { from, to: freed.to })
-        })
+    /// Returns the slots from a number on.
+    pub(super) fn since(&mut self, number: u64) -> &mut [Freed<H>] {
+        let first = self.slots.partition_point(|one| one.number < number);
+        &mut self.slots[first..]
     }
 }
 
-/// Released slots, from an index on.
-pub(super) struct FreedSince<'a, H> {
-    slots: &'a [Slot<H>],
+/// Returns the times that are in any of some periods, as disjoint periods in order. O(k log k) for
+/// k periods.
+pub(super) fn disjoint(mut periods: Vec<Interval>) -> impl Iterator<Item = Interval> {
+    periods.sort_unstable_by_key(|one| one.from);
+    let mut seen = Time::ZERO;
+    periods.into_iter().filter_map(move |one| {
+        let unseen = one.after(seen);
+        seen = seen.max(one.to);
+        (!unseen.is_empty()).then_some(unseen)
+    })
 }
 
-impl<H> Clone for FreedSince<'_, H> {
+/// The most that may fit near a freed slot, as far as the tests of one job have shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum MayFit {
+    /// No node of the slot is free for so long.
+    Nothing,
+    /// One of its nodes is free, but no box that is part of each allowed box.
+    Node,
+    Job,
+}
+
+/// The released slots of which a job must use a node.
+pub(super) struct FreedSlots<'a, H> {
+    slots: &'a [(&'a Slot<H>, Cell<MayFit>)],
+}
+
+impl<H> Clone for FreedSlots<'_, H> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<H> Copy for FreedSince<'_, H> {}
+impl<H> Copy for FreedSlots<'_, H> {}
 
-impl<'a> FreedSince<'a, Placement> {
+impl<'a, H> FreedSlots<'a, H> {
+    pub(super) fn new(slots: &'a [(&'a Slot<H>, Cell<MayFit>)]) -> FreedSlots<'a, H> {
+        FreedSlots { slots }
+    }
+
+    /// Records that the job was not tested near the slots that overlap a period.
+    pub(super) fn skip(self, period: Interval) {
+        let slots = self.slots.iter().filter(|(slot, _)| slot.interval.overlaps(period));
+        slots.for_each(|(_, fits)| fits.set(MayFit::Job));
+    }
+}
+
+/// A freed box that contains a node that is free for the whole run of a job.
+type Live<'a> = (&'a Cuboid, &'a Cell<MayFit>);
+
+impl<'a> FreedSlots<'a, Placement> {
     /// Returns true if any node that is free throughout a period was freed for part of it. If not,
     /// requests that were refused before are still refused. O(rows of the freed nodes).
     pub(super) fn reach(self, throughout: Interval, free: &Occupancy) -> bool {
-        self.boxes(throughout, free).next().is_some()
+        let live = self.live(throughout, free);
+        for (_, fits) in &live {
+            fits.set(MayFit::Job);
+        }
+        !live.is_empty()
     }
 
     /// Returns true if a box with one of these side lengths is free throughout a period, given that
     /// no such box was free before. Such a box must contain a freed node.
     ///
-    /// Searches either the rows around the freed nodes, or all rows of the machine (`bases`),
-    /// whichever are fewer. Each row costs O(log of the sides) words.
+    /// Searches for the common part of the boxes first, which is usually not free.
     pub(super) fn opens_box(
         self,
         throughout: Interval,
@@ -97,36 +170,59 @@ impl<'a> FreedSince<'a, Placement> {
         sides: &[Sides],
         bases: &mut BaseSet,
     ) -> bool {
-        let grid = *free.grid();
-        let all_rows = rows(&Cuboid::whole(&grid));
+        let live = self.live(throughout, free);
+        if live.is_empty() {
+            return false;
+        }
         let mut loaded = false;
-        sides.iter().filter(|sides| grid.fits(**sides)).any(|&sides| {
-            let (mut around, mut row_count) = (Vec::new(), 0);
-            let mut freed = self.boxes(throughout, free);
-            while row_count < all_rows {
-                let Some(freed) = freed.next() else {
-                    return around
-                        .iter()
-                        .any(|around| BaseSet::within(free, around).find_loaded(sides).is_some());
-                };
-                let near = freed.around(&grid, sides);
-                row_count += rows(&near);
-                around.push(near);
-            }
-            if !loaded {
-                bases.load(free);
-                loaded = true;
-            }
-            bases.find_loaded(sides).is_some()
-        })
+        let mut opens = |sides: Sides| opens(free, &live, sides, (bases, &mut loaded));
+        let core = common(sides).filter(|_| sides.len() > 1);
+        if core.is_some_and(|core| !opens(core)) {
+            return false;
+        }
+        for (_, fits) in &live {
+            fits.set(MayFit::Job);
+        }
+        sides.iter().any(|sides| opens(*sides))
     }
 
     /// Returns the boxes that were freed for part of a period and contain a node that is free
     /// throughout.
-    fn boxes(self, throughout: Interval, free: &Occupancy) -> impl Iterator<Item = &'a Cuboid> {
-        let slots = self.slots.iter().filter(move |slot| slot.interval.overlaps(throughout));
-        slots.flat_map(|slot| slot.held.parts()).filter(|freed| !free.is_taken(freed))
+    fn live(self, throughout: Interval, free: &Occupancy) -> Vec<Live<'a>> {
+        let slots = self.slots.iter().filter(|(slot, _)| slot.interval.overlaps(throughout));
+        let parts = slots.flat_map(|(slot, fits)| slot.held.parts().iter().map(move |p| (p, fits)));
+        let live: Vec<Live<'a>> = parts.filter(|(part, _)| !free.is_taken(part)).collect();
+        for (_, fits) in &live {
+            fits.set(fits.get().max(MayFit::Node));
+        }
+        live
     }
+}
+
+/// Returns true if a box is free that contains a freed node. May also return true for a box
+/// elsewhere.
+///
+/// Searches either the rows around the freed nodes, or all rows of the machine (`bases`), whichever
+/// are fewer. Each row costs O(log of the sides) words.
+fn opens(
+    free: &Occupancy,
+    live: &[Live<'_>],
+    sides: Sides,
+    (bases, loaded): (&mut BaseSet, &mut bool),
+) -> bool {
+    let grid = free.grid();
+    if !grid.fits(sides) {
+        return false;
+    }
+    let around = || live.iter().map(|(freed, _)| freed.around(grid, sides));
+    if around().map(|near| rows(&near)).sum::<u32>() < rows(&Cuboid::whole(grid)) {
+        return around().any(|near| BaseSet::within(free, &near).find_loaded(sides).is_some());
+    }
+    if !*loaded {
+        bases.load(free);
+        *loaded = true;
+    }
+    bases.find_loaded(sides).is_some()
 }
 
 fn rows(cuboid: &Cuboid) -> u32 {
@@ -135,8 +231,7 @@ fn rows(cuboid: &Cuboid) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use pavior_mesh::Cuboid;
-
+    use super::super::slot::begins_near;
     use super::*;
 
     fn stretch(from: u64, to: u64) -> Interval {
@@ -145,14 +240,12 @@ mod tests {
 
     #[test]
     fn a_job_can_begin_where_it_runs_while_something_is_freed() {
-        let mut freed = FreedNodes::default();
-        for interval in [stretch(20, 30), stretch(10, 15), stretch(1, 2), stretch(12, 14)] {
-            freed.add(Slot { interval, held: () });
-        }
-        assert_eq!((freed.len(), freed.end()), (4, Time(30)));
+        let slots = [stretch(20, 30), stretch(10, 15), stretch(1, 2), stretch(12, 14)];
         // A job of length 3 that begins at 8 runs at 10; one of 7 that begins at 14 runs at 20.
-        let begins =
-            |first, estimate| freed.begins_since(first, Time(estimate)).collect::<Vec<_>>();
+        let begins = |first: usize, estimate| {
+            let near = slots[first..].iter().map(|slot| begins_near(*slot, Time(estimate)));
+            disjoint(near.collect()).collect::<Vec<_>>()
+        };
         assert_eq!(begins(0, 3), [stretch(0, 2), stretch(8, 15), stretch(18, 30)]);
         assert_eq!(begins(0, 7), [stretch(0, 2), stretch(4, 15), stretch(15, 30)]);
         assert_eq!(begins(0, 0), [stretch(1, 2), stretch(10, 15), stretch(20, 30)]);
@@ -161,26 +254,89 @@ mod tests {
     }
 
     #[test]
+    fn a_round_has_the_slots_released_since_the_previous_one_began() {
+        let mut freed = FreedNodes::default();
+        let add = |freed: &mut FreedNodes<()>, from| {
+            freed.add(Slot { interval: stretch(from, from + 2), held: () });
+        };
+        let begins = |freed: &mut FreedNodes<()>, number| {
+            freed.since(number).iter().map(|one| one.slot.interval.from.0).collect::<Vec<_>>()
+        };
+        assert!(!freed.next_round());
+        add(&mut freed, 7);
+        add(&mut freed, 3);
+        assert!(freed.next_round());
+        add(&mut freed, 1);
+        assert_eq!((begins(&mut freed, 0), freed.end()), (vec![7, 3, 1], Time(9)));
+        assert_eq!((begins(&mut freed, 1), freed.given()), (vec![3, 1], 3));
+        assert!(freed.next_round());
+        assert_eq!((begins(&mut freed, 0), freed.end()), (vec![1], Time(3)));
+        add(&mut freed, 5);
+        // All that was released in this round is taken again, but the next round still comes.
+        freed.trim(stretch(5, 9), |slot| Interval { from: slot.interval.to, ..slot.interval });
+        assert_eq!(begins(&mut freed, 0), [1]);
+        assert!(freed.next_round() && begins(&mut freed, 0).is_empty());
+        assert!(!freed.next_round());
+    }
+
+    #[test]
+    fn a_slot_that_begins_later_keeps_the_refusals_that_reach_it() {
+        let mut freed = FreedNodes::default();
+        freed.add(Slot { interval: stretch(10, 30), held: () });
+        for (estimate, until) in [(4, 15), (9, 18)] {
+            freed.since(0)[0].refused.learn_length(Time(estimate), Time(until));
+        }
+        // A job of length 4 that was refused before 15 never reaches 20; one of 9 does from 12 on.
+        freed.trim(stretch(0, 20), |slot| Interval { from: Time(20), ..slot.interval });
+        let refused = &freed.since(0)[0].refused;
+        assert_eq!([4, 8, 9].map(|estimate| refused.of_length(Time(estimate)).0), [0, 0, 18]);
+        // A slot that was taken in the middle keeps both ends.
+        freed.trim(stretch(22, 25), |_| panic!("the ends are still free"));
+    }
+
+    #[test]
     fn freed_nodes_reach_a_job_that_runs_then_on_one_of_them() {
         let part = |x: u16| Cuboid::new([x, 0], [2, 1]);
-        let mut freed = FreedNodes::default();
-        freed.add(Slot { interval: stretch(5, 9), held: Placement::Whole(part(0)) });
+        let one = Slot { interval: stretch(5, 9), held: Placement::Whole(part(0)) };
+        let nothing = || Cell::new(MayFit::Nothing);
+        let slots = [(&one, nothing())];
+        let reach = |slots: &[(&Slot<Placement>, _)], throughout, free: &Occupancy| {
+            FreedSlots::new(slots).reach(throughout, free)
+        };
         let mut free = Occupancy::all_free("mesh:6x1".parse().unwrap());
-        assert!(
-            freed.since(0).reach(stretch(8, 20), &free)
-                && freed.since(0).reach(stretch(0, 6), &free)
-        );
-        assert!(
-            !freed.since(0).reach(stretch(9, 20), &free)
-                && !freed.since(0).reach(stretch(0, 5), &free)
-        );
+        assert!(reach(&slots, stretch(8, 20), &free) && reach(&slots, stretch(0, 6), &free));
+        assert!(!reach(&slots, stretch(9, 20), &free) && !reach(&slots, stretch(0, 5), &free));
         free.take(&part(0)).unwrap();
-        assert!(!freed.since(0).reach(stretch(8, 20), &free));
+        assert!(!reach(&slots, stretch(8, 20), &free));
         let held = Placement::Parts(vec![part(0), part(4)]);
-        freed.add(Slot { interval: stretch(9, 10), held });
-        assert!(
-            freed.since(0).reach(stretch(8, 20), &free)
-                && !freed.since(0).reach(stretch(8, 9), &free)
-        );
+        let other = Slot { interval: stretch(9, 10), held };
+        let slots = [(&one, nothing()), (&other, nothing())];
+        assert!(reach(&slots, stretch(8, 20), &free) && !reach(&slots, stretch(8, 9), &free));
+    }
+
+    #[test]
+    fn tests_of_a_job_show_what_may_fit() {
+        use MayFit::{Job, Node, Nothing};
+        // Columns 0 and 1 were freed; column 1 is two nodes high, and column 0 is taken again.
+        let grid = "mesh:6x3".parse().unwrap();
+        let mut free = Occupancy::all_free(grid);
+        free.take(&Cuboid::new([0, 0], [1, 3])).unwrap();
+        free.take(&Cuboid::new([1, 2], [5, 1])).unwrap();
+        let column = |x: u16| Placement::Whole(Cuboid::new([x, 0], [1, 3]));
+        let slot = |x, interval| Slot { interval, held: column(x) };
+        let slots = [slot(0, stretch(0, 9)), slot(1, stretch(0, 9)), slot(1, stretch(9, 12))];
+        let seen = |sides: &[Sides]| {
+            let slots = slots.each_ref().map(|slot| (slot, Cell::new(MayFit::Nothing)));
+            let mut bases = BaseSet::new(grid);
+            let freed = FreedSlots::new(&slots);
+            let opens = freed.opens_box(stretch(0, 9), &free, sides, &mut bases);
+            (opens, slots.map(|(_, fits)| fits.get()))
+        };
+        assert_eq!(seen(&[[3, 2, 1], [2, 3, 1]]), (true, [Nothing, Job, Nothing]));
+        assert_eq!(seen(&[[6, 2, 1], [2, 6, 1]]), (false, [Nothing, Job, Nothing]));
+        assert_eq!(seen(&[[3, 3, 1], [3, 4, 1]]), (false, [Nothing, Node, Nothing]));
+        let slots = slots.each_ref().map(|slot| (slot, Cell::new(Nothing)));
+        FreedSlots::new(&slots).skip(stretch(5, 9));
+        assert_eq!(slots.map(|(_, fits)| fits.get()), [Job, Job, Nothing]);
     }
 }

@@ -54,7 +54,8 @@
 //! O(d + log T) comparisons of O(N/64) words each. For boxes, d counts from the latest time before
 //! which a job that is no larger and no longer is known to be refused (`refusals.rs`). With other
 //! strategies, a booking costs a search at each time at which enough nodes are free throughout.
-//! When a job ends early, the cost is the same for each job that can benefit. By count, the
+//! When a job ends early, the cost is the same for each job that can benefit: those that are not
+//! larger and longer than a job refused near the same freed slot (`freed.rs`). By count, the
 //! timeline is a tree (`steps.rs`): a booking costs O(log T), plus O(log T) for each earlier period
 //! that is too short, and no question to the strategy.
 //!

@@ -23,7 +23,7 @@ use pavior_kernel::Time;
 use pavior_mesh::{BaseSet, Occupancy};
 use pavior_workload::Job;
 
-use super::freed::FreedSince;
+use super::freed::FreedSlots;
 use super::slot::Interval;
 use crate::MachineView;
 
@@ -37,7 +37,7 @@ pub(super) struct JobQuestion<'a, 'v> {
     now: Time,
     job: &'a Job,
     /// The nodes without which the job was refused.
-    freed: Option<FreedSince<'a, Placement>>,
+    freed: Option<FreedSlots<'a, Placement>>,
     /// The strategy on an empty machine.
     empty: &'a mut Fork,
     bases: &'a mut BaseSet,
@@ -54,7 +54,7 @@ impl<'a, 'v> JobQuestion<'a, 'v> {
     pub(super) fn new(
         now: Time,
         job: &'a Job,
-        freed: Option<FreedSince<'a, Placement>>,
+        freed: Option<FreedSlots<'a, Placement>>,
         empty: &'a mut Fork,
         bases: &'a mut BaseSet,
         view: &'a mut MachineView<'v>,
@@ -62,6 +62,13 @@ impl<'a, 'v> JobQuestion<'a, 'v> {
         let answers = view.machine().answers(&job.request);
         let boxes = OnceCell::new();
         JobQuestion { now, job, freed, empty, bases, answers, view, boxes, placed: None }
+    }
+
+    /// Records that too few nodes are free in a period to test the job.
+    pub(super) fn skip(&self, period: Interval) {
+        if let Some(freed) = self.freed {
+            freed.skip(period);
+        }
     }
 
     /// Returns true if the job may fit on the nodes that are free throughout a period. If its

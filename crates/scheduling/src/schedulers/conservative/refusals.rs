@@ -9,146 +9,111 @@
 //! A waiting job is usually at least as large and as long as some recently refused job. The search
 //! for its slot therefore covers only a short period, however long the queue is.
 //!
-//! Invariant: for each request, longer jobs have later times. All entries are valid until nodes are
-//! freed.
+//! Invariant: [`Refusals`] are valid until nodes are freed, [`RefusalsNearby`] as long as their
+//! slot.
 //!
 //! Cost: O(log k) per question for k lengths of a request, plus a comparison of a few boxes with
-//! each of the last [`RECENT`] refusals. Refusals with too many slots freed since are skipped.
+//! each of the last [`RECENT`] refusals, or with up to [`NEARBY`] near a slot.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use pavior_kernel::Time;
 use pavior_mesh::{Request, Sides};
-use pavior_workload::Job;
 use rustc_hash::FxHashMap;
+
+use super::slot::first_begin_reaching;
 
 /// The number of recent refusals that a job is compared with.
 const RECENT: usize = 128;
-/// The maximum number of requests whose boxes are cached.
-const MOST_REQUESTS: usize = 1 << 12;
 
 /// The boxes of which one must be free. `None` if the request does not only depend on boxes.
-type Boxes = Option<Arc<[Sides]>>;
+pub(super) type Boxes = Option<Arc<[Sides]>>;
 
-/// The maximum number of slots freed since a refusal for the refusal still to be used.
-const MOST_SINCE: usize = 32;
+/// The nodes that a job needs, and for how long.
+#[derive(Clone)]
+pub(super) struct Demand {
+    pub(super) request: Request,
+    pub(super) boxes: Boxes,
+    pub(super) nodes: u64,
+    pub(super) estimate: Time,
+}
 
-/// The time before which a job is refused, except near slots that were freed since.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct RefusedUntil {
-    pub(super) until: Time,
-    /// The number of slots that had been freed when the job was refused.
-    pub(super) freed: usize,
+impl Demand {
+    /// Returns true if a job with this demand would fit wherever and whenever one with the given
+    /// demand does.
+    pub(super) fn fits_in(&self, other: &Demand) -> bool {
+        if self.estimate > other.estimate {
+            return false;
+        }
+        if self.request == other.request {
+            return true;
+        }
+        let (Some(small), Some(large)) = (&self.boxes, &other.boxes) else { return false };
+        let fits = |one: &Sides, other: &Sides| one.iter().zip(other).all(|(a, b)| a <= b);
+        let pool = self.request.pool == other.request.pool;
+        pool && large.iter().all(|large| small.iter().any(|small| fits(small, large)))
+    }
+
+    /// Returns the demand for the largest box that is part of each of the boxes, if they matter.
+    pub(super) fn core(&self) -> Demand {
+        let Some(core) = self.boxes.as_deref().and_then(common) else { return self.clone() };
+        let nodes = core.map(u64::from).iter().product();
+        Demand { boxes: Some([core].into()), nodes, ..*self }
+    }
+
+    /// Returns the product of nodes and estimate, up to the largest number.
+    fn work(&self) -> u64 {
+        self.nodes.saturating_mul(self.estimate.0)
+    }
+}
+
+/// Returns the largest box that is part of each of some boxes.
+pub(super) fn common(boxes: &[Sides]) -> Option<Sides> {
+    let smaller = |one: Sides, other: Sides| std::array::from_fn(|axis| one[axis].min(other[axis]));
+    boxes.iter().copied().reduce(smaller)
+}
+
+/// A job that cannot begin before a given time.
+struct Refusal {
+    demand: Demand,
+    until: Time,
 }
 
 /// The time before which a job cannot begin, for each request and length.
 #[derive(Default)]
 pub(super) struct Refusals {
     /// Accessed only by request, so the order of the map is irrelevant.
-    earliest: FxHashMap<Request, BTreeMap<Time, Time>>,
+    earliest: FxHashMap<Request, ByLength>,
     /// The most recent refusals, latest first.
-    recent: VecDeque<Refused>,
-    /// The boxes of requests, which do not change. Accessed only by request.
-    boxes: FxHashMap<Request, Boxes>,
-}
-
-/// A job that cannot begin before a given time.
-struct Refused {
-    request: Request,
-    boxes: Boxes,
-    estimate: Time,
-    known: RefusedUntil,
-}
-
-impl Refused {
-    /// Returns true if this job would fit wherever the given one does.
-    fn fits_in(&self, request: &Request, boxes: &Boxes) -> bool {
-        if self.request == *request {
-            return true;
-        }
-        let (Some(small), Some(large)) = (&self.boxes, boxes) else { return false };
-        let fits = |one: &Sides, other: &Sides| one.iter().zip(other).all(|(a, b)| a <= b);
-        let pool = self.request.pool == request.pool;
-        pool && large.iter().all(|large| small.iter().any(|small| fits(small, large)))
-    }
+    recent: VecDeque<Refusal>,
 }
 
 impl Refusals {
-    /// Returns the latest time before which a job is refused, given the number of slots freed so
-    /// far. `boxes_for` returns the boxes that decide the job's request, if any do.
-    pub(super) fn of(
-        &mut self,
-        job: &Job,
-        freed: usize,
-        boxes_for: impl FnOnce(&Request) -> Option<Vec<Sides>>,
-    ) -> RefusedUntil {
-        let (request, estimate) = (&job.request, job.estimate);
-        let mut best = RefusedUntil { until: self.of_request(request, estimate), freed };
-        if self.recent.is_empty() {
-            return best;
-        }
-        let boxes = self.boxes_of(request, boxes_for);
-        for refused in &self.recent {
-            if freed - refused.known.freed > MOST_SINCE {
-                break;
-            }
-            let is_later = refused.known.until > best.until && refused.estimate <= estimate;
-            if is_later && refused.fits_in(request, &boxes) {
-                best = refused.known;
+    /// Returns the latest time before which a job is refused.
+    pub(super) fn of(&self, demand: &Demand) -> Time {
+        let mut until = self.of_request(&demand.request, demand.estimate);
+        for refusal in &self.recent {
+            if refusal.until > until && refusal.demand.fits_in(demand) {
+                until = refusal.until;
             }
         }
-        best
+        until
     }
 
     fn of_request(&self, request: &Request, estimate: Time) -> Time {
-        let known = self.earliest.get(request);
-        let shorter = known.and_then(|known| known.range(..=estimate).next_back());
-        shorter.map_or(Time::ZERO, |(_, at)| *at)
+        self.earliest.get(request).map_or(Time::ZERO, |known| known.of(estimate))
     }
 
-    fn boxes_of(
-        &mut self,
-        request: &Request,
-        boxes_for: impl FnOnce(&Request) -> Option<Vec<Sides>>,
-    ) -> Boxes {
-        if self.boxes.len() >= MOST_REQUESTS && !self.boxes.contains_key(request) {
-            self.boxes.clear();
-        }
-        let known = self.boxes.entry(*request);
-        known.or_insert_with(|| boxes_for(request).map(Arc::from)).clone()
-    }
-
-    /// Records that a job cannot begin before `at`, given the number of slots freed so far.
-    pub(super) fn learn(
-        &mut self,
-        job: &Job,
-        at: Time,
-        freed: usize,
-        boxes_for: impl FnOnce(&Request) -> Option<Vec<Sides>>,
-    ) {
-        let (request, estimate) = (job.request, job.estimate);
-        if at <= self.of_request(&request, estimate) {
+    /// Records that a job cannot begin before `until`.
+    pub(super) fn learn(&mut self, demand: Demand, until: Time) {
+        let (request, estimate) = (demand.request, demand.estimate);
+        if until <= self.of_request(&request, estimate) {
             return;
         }
-        let known = self.earliest.entry(request).or_default();
-        // Entries for longer jobs that add no information are dropped.
-        while let Some((&longer, &then)) = known.range(estimate..).next()
-            && then <= at
-        {
-            known.remove(&longer);
-        }
-        known.insert(estimate, at);
-        let boxes = self.boxes_of(&request, boxes_for);
+        self.earliest.entry(request).or_default().learn(estimate, until);
         self.recent.truncate(RECENT - 1);
-        let known = RefusedUntil { until: at, freed };
-        self.recent.push_front(Refused { request, boxes, estimate, known });
-    }
-
-    /// Restricts the recent refusals after a slot was freed in a round: they remain valid except
-    /// near that slot.
-    pub(super) fn outdate(&mut self) {
-        self.earliest.clear();
+        self.recent.push_front(Refusal { demand, until });
     }
 
     /// Drops all refusals after nodes were freed.
@@ -158,52 +123,158 @@ impl Refusals {
     }
 }
 
+/// The maximum number of refusals by size that are known near a freed slot.
+const NEARBY: usize = 64;
+
+/// The jobs that were refused near one freed slot.
+#[derive(Default)]
+pub(super) struct RefusalsNearby {
+    /// The times before which jobs of an estimate or more cannot use any node of the slot, by
+    /// estimate.
+    by_length: ByLength,
+    /// The jobs that need more space than there is. Those with the least work come first, since
+    /// they also rule out most others.
+    by_size: Vec<Refusal>,
+}
+
+impl RefusalsNearby {
+    /// Returns the latest time before which no node of the slot is free for so long.
+    pub(super) fn of_length(&self, estimate: Time) -> Time {
+        self.by_length.of(estimate)
+    }
+
+    /// Returns the latest time up to `limit` before which a job is refused for its size.
+    pub(super) fn of_size(&self, demand: &Demand, limit: Time) -> Time {
+        let (mut until, work) = (Time::ZERO, demand.work());
+        for refusal in &self.by_size {
+            if until >= limit || refusal.demand.work() > work {
+                break;
+            }
+            if refusal.until > until && refusal.demand.fits_in(demand) {
+                until = refusal.until;
+            }
+        }
+        until.min(limit)
+    }
+
+    /// Drops the refusals that do not show what begins near the slot once it begins at `from`.
+    pub(super) fn begin_at(&mut self, from: Time) {
+        self.by_length.0.retain(|(known, until)| first_begin_reaching(from, *known) < *until);
+        let reaches =
+            |refusal: &Refusal| first_begin_reaching(from, refusal.demand.estimate) < refusal.until;
+        self.by_size.retain(reaches);
+    }
+
+    /// Records that before `until` no job of an estimate or more can use any node of the slot.
+    pub(super) fn learn_length(&mut self, estimate: Time, until: Time) {
+        self.by_length.learn(estimate, until);
+    }
+
+    /// Records that a job cannot begin before `until` on any node of the slot.
+    pub(super) fn learn_size(&mut self, demand: Demand, until: Time) {
+        self.by_size.retain(|known| known.until > until || !demand.fits_in(&known.demand));
+        let work = demand.work();
+        let place = self.by_size.partition_point(|known| known.demand.work() <= work);
+        self.by_size.insert(place, Refusal { demand, until });
+        self.by_size.truncate(NEARBY);
+    }
+}
+
+/// The times before which jobs of an estimate or more are refused, by estimate.
+///
+/// Invariant: longer jobs have later times.
+#[derive(Default)]
+struct ByLength(Vec<(Time, Time)>);
+
+impl ByLength {
+    fn of(&self, estimate: Time) -> Time {
+        let longer = self.0.partition_point(|(known, _)| *known <= estimate);
+        longer.checked_sub(1).map_or(Time::ZERO, |last| self.0[last].1)
+    }
+
+    /// Drops what adds no information about longer jobs.
+    fn learn(&mut self, estimate: Time, until: Time) {
+        if until > self.of(estimate) {
+            self.0.retain(|(known, then)| *known < estimate || *then > until);
+            let place = self.0.partition_point(|(known, _)| *known < estimate);
+            self.0.insert(place, (estimate, until));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use pavior_mesh::{JobId, Pool};
-    use pavior_workload::Service;
+    use pavior_mesh::Pool;
 
     use super::*;
 
-    fn job(request: Request, estimate: u64) -> Job {
-        let (estimate, number) = (Time(estimate), 0);
-        let service = Service::Run(estimate);
-        Job { id: JobId(0), index: 0, number, arrival: Time::ZERO, request, service, estimate }
+    fn nodes(nodes: u32, estimate: u64) -> Demand {
+        let (request, estimate) = (Request::nodes(nodes), Time(estimate));
+        Demand { request, boxes: None, nodes: u64::from(nodes), estimate }
+    }
+
+    /// Returns the demand for a box that may be turned.
+    fn shape(w: u16, d: u16, estimate: u64) -> Demand {
+        let (request, estimate) = (Request::shape([w, d, 1]), Time(estimate));
+        let boxes = Some([[w, d, 1], [d, w, 1]].into());
+        Demand { request, boxes, nodes: u64::from(w * d), estimate }
     }
 
     #[test]
     fn what_a_shorter_job_is_refused_a_longer_one_is_refused_too() {
         let mut refusals = Refusals::default();
-        let (a, b) = (Request::nodes(2), Request::nodes(3));
         for (estimate, at) in [(5, 100), (9, 50), (3, 20)] {
-            refusals.learn(&job(a, estimate), Time(at), 0, |_| None);
+            refusals.learn(nodes(2, estimate), Time(at));
         }
-        let mut known = |estimate| refusals.of(&job(a, estimate), 0, |_| None).until.0;
-        assert_eq!([1, 3, 4, 5, 9].map(&mut known), [0, 20, 20, 100, 100]);
-        assert_eq!(refusals.of(&job(b, 9), 0, |_| None).until, Time::ZERO);
+        let known = |estimate| refusals.of(&nodes(2, estimate)).0;
+        assert_eq!([1, 3, 4, 5, 9].map(known), [0, 20, 20, 100, 100]);
+        assert_eq!(refusals.of(&nodes(3, 9)), Time::ZERO);
     }
 
     #[test]
     fn what_a_smaller_box_is_refused_a_larger_one_is_refused_too() {
         let mut refusals = Refusals::default();
-        let turned = |request: &Request| {
-            let [w, d, h] = request.shape?;
-            Some(vec![[w, d, h], [d, w, h]])
+        let mut nearby = RefusalsNearby::default();
+        refusals.learn(shape(2, 3, 5), Time(20));
+        nearby.learn_size(shape(2, 3, 5), Time(20));
+        let known = |demand: Demand| {
+            let until = refusals.of(&demand);
+            assert_eq!(nearby.of_size(&demand, Time(30)), until);
+            until.0
         };
-        let shape = |w, d| Request::shape([w, d, 1]);
-        refusals.learn(&job(shape(2, 3), 5), Time(20), 0, turned);
-        // One slot is freed later.
-        refusals.outdate();
-        let mut known = |request, estimate| {
-            let known = refusals.of(&job(request, estimate), 1, turned);
-            (known.until.0, known.freed)
-        };
-        assert_eq!(known(shape(3, 2), 5), (20, 0), "turned");
-        assert_eq!(known(shape(4, 4), 9), (20, 0), "larger and longer");
-        assert_eq!(known(shape(4, 4), 4), (0, 1), "shorter");
-        assert_eq!(known(shape(1, 9), 9), (0, 1), "narrower");
-        assert_eq!(known(shape(4, 4).within(Some(Pool(0))), 9), (0, 1), "other nodes");
+        assert_eq!(known(shape(3, 2, 5)), 20, "turned");
+        assert_eq!(known(shape(4, 4, 9)), 20, "larger and longer");
+        assert_eq!(known(shape(4, 4, 4)), 0, "shorter");
+        assert_eq!(known(shape(1, 9, 9)), 0, "narrower");
+        let demand = shape(4, 4, 9);
+        let elsewhere = demand.request.within(Some(Pool(0)));
+        assert_eq!(known(Demand { request: elsewhere, ..demand }), 0, "other nodes");
         refusals.forget();
-        assert_eq!(refusals.of(&job(shape(4, 4), 9), 1, turned).until, Time::ZERO);
+        assert_eq!(refusals.of(&shape(4, 4, 9)), Time::ZERO);
+    }
+
+    #[test]
+    fn a_refusal_that_adds_nothing_is_dropped() {
+        let mut nearby = RefusalsNearby::default();
+        for (demand, until) in [(shape(3, 3, 9), 20), (shape(4, 4, 5), 40), (shape(2, 2, 9), 30)] {
+            nearby.learn_size(demand, Time(until));
+        }
+        assert_eq!(nearby.by_size.iter().map(|known| known.until.0).collect::<Vec<_>>(), [30, 40]);
+        let known = |limit| nearby.of_size(&shape(4, 4, 9), Time(limit)).0;
+        assert_eq!([10, 35, 50].map(known), [10, 35, 40]);
+        for (estimate, until) in [(9, 20), (5, 10), (7, 20), (8, 15)] {
+            nearby.learn_length(Time(estimate), Time(until));
+        }
+        let known = |estimate| nearby.of_length(Time(estimate)).0;
+        assert_eq!([4, 5, 7, 8, 9].map(known), [0, 10, 20, 20, 20]);
+        assert_eq!(nearby.by_length.0.len(), 2);
+    }
+
+    #[test]
+    fn the_core_of_turned_boxes_is_a_square() {
+        let core = shape(2, 5, 9).core();
+        assert_eq!((core.boxes.as_deref(), core.nodes), (Some(&[[2, 2, 1]][..]), 4));
+        assert!(core.fits_in(&shape(7, 2, 9)) && !core.fits_in(&shape(7, 1, 9)));
+        assert_eq!(nodes(3, 9).core().nodes, 3);
     }
 }

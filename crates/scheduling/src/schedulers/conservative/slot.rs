@@ -18,10 +18,37 @@ impl Interval {
         Interval { from, to: from.saturating_add(estimate.max(Time(1))) }
     }
 
+    /// Returns the part of a period from a time on. It is empty if it would begin at its end or
+    /// later.
+    pub(super) fn after(self, at: Time) -> Interval {
+        Interval { from: self.from.max(at), ..self }
+    }
+
+    /// Returns the part of a period before a time.
+    pub(super) fn before(self, at: Time) -> Interval {
+        Interval { to: self.to.min(at), ..self }
+    }
+
+    /// Returns true if a period has no instant.
+    pub(super) fn is_empty(self) -> bool {
+        self.from >= self.to
+    }
+
     /// Returns true if two periods have an instant in common.
     pub(super) fn overlaps(self, other: Interval) -> bool {
         self.from < other.to && other.from < self.to
     }
+}
+
+/// Returns the times at which a job can begin so that it overlaps a slot.
+pub(super) fn begins_near(freed: Interval, estimate: Time) -> Interval {
+    Interval { from: first_begin_reaching(freed.from, estimate), to: freed.to }
+}
+
+/// Returns the first time when a job can begin and still be running at a given time.
+pub(super) fn first_begin_reaching(at: Time, estimate: Time) -> Time {
+    let length = estimate.max(Time(1));
+    if at < length { Time::ZERO } else { at.since(length).saturating_add(Time(1)) }
 }
 
 /// The nodes of a job, or only how many.

@@ -31,16 +31,16 @@ pub(super) struct NodeTimeline {
     from: VecDeque<Time>,
     count: VecDeque<u32>,
     free: VecDeque<Occupancy>,
-    /// The dips: the times, in order, when nodes stop being free because a slot begins. The start
-    /// of the first segment is not a dip.
-    dips: Vec<Time>,
+    /// True for a segment that begins at a dip, where nodes stop being free because a slot begins.
+    /// The first segment does not.
+    dip: VecDeque<bool>,
 }
 
 impl NodeTimeline {
     /// Creates a timeline in which these nodes are free indefinitely from now on.
     pub(super) fn new(now: Time, free: Occupancy) -> NodeTimeline {
         let (count, free) = ([free.count()].into(), [free].into());
-        NodeTimeline { from: [now].into(), count, free, dips: Vec::new() }
+        NodeTimeline { from: [now].into(), count, free, dip: [false].into() }
     }
 
     /// Drops everything before now.
@@ -49,9 +49,9 @@ impl NodeTimeline {
         self.from.drain(..past);
         self.count.drain(..past);
         self.free.drain(..past);
+        self.dip.drain(..past);
         self.from[0] = self.from[0].max(now);
-        let past = self.dips.partition_point(|dip| *dip <= now);
-        self.dips.drain(..past);
+        self.dip[0] = false;
     }
 
     /// Takes the free nodes of a slot, for the part of its period that is not in the past.
@@ -124,6 +124,21 @@ impl NodeTimeline {
         None
     }
 
+    /// Returns the part of a slot's period from the first time to the last at which any of its
+    /// nodes is free.
+    pub(super) fn still_free(&self, slot: &Slot<Placement>) -> Interval {
+        let Interval { from, to } = slot.interval;
+        let begin = self.from.partition_point(|begin| *begin <= from).saturating_sub(1);
+        let mut segments = begin..self.segment_at(to);
+        let is_free = |segment: &usize| {
+            slot.held.parts().iter().any(|part| !self.free[*segment].is_taken(part))
+        };
+        let Some(first) = segments.find(is_free) else { return Interval { from: to, to } };
+        let last = segments.rfind(is_free).unwrap_or(first);
+        let end = self.from.get(last + 1).map_or(to, |end| to.min(*end));
+        Interval { from: from.max(self.from[first]), to: end }
+    }
+
     /// Returns the maximum number of nodes that are free at any time before `limit`.
     pub(super) fn most_free(&self, limit: Time) -> u32 {
         let end = self.segment_at(limit);
@@ -170,17 +185,12 @@ impl NodeTimeline {
         if !(1..self.from.len()).contains(&index) {
             return;
         }
-        let at = self.from[index];
-        let dip = self.dips.binary_search(&at);
-        if self.free[index].includes(&self.free[index - 1]) {
-            dip.map(|place| self.dips.remove(place)).ok();
-            if self.count[index] == self.count[index - 1] {
-                self.from.remove(index);
-                self.count.remove(index);
-                self.free.remove(index);
-            }
-        } else if let Err(place) = dip {
-            self.dips.insert(place, at);
+        self.dip[index] = !self.free[index].includes(&self.free[index - 1]);
+        if !self.dip[index] && self.count[index] == self.count[index - 1] {
+            self.from.remove(index);
+            self.count.remove(index);
+            self.free.remove(index);
+            self.dip.remove(index);
         }
     }
 
@@ -191,6 +201,7 @@ impl NodeTimeline {
             self.from.insert(index, at);
             self.count.insert(index, self.count[index - 1]);
             self.free.insert(index, self.free[index - 1].clone());
+            self.dip.insert(index, false);
         }
         index
     }

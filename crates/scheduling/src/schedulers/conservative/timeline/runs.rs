@@ -16,7 +16,8 @@
 //! Invariant: the window contains the dips spanned by a job that begins in the last run. Nodes that
 //! stay free for a job from one segment of a run also stay free for it from the next.
 //!
-//! Cost: as for the window, O(N/64) words per dip, and O(log T) per run for T segments.
+//! Cost: as for the window, O(N/64) words per dip, and O(log T) per run for T segments, plus
+//! O(1) for each segment up to the next dip.
 
 use std::ops::Range;
 
@@ -52,8 +53,7 @@ impl<'p> Runs<'p> {
         segments: Range<usize>,
     ) -> Runs<'p> {
         let Range { start: begin, end } = segments;
-        let from = timeline.from.get(begin).copied().unwrap_or(Time::MAX);
-        let window = Window::new(timeline, search.own, from);
+        let window = Window::new(timeline, search.own, begin);
         Runs { timeline, search: *search, window, begin, end }
     }
 
@@ -64,8 +64,9 @@ impl<'p> Runs<'p> {
             self.window.leave(self.begin);
             let from = self.timeline.from[self.begin];
             let to = Interval::new(from, self.search.need.estimate).to;
+            let dips = (self.begin, self.timeline.segment_at(to));
             let nodes = self.search.need.nodes;
-            if let Entered::Short(short) = self.window.enter_some((from, to), nodes, usize::MAX) {
+            if let Entered::Short(short) = self.window.enter_some(dips, nodes, usize::MAX) {
                 self.begin = short;
                 continue;
             }

@@ -50,6 +50,13 @@ pub(in super::super) struct Search<'p> {
     pub(in super::super) monotone: bool,
 }
 
+impl Search<'_> {
+    /// Returns the first time in a segment when the job may begin.
+    fn begin(&self, timeline: &NodeTimeline, segment: usize) -> Time {
+        timeline.from[segment].max(self.begins.from)
+    }
+}
+
 impl NodeTimeline {
     /// Finds the earliest time at which a job can be placed on nodes that are free for its
     /// estimated run time, together with the placement.
@@ -59,24 +66,31 @@ impl NodeTimeline {
         question: &mut JobQuestion<'_, '_>,
     ) -> Option<(Time, Placement)> {
         let end = self.segment_at(search.begins.to);
-        let mut begin = self.segment_at(search.begins.from);
+        let first = self.segment_at(search.begins.from);
         if !search.monotone {
-            return self.earliest_in(begin..end, search, question);
+            return self.earliest_in(first..end, search, question);
         }
+        // A segment that has begun before is not tried, but counts for what may fit near the freed
+        // slots: a longer job may begin with it and reach them.
+        let mut begin = self.from.partition_point(|from| *from <= search.begins.from);
+        begin = begin.saturating_sub(1);
         if begin >= end {
             return None;
         }
-        let mut common = Window::new(self, search.own, self.from[begin]);
+        let mut common = Window::new(self, search.own, begin);
         while begin < end {
-            let half = self.from[begin].saturating_add(Time(search.need.estimate.0 / 2));
+            let half = search.begin(self, begin).saturating_add(Time(search.need.estimate.0 / 2));
             let group = begin..self.segment_at(half).clamp(begin + 1, end);
             begin = match self.tried(&group, &mut common, search, question) {
                 Tried::Refused => group.end,
                 Tried::Short(short) => short,
-                Tried::MayFit => match self.earliest_in(group.clone(), search, question) {
-                    Some(found) => return Some(found),
-                    None => group.end,
-                },
+                Tried::MayFit => {
+                    let tried = group.start.max(first)..group.end;
+                    match self.earliest_in(tried, search, question) {
+                        Some(found) => return Some(found),
+                        None => group.end,
+                    }
+                }
             };
         }
         None
@@ -92,20 +106,31 @@ impl NodeTimeline {
         question: &mut JobQuestion<'_, '_>,
     ) -> Tried {
         let need = search.need;
-        let (from, last) = (self.from[group.start], group.end - 1);
-        let shared = Interval { from, ..Interval::new(self.from[last], need.estimate) };
-        let dips = (self.from[last], Interval::new(from, need.estimate).to);
+        let (from, last) = (search.begin(self, group.start), group.end - 1);
+        // A longer job may begin until the next segment does.
+        let until = self.from.get(group.end).map_or(search.begins.to, |next| *next);
+        let until = until.min(search.begins.to);
+        let shared = Interval { from, ..Interval::new(until, need.estimate) };
+        let dips = (last, self.segment_at(Interval::new(from, need.estimate).to));
         common.leave(last);
         let mut most = FEW_DIPS;
         loop {
             let is_all = match common.enter_some(dips, need.nodes, most) {
-                Entered::Short(short) => return Tried::Short(short),
+                Entered::Short(short) => {
+                    let skipped = Interval::new(self.from[short], need.estimate);
+                    question.skip(Interval { from, ..skipped });
+                    return Tried::Short(short);
+                }
                 Entered::All => true,
                 Entered::Some => false,
             };
             let free = common.free(last);
+            if u64::from(free.count()) < need.nodes {
+                question.skip(shared);
+                return Tried::Refused;
+            }
             let asks = is_all || most == FEW_DIPS;
-            if u64::from(free.count()) < need.nodes || asks && !question.may_fit(shared, free) {
+            if asks && !question.may_fit(shared, free) {
                 return Tried::Refused;
             }
             if is_all {

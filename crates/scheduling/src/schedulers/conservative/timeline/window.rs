@@ -49,8 +49,8 @@ pub(super) struct Window<'p> {
     own_set: OnceCell<Option<Occupancy>>,
     /// The segments that begin at the dips.
     dips: VecDeque<usize>,
-    /// The index in the timeline of the next dip to enter.
-    next_dip: usize,
+    /// The segment from which the next dips enter.
+    next: usize,
     /// For each of the first dips, the nodes that are free from that dip to the last of these dips.
     /// The entry for the earliest dip is on top.
     from_dip: Vec<Occupancy>,
@@ -63,20 +63,19 @@ pub(super) struct Window<'p> {
 }
 
 impl<'p> Window<'p> {
-    /// Creates a window that begins at or after a time.
+    /// Creates a window that begins with a segment or later.
     pub(super) fn new(
         timeline: &'p NodeTimeline,
         own: Option<&'p Slot<Placement>>,
-        from: Time,
+        begin: usize,
     ) -> Window<'p> {
-        let next_dip = timeline.dips.partition_point(|dip| *dip <= from);
         let common = timeline.free[0].clone();
         Window {
             timeline,
             own,
             own_set: OnceCell::new(),
             dips: VecDeque::new(),
-            next_dip,
+            next: begin + 1,
             from_dip: Vec::new(),
             at_others: None,
             common,
@@ -89,27 +88,32 @@ impl<'p> Window<'p> {
         self.dips.front().copied()
     }
 
+    /// Returns the job's own slot if it has begun in a segment.
+    fn own_in(&self, segment: usize) -> Option<&'p Slot<Placement>> {
+        self.own.filter(|own| own.interval.from <= self.timeline.from[segment])
+    }
+
     /// Returns the number of nodes that are free in a segment, including the job's own.
     fn free_count(&self, segment: usize) -> u64 {
-        let own = self.own.filter(|own| own.interval.from <= self.timeline.from[segment]);
-        let own = own.map_or(0, |own| own.held.nodes());
+        let own = self.own_in(segment).map_or(0, |own| own.held.nodes());
         u64::from(self.timeline.count[segment]) + u64::from(own)
     }
 
-    /// Adds the next dips between two times, at most the given number. Stops at a dip with too few
-    /// free nodes.
+    /// Adds the next dips between two segments, at most the given number. Stops at a dip with too
+    /// few free nodes.
     pub(super) fn enter_some(
         &mut self,
-        (after, before): (Time, Time),
+        (after, before): (usize, usize),
         nodes: u64,
         mut most: usize,
     ) -> Entered {
-        while let Some(&dip) = self.timeline.dips.get(self.next_dip).filter(|dip| **dip < before) {
-            self.next_dip += 1;
-            if dip <= after {
+        self.next = self.next.max(after + 1);
+        while self.next < before {
+            let segment = self.next;
+            self.next += 1;
+            if !self.timeline.dip[segment] {
                 continue;
             }
-            let segment = self.timeline.segment_at(dip);
             if self.free_count(segment) < nodes {
                 return Entered::Short(segment);
             }
@@ -122,18 +126,27 @@ impl<'p> Window<'p> {
         Entered::All
     }
 
-    /// Returns the next dip that has not entered.
+    /// Returns the time of the next dip that has not entered.
     pub(super) fn next_dip(&self) -> Option<Time> {
-        self.timeline.dips.get(self.next_dip).copied()
+        let mut later = self.next..self.timeline.from.len();
+        later.find(|&segment| self.timeline.dip[segment]).map(|dip| self.timeline.from[dip])
     }
 
     /// Adds a dip after all others.
     fn enter(&mut self, segment: usize) {
-        let mut free = self.copy_of(segment);
-        if let Some(others) = self.at_others.take() {
-            free.keep(&others).expect("one machine");
-            self.spare.push(others);
-        }
+        let free = match self.at_others.take() {
+            None => self.copy_of(segment),
+            Some(mut others) if self.own_in(segment).is_none() => {
+                others.keep(&self.timeline.free[segment]).expect("one machine");
+                others
+            }
+            Some(others) => {
+                let mut free = self.copy_of(segment);
+                free.keep(&others).expect("one machine");
+                self.spare.push(others);
+                free
+            }
+        };
         self.at_others = Some(free);
         self.dips.push_back(segment);
     }
@@ -183,7 +196,7 @@ impl<'p> Window<'p> {
     fn copy_of(&mut self, segment: usize) -> Occupancy {
         let mut free = self.spare.pop().unwrap_or_else(|| self.common.clone());
         free.copy_from(&self.timeline.free[segment]);
-        if let Some(own) = self.own.filter(|own| own.interval.from <= self.timeline.from[segment]) {
+        if let Some(own) = self.own_in(segment) {
             match self.own_set.get_or_init(|| self.timeline.as_set(&own.held)) {
                 Some(nodes) => free.give_set(nodes),
                 None => free.give_all(own.held.parts()),
