@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::engine::Fault;
 
-/// The log that the user dropped on the page. If there is none, settings that use a log fail.
+/// The log that the user dropped on the page. Settings that use a log fail without it.
 #[derive(Default)]
 pub(crate) struct Log {
     name: String,

@@ -100,7 +100,7 @@ fn stated(figure: &Figure, categories: &[String], series: &[Series]) -> Vec<Mark
     figure.stated.iter().filter_map(mark).collect()
 }
 
-/// Returns the index of a matching element. If there is none, adds one at the end.
+/// Returns the index of a matching element, or adds one at the end and returns its index.
 fn position<T>(all: &mut Vec<T>, fits: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> usize {
     all.iter().position(fits).unwrap_or_else(|| {
         all.push(make());
