@@ -297,7 +297,7 @@ mod tests {
             assert_eq!(names(machine, nodes), Ok(expected.to_string()));
         }
         for (machine, nodes, reason) in [
-            ("torus:2x2x2", "\"n{x}-{y}\"", "{z} is missing"),
+            ("torus:2x2x2", "\"n{x}-{y}\"", "the pattern has no {z}"),
             ("mesh:2x2", "\"n{x}{y}{z}\"", "no axis z"),
             ("mesh:2x2", "\"n{x}{}\"", "either one {} or {x}"),
             ("mesh:2x2", "\"n{w}\"", "once for the number"),

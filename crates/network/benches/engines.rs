@@ -1,5 +1,5 @@
 //! The speed of both engines on uniform traffic, with L = 8, t_s = 3 and B = 5. Items are header
-//! hops, that is, links crossed by headers.
+//! hops: links crossed by headers.
 //!
 //! Run with `cargo bench -p pavior-network`. `examples/uniform.rs` measures instructions per hop.
 
@@ -51,7 +51,7 @@ fn open_loop(bencher: Bencher<'_, '_>, machine: &str, kind: EngineKind, load: f6
     let grid: Grid = machine.parse().expect("a machine");
     let list = uniform(&grid, load, cycles);
     let mut network = Network::new(grid, SETTINGS, kind).expect("both model these settings");
-    // // Later runs reuse memory that this run allocates, so they measure the steady state.
+    // Later runs reuse the memory allocated by this run, so they measure the steady state.
     run_list(&mut network, list.iter().copied(), |_| {}).expect("no deadlock on a mesh");
     let items = hops(&network, &list);
     bencher.counter(ItemsCount::new(items)).bench_local(|| {
@@ -85,7 +85,7 @@ fn flit_8x8x8(bencher: Bencher<'_, '_>, load: f64) {
     open_loop(bencher, "mesh:8x8x8", EngineKind::Flit, load, 4_000);
 }
 
-/// Measures a network without blocking, in which the engine stops at every delivery.
+/// Measures a network without blocking, on which the engine stops at every delivery.
 #[divan::bench]
 fn worm_ping_pong(bencher: Bencher<'_, '_>) {
     let grid: Grid = "mesh:16x16".parse().expect("a machine");

@@ -1,6 +1,6 @@
 //! Lays out ranks for a pattern. Usage: `layouts [MACHINE [PATTERN [RANKS [JOBS]]]]`, by default
-//! `mesh:48x48x41 near-neighbour 1000 20`. Each job requests a nearly cubic box and gets separate
-//! boxes of eight nodes. Prints the total hops of all jobs, and a checksum of the layouts.
+//! `mesh:48x48x41 near-neighbour 1000 20`. Each job requests a nearly cubic box and receives
+//! scattered boxes of eight nodes. Prints the total hops and a checksum of the layouts.
 //!
 //! ```text
 //! cargo build --release -p pavior-network --example layouts

@@ -1,8 +1,9 @@
 //! Runs uniform traffic through one engine. Usage: `uniform [MACHINE [ENGINE [LOAD [CYCLES]]]]`, by
 //! default `mesh:16x16 worm 0.05 20000`. `ENGINE` is `worm`, `flit`, or `none` to measure the cost
-//! of the traffic alone. Prints the numbers of messages and header hops, and the mean latency.
+//! of the traffic alone. Prints the number of messages, the number of header hops, and the mean
+//! latency.
 //!
-//! The number of instructions per header hop does not depend on how busy the machine is. To measure
+//! The number of instructions per header hop does not depend on the load of the host. To measure
 //! it, run
 //!
 //! ```text
@@ -10,7 +11,7 @@
 //! valgrind --tool=callgrind target/release/examples/uniform mesh:16x16 worm 0.05 20000
 //! ```
 //!
-//! Subtract the number of instructions with `none`, and divide by the number of hops.
+//! Subtract the instructions with `none`, and divide by the number of hops.
 
 use std::error::Error;
 

@@ -1,6 +1,6 @@
-//! Compares separate and shared virtual channels: with separate ones, each of the two channels has
-//! the full bandwidth of a link. Prints the mean latency on a torus at increasing load. Usage:
-//! `virtual_channels [MACHINE]`, by default `torus:8x8`, with L = 8, t_s = 3 and B = 4.
+//! Compares separate virtual channels, each with a link's full bandwidth, and shared ones. Prints
+//! the mean latency on a torus at increasing load. Usage: `virtual_channels [MACHINE]`, by default
+//! `torus:8x8`, with L = 8, t_s = 3 and B = 4.
 
 use std::error::Error;
 

@@ -1,5 +1,5 @@
-//! The channels of a network and their numbers. There are injection channels, ejection channels,
-//! and the virtual channels of links.
+//! Network channels and their numbers. There are injection channels, ejection channels, and the
+//! virtual channels of links.
 
 use pavior_mesh::{Grid, NodeId};
 
@@ -14,16 +14,16 @@ use crate::path::Segment;
 /// one virtual channel, as do links on rings of two nodes, which are treated as meshes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum VirtualChannels {
-    /// One virtual channel, which is used to demonstrate the deadlock.
+    /// One virtual channel, which demonstrates the deadlock.
     One,
     /// Two virtual channels, each with a link's full bandwidth.
     #[default]
     Two,
-    /// Two virtual channels that share a link's bandwidth flit by flit, round robin.
+    /// Two virtual channels that share a link's bandwidth flit by flit, in round-robin order.
     Shared,
 }
 
-/// The number of a channel, in `0..Channels::count`. Some numbers are unused.
+/// A channel number in `0..Channels::count`. Some numbers are unused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChannelId(pub u32);
 
@@ -34,14 +34,14 @@ impl ChannelId {
     }
 }
 
-/// Kinds of channels.
+/// A kind of channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChannelKind {
-    /// A channel from a node's processing element to its router.
+    /// From a node's processing element to its router.
     Injection,
-    /// A channel from a node's router to its processing element.
+    /// From a node's router to its processing element.
     Ejection,
-    /// A channel from a node's router to the next router along an axis.
+    /// From a node's router to the next router along an axis.
     Link {
         /// The axis: 0, 1 or 2 for x, y or z.
         axis: usize,
@@ -65,8 +65,8 @@ pub struct Channel {
 ///
 /// Every node has the same sequence of channels: injection, ejection, and, for each axis longer
 /// than 1, the positive and the negative link, each with its virtual channels. Therefore, the
-/// numbers of corresponding channels at neighboring nodes on an axis differ by a constant. A header
-/// moves through a whole segment of its path with one addition per channel.
+/// numbers of corresponding channels at neighboring nodes on an axis differ by a constant, and a
+/// header moves through a straight segment of its path with one addition per channel.
 ///
 /// ```text
 ///   node n:  n*slots + | 0 inj | 1 ej | 2 x+ | 3 x- | 4 y+ | 5 y- |       (a mesh with two axes)
@@ -89,7 +89,7 @@ pub struct Channels {
     per_link: [u32; 3],
     first: [u32; 3],
     strides: [u32; 3],
-    /// The difference in channel numbers between neighboring nodes on an axis.
+    /// The channel-number difference between neighboring nodes on each axis.
     steps: [i32; 3],
     rings: [bool; 3],
 }
@@ -127,7 +127,6 @@ impl Channels {
         grid.wraps(axis) && grid.side(axis) > 2
     }
 
-    /// Returns true if an axis's links form rings.
     pub(crate) fn is_ring(&self, axis: usize) -> bool {
         self.rings[axis]
     }
@@ -147,7 +146,7 @@ impl Channels {
         self.per_link[axis]
     }
 
-    /// Returns the difference in node numbers between neighboring nodes on an axis.
+    /// Returns the node-number difference between neighboring nodes on an axis.
     pub(crate) fn apart(&self, axis: usize) -> u32 {
         self.strides[axis]
     }
@@ -162,8 +161,8 @@ impl Channels {
         ChannelId(node.0 * self.slots + 1)
     }
 
-    /// Returns the link that leaves a node along an axis. The axis must be longer than 1. At the
-    /// border of an axis that does not wrap, the returned number is unused.
+    /// Returns the link from a node along an axis, which must be longer than 1. At the border of an
+    /// axis that does not wrap, the returned number is unused.
     pub fn link(
         &self,
         node: NodeId,
@@ -239,7 +238,7 @@ impl Channels {
         self.grid.id(point)
     }
 
-    /// Returns all existing channels, in order of number.
+    /// Returns all existing channels, in numerical order.
     pub fn all(&self) -> impl Iterator<Item = (ChannelId, Channel)> + '_ {
         (0..self.count() as u32)
             .map(ChannelId)
@@ -248,7 +247,7 @@ impl Channels {
 }
 
 impl Channel {
-    /// Formats the name of a channel with coordinates, such as `link x+ lane 0 from [3,0]`.
+    /// Formats the channel's name with coordinates, such as `link x+ lane 0 from [3,0]`.
     pub fn name(&self, grid: &Grid) -> String {
         let node = show(grid.point(self.node), grid);
         match self.kind {

@@ -1,4 +1,4 @@
-//! Reports of deadlocks: messages that wait for each other in a cycle.
+//! Deadlock reports: messages that wait for each other in a cycle.
 
 use std::fmt;
 
@@ -12,8 +12,8 @@ use crate::channel::{Channel, ChannelId, Channels};
 pub struct Deadlock {
     /// The machine.
     pub grid: Grid,
-    /// The cycle in which the engine found that no events remain. Engines may report different
-    /// cycles, because flits still move up behind a header that can never move again.
+    /// The cycle in which the engine had no events left. Engines may report different cycles,
+    /// because flits still move up behind a blocked header.
     pub at: Time,
     /// The number of messages that will never arrive.
     pub undelivered: usize,
@@ -68,7 +68,10 @@ impl Deadlock {
 impl fmt::Display for Deadlock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Deadlock { grid, at, undelivered, waiting } = self;
-        write!(f, "deadlock at cycle {at}: nothing can move, {undelivered} messages undelivered")?;
+        write!(
+            f,
+            "deadlock at cycle {at}: nothing can move, {undelivered} messages are undelivered"
+        )?;
         for (index, wait) in waiting.iter().enumerate() {
             let holder = waiting[(index + 1) % waiting.len()].message;
             let separator = if index == 0 { ": " } else { "; " };

@@ -1,4 +1,4 @@
-//! The interface of network engines, their settings, and the selection of an engine.
+//! The network engine interface, engine settings, and engine selection.
 //!
 //! Invariant: an engine is always in an open cycle, and time never goes backward.
 
@@ -11,14 +11,14 @@ use crate::deadlock::Deadlock;
 use crate::message::{Delivery, Message, NetworkEvents};
 use crate::wormhole::{Flit, Worm};
 
-/// The time when a channel can be granted to the next message.
+/// The time from which a channel can be granted to the next message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Release {
     /// The cycle in which the tail leaves the channel's buffer.
     #[default]
     Drained,
-    /// The cycle after the tail has crossed the channel. The buffer may then hold flits of several
-    /// messages. Only the flit engine supports this setting.
+    /// The cycle after the tail has crossed the channel. The buffer may then contain flits of
+    /// several messages. Only the flit engine supports this setting.
     Passed,
 }
 
@@ -32,13 +32,13 @@ pub enum Release {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Settings {
-    /// The number of cycles needed to route a header through a node (t_s).
+    /// The number of cycles to route a header through a node (t_s).
     pub routing_delay: u32,
-    /// The number of flits in the input buffer after a channel (B), at least 1.
+    /// The capacity of the input buffer after a channel in flits (B), at least 1.
     pub buffer: u32,
     /// The virtual channels on links that wrap.
     pub virtual_channels: VirtualChannels,
-    /// The time when a channel becomes free.
+    /// The rule for when a channel becomes free.
     pub release: Release,
 }
 
@@ -57,26 +57,27 @@ impl Default for Settings {
 /// The papers' message length, in flits.
 pub const DEFAULT_FLITS: u32 = 8;
 
-/// The error for settings that an engine does not model.
+/// Reasons why an engine does not support settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum BadSettings {
-    /// The buffers hold 0 flits.
+    /// The buffers have no room for a flit.
     #[error("a buffer must hold at least 1 flit")]
     NoBuffer,
     /// Shared virtual channels have buffers of 1 flit, so a flit could cross only every other
     /// cycle.
     #[error("shared virtual channels need buffers of at least 2 flits")]
     SharedNeedsTwo,
-    /// The closed form of the worm engine does not cover this setting.
+    /// The worm engine's closed form does not cover this setting.
     #[error("{0} needs the flit engine (--engine flit)")]
     FlitOnly(&'static str),
 }
 
 impl Settings {
-    /// Checks the conditions that apply to every engine.
+    /// Checks the conditions that apply to all engines.
     ///
     /// # Errors
-    /// Returns an error if buffers hold no flits, or just one with shared virtual channels.
+    /// Returns an error if buffers have no room for a flit, or for just one with shared virtual
+    /// channels.
     pub fn check(&self) -> Result<(), BadSettings> {
         match (self.buffer, self.virtual_channels) {
             (0, _) => Err(BadSettings::NoBuffer),
@@ -124,7 +125,7 @@ impl EngineKind {
 /// let mut events = NetworkEvents::default();
 /// let at = network.advance(Time(1000), &mut events)?;
 /// assert_eq!((at, events.deliveries[0].id), (Time(32), 0)); // (3+1)(5+1)+8
-/// // In cycle 32 the receiver may answer at once.
+/// // The receiver may reply in the same cycle.
 /// network.create(Message::new(1, NodeId(11), NodeId(0), 8, at));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -140,41 +141,38 @@ pub trait Engine {
     /// [`Message::between`] checks external input.
     fn create(&mut self, message: Message);
 
-    /// Moves to the first cycle after the open one in which anything happens, but not past `until`,
-    /// and replaces `events`. If `until` is not after the open cycle, or if the network is idle and
-    /// `until` is [`Time::MAX`], the cycle stays open and there are no events.
+    /// Moves to the first later cycle in which anything happens, but not past `until`, and replaces
+    /// `events`. If `until` is not after the open cycle, or if the network is idle and `until` is
+    /// [`Time::MAX`], the cycle stays open and there are no events.
     ///
     /// Returns the cycle that is now open.
     ///
     /// # Errors
-    /// Returns an error if messages are undelivered but no event is pending, so that they can never
-    /// move again. The engine stays in the open cycle, and can continue if more messages are
-    /// created.
+    /// Returns an error if messages are undelivered but no event is pending, so they can never move
+    /// again. The engine stays in the open cycle, and can continue if more messages are created.
     fn advance(&mut self, until: Time, events: &mut NetworkEvents) -> Result<Time, Deadlock>;
 
-    /// Returns the next cycle in which anything can happen, which may be the open one. Returns
-    /// `None` if no event is pending.
+    /// Returns the next cycle in which anything can happen, which may be the open one, or `None` if
+    /// no event is pending.
     fn next_event(&self) -> Option<Time>;
 
     /// Returns the number of messages accepted but not delivered.
     fn undelivered(&self) -> usize;
 }
 
-/// The kinds of engines.
+/// A kind of engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum EngineKind {
-    /// The engine that simulates only headers; the default.
+    /// The engine that simulates only headers. This is the default.
     #[default]
     Worm,
-    /// The engine that moves each flit in each cycle. It is the specification.
+    /// The engine that moves each flit in each cycle. It serves as the specification.
     Flit,
 }
 
 /// An engine selected at run time.
 pub enum Network {
-    /// The engine [`Worm`].
     Worm(Worm),
-    /// The engine [`Flit`].
     Flit(Flit),
 }
 
@@ -190,7 +188,7 @@ impl Network {
         })
     }
 
-    /// Returns the numbering of the channels.
+    /// Returns the channel numbering.
     pub fn channels(&self) -> &Channels {
         match self {
             Network::Worm(engine) => engine.channels(),
@@ -236,13 +234,13 @@ impl Engine for Network {
     }
 }
 
-/// Sends a list of messages, sorted by `created` and then id, through an idle engine. Passes every
-/// delivery to `sink`, sorted by time and then id. Memory is proportional to the number of messages
-/// in flight.
+/// Sends messages, sorted by `created` and then id, through an idle engine. Passes every delivery
+/// to `sink`, ordered by time and then id. Memory use is proportional to the number of messages in
+/// flight.
 ///
 /// # Errors
-/// Returns an error if the network deadlocks. By then, every message that can be delivered has
-/// been.
+/// Returns an error if the network deadlocks. All messages that can be delivered have been
+/// delivered by then.
 pub fn run_list<E: Engine>(
     engine: &mut E,
     messages: impl IntoIterator<Item = Message>,
@@ -252,8 +250,8 @@ pub fn run_list<E: Engine>(
     for message in messages {
         let mut announced = false;
         while engine.now() < message.created {
-            // A deadlock is not final while there are more messages to send, because other messages
-            // can still arrive. An engine that has announced messages does not report deadlocks.
+            // A deadlock is not final while there are more messages to send, because these can
+            // still arrive. An engine with announced messages does not report deadlocks.
             if engine.advance(message.created, &mut events).is_ok() {
                 events.deliveries.iter().for_each(&mut sink);
             } else {

@@ -2,12 +2,12 @@
 
 use pavior_mesh::{Coordinates, Grid, NodeId};
 
-/// The links that dimension-order messages among a set of nodes can use, and the relative positions
-/// of these nodes.
+/// The links that dimension-order messages among a set of nodes can use, and the nodes' relative
+/// positions.
 ///
 /// Jobs whose footprints share no link never contend on the network, regardless of what they send.
-/// Two jobs with the same [`relative_layout`](Footprint::relative_layout), each alone on the
-/// network, see the same events at the same times after their start.
+/// Two jobs with the same [`relative_layout`](Footprint::relative_layout) that do not contend with
+/// others see the same events at the same times after their start.
 ///
 /// Every phase of a route is a straight run. Therefore, the links used on a line of the grid are
 /// determined by the smallest and largest positions at which messages enter and leave the line:
@@ -21,8 +21,8 @@ use pavior_mesh::{Coordinates, Grid, NodeId};
 ///     (y: the links of one row up and down in the columns 0, 1 and 2)
 /// ```
 ///
-/// On an axis without a wrap, and on a ring on which the nodes fit within half of the ring, these
-/// are exactly the links that an all-to-all uses. On other rings, they are all links of a line.
+/// On axes that do not wrap, and on rings whose nodes are within half of the ring, these are
+/// exactly the links that an all-to-all uses. On other rings, they are all links of a line.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
@@ -43,7 +43,7 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// The number of links that leave a node: two per axis.
+    /// The number of link numbers per node: two per axis.
     const LINKS: u32 = 6;
 
     /// Returns the largest link number on a grid plus one.
@@ -51,8 +51,8 @@ impl Footprint {
         grid.nodes() as usize * Self::LINKS as usize
     }
 
-    /// Computes the footprint of messages among `nodes`, which are in rank order. Returns `None` if
-    /// the smallest box around them has more than `most` nodes.
+    /// Computes the footprint of messages among `nodes`, given in rank order. Returns `None` if the
+    /// smallest box around them has more than `most` nodes.
     ///
     /// Cost: O(nodes + nodes in that box + longest side).
     pub fn of(grid: &Grid, nodes: &[NodeId], most: u64) -> Option<Footprint> {
@@ -83,19 +83,19 @@ impl Footprint {
         relative_layout(arcs, &points)
     }
 
-    /// Returns the link numbers, each once, in no particular order. There are 6 numbers per node,
-    /// and all virtual channels of a link have the same number.
+    /// Returns the link numbers without duplicates, in no particular order. There are 6 numbers per
+    /// node; a link's virtual channels share a number.
     pub fn links(&self) -> &[u32] {
         &self.links
     }
 
-    /// Does the same as [`links`](Footprint::links), and consumes the footprint.
+    /// Returns the same numbers as [`links`](Footprint::links), and consumes the footprint.
     pub fn into_links(self) -> Vec<u32> {
         self.links
     }
 
-    /// Returns the relative positions of the nodes, in rank order. They do not change if all nodes
-    /// move along an axis, unless the nodes then cross the wrap of a ring at a different point.
+    /// Returns the nodes' relative positions in rank order. They do not change if all nodes move
+    /// along an axis, unless they then cross a ring's wrap at a different point.
     pub fn relative_layout(&self) -> &[u32] {
         &self.relative_layout
     }
@@ -106,7 +106,6 @@ fn place(arcs: &[Arc; 3], point: Coordinates) -> Coordinates {
     [0, 1, 2].map(|axis| arcs[axis].place(point[axis]))
 }
 
-/// Computes the relative layout of nodes at given positions on the arcs.
 fn relative_layout(arcs: [Arc; 3], places: &[Coordinates]) -> Vec<u32> {
     let [width, height, _] = arcs.each_ref().map(|arc| u32::from(arc.length));
     let numbers = places.iter().map(|place| {
@@ -168,8 +167,8 @@ impl Arc {
         if place < to_the_end { self.start + place } else { place - to_the_end }
     }
 
-    /// Returns the properties that can affect the timing of a message: the length of the arc, and
-    /// the position of the wrap on the arc. Messages change virtual channels at the wrap.
+    /// Returns the properties that can affect message timing: the arc's length, and the position of
+    /// the wrap on it, where messages change virtual channels.
     fn relative_layout(self) -> [u32; 2] {
         let before_wrap = self.side - self.start;
         let wrap = if before_wrap < self.length { before_wrap } else { 0 };
@@ -177,7 +176,7 @@ impl Arc {
     }
 }
 
-/// The range from the smallest to the largest of some positions.
+/// A range of positions.
 #[derive(Clone, Copy, Debug)]
 struct PlaceRange {
     least: u16,
@@ -197,10 +196,10 @@ impl PlaceRange {
     }
 }
 
-/// A set of links that is being collected.
+/// A collector of links.
 struct Links<'a> {
     arcs: &'a [Arc; 3],
-    /// The amount that each position on each axis contributes to a node's number.
+    /// For each axis, the contribution of each position to a node number.
     shares: [Vec<u32>; 3],
     list: Vec<u32>,
 }
@@ -244,8 +243,8 @@ impl Links<'_> {
         links.list
     }
 
-    /// Adds the links that messages use on a line along an axis if they enter the line within
-    /// `from` and leave it within `to`.
+    /// Adds the links on a line along an axis for messages that enter the line within `from` and
+    /// leave it within `to`.
     fn line(&mut self, axis: usize, through: [usize; 3], from: PlaceRange, to: PlaceRange) {
         if from.is_nowhere() || to.is_nowhere() {
             return;

@@ -1,5 +1,5 @@
-//! Cycle-accurate simulation of the machine's interconnection network, with wormhole switching on
-//! meshes and tori, and of the messages of jobs.
+//! Cycle-accurate simulation of jobs' messages on the machine's interconnection network, with
+//! wormhole switching on meshes and tori.
 //!
 //! ```text
 //!   job --Layout--> ranks --Pattern--> JobTraffic --Message--> Engine --Delivery--> job, metrics
@@ -7,10 +7,10 @@
 //!
 //! - [`Channels`] numbers the channels of a grid. [`Path`] is the dimension-order path of a
 //!   message.
-//! - [`Engine`] is the interface of engines. [`Worm`] follows only headers and is the default.
-//!   [`Flit`] moves every flit, is the specification, and models more settings. They were written
-//!   independently, and agree message by message.
-//! - [`patterns`] define senders and receivers, and [`JobTraffic`] defines when messages are sent.
+//! - [`Engine`] is the common interface of two engines. [`Worm`] follows only headers and is the
+//!   default. [`Flit`] moves every flit, is the specification, and models more settings. They were
+//!   written independently and agree on every message.
+//! - [`patterns`] define senders and receivers. [`JobTraffic`] decides when messages are sent.
 //! - [`Footprint`] is the set of links that a job's messages can use. Jobs that share no links
 //!   never contend.
 //! - [`MessageTotals`], [`ChannelLoad`] and [`Energy`] are metrics, computed only from deliveries.

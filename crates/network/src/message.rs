@@ -1,4 +1,4 @@
-//! Messages, and the events that engines report about them.
+//! Messages and the events that engines report about them.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Coordinates, Grid, NodeId};
@@ -11,31 +11,31 @@ pub struct Tag {
     pub owner: u32,
     /// The sending rank.
     pub rank: u32,
-    /// The message's sequence number at its rank.
+    /// The message's sequence number within its rank.
     pub sequence: u64,
 }
 
-/// A message, as passed to an engine.
+/// A message to be sent through an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Message {
     /// A unique number that breaks ties between headers requesting a channel in the same cycle.
     pub id: u64,
     /// The source.
     pub from: NodeId,
-    /// The destination. The source itself is allowed.
+    /// The destination node, which may be the source.
     pub to: NodeId,
     /// The length in flits, including the header; at least 1.
     pub flits: u32,
     /// The cycle in which the message requests its injection channel.
     ///
-    /// This cycle can be in the past if the message had to wait behind another one from the same
-    /// source before it was passed to the engine (see `followed`).
+    /// This cycle can be in the past if the message waited behind another one from the same source
+    /// before it was passed to the engine (see `followed`).
     pub created: Time,
     /// True if the engine must report the cycle in which the header takes its injection channel.
     /// The caller must then pass the next message from this source to the engine.
     ///
-    /// Thus, a thousand messages created at the same time need memory for only one: the next one
-    /// cannot move before the channel is released, which happens after the channel is taken.
+    /// Thus, a thousand messages created at the same time need memory for only one, since the next
+    /// one cannot move until the channel has been taken and released.
     pub followed: bool,
     /// The owner.
     pub tag: Tag,
@@ -45,12 +45,12 @@ impl Message {
     /// The latest creation time, 2^62. The sum of two such times cannot overflow.
     pub const LATEST: Time = Time::LATEST;
 
-    /// Creates a message without an owner or followers.
+    /// Creates a message without an owner or a follower.
     pub fn new(id: u64, from: NodeId, to: NodeId, flits: u32, created: Time) -> Message {
         Message { id, from, to, flits, created, followed: false, tag: Tag::default() }
     }
 
-    /// Creates a message between two nodes given by coordinates, with checks.
+    /// Creates and validates a message between two nodes given by coordinates.
     ///
     /// # Errors
     /// Returns an error if a node is not on the machine, there are no flits, or the time is later
@@ -102,7 +102,7 @@ pub(crate) fn show(point: Coordinates, grid: &Grid) -> String {
     format!("[{}]", parts.join(","))
 }
 
-/// A message that has arrived completely.
+/// A message that has been delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// The message's id.
@@ -115,9 +115,9 @@ pub struct Delivery {
     pub flits: u32,
     /// The number of links that the message crossed.
     pub hops: u32,
-    /// The cycle when the message was created.
+    /// The cycle in which the message was created.
     pub created: Time,
-    /// The cycle in which the message's tail was consumed.
+    /// The cycle in which the message's tail was consumed at its destination.
     pub delivered: Time,
     /// The owner.
     pub tag: Tag,
@@ -129,8 +129,8 @@ impl Delivery {
         self.delivered.0 - self.created.0
     }
 
-    /// Returns the number of cycles lost to other messages, which is the latency beyond that on an
-    /// empty network.
+    /// Returns the number of cycles lost to other messages: the latency beyond that on an empty
+    /// network.
     pub fn blocked(&self, routing_delay: u32) -> u64 {
         self.latency() - crate::zero_load_latency(self.hops, self.flits, routing_delay)
     }
@@ -145,7 +145,7 @@ pub struct Entered {
     pub tag: Tag,
 }
 
-/// The events up to and including the deliveries of the open cycle. Each list is sorted by id.
+/// The events up to and including the open cycle's deliveries. Each list is sorted by id.
 #[derive(Clone, Debug, Default)]
 pub struct NetworkEvents {
     /// Messages delivered in the open cycle.

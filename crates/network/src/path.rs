@@ -4,12 +4,12 @@ use pavior_mesh::NodeId;
 
 use crate::channel::{ChannelId, Channels};
 
-/// A run of channels whose numbers differ by a constant.
+/// A run of channels with a constant difference between consecutive numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
     /// The number of the first channel.
     pub first: u32,
-    /// The difference from one channel's number to the next.
+    /// The difference between consecutive channel numbers.
     pub step: i32,
     /// The number of channels.
     pub count: u32,
@@ -23,7 +23,7 @@ const MOST_SEGMENTS: usize = 10;
 ///
 /// On a ring, the message takes the shorter way; ties go towards greater coordinates. With two
 /// virtual channels, a message enters every axis on virtual channel 0, and changes to virtual
-/// channel 1 at the wrap link. The path is stored as straight runs of links, so its cost does not
+/// channel 1 at the wrap link. The path is stored as straight runs of links, so its size does not
 /// depend on the distance. An axis has at most three runs: the links before the wrap link, the wrap
 /// link, and the links after it.
 ///
@@ -94,7 +94,7 @@ impl Path {
         &self.segments[..usize::from(self.length)]
     }
 
-    /// Returns every channel in order. There are `hops + 2` channels.
+    /// Returns all `hops + 2` channels in order.
     pub fn channels(&self) -> impl Iterator<Item = ChannelId> + '_ {
         let runs = self.segments().iter().flat_map(|run| {
             (0..run.count).map(|k| ChannelId((run.first as i32 + run.step * k as i32) as u32))
@@ -103,7 +103,7 @@ impl Path {
     }
 }
 
-/// Passes the straight runs between two nodes to `write`, with the ejection channel last. Returns
+/// Passes the straight runs between two nodes to `write`, ending with the ejection channel. Returns
 /// the number of links.
 #[inline]
 pub(crate) fn write_segments(
@@ -172,7 +172,7 @@ fn ring_runs(
     let forward = (goal - start).rem_euclid(side);
     let (positive, count) =
         if 2 * forward <= side { (true, forward) } else { (false, side - forward) };
-    // The number of links before the border, at which the wrap link begins.
+    // The number of links before the wrap link.
     let to_border = if positive { side - 1 - start } else { start };
     let straight = to_border.min(count);
     let behind = channels.virtual_channels(axis) - 1;

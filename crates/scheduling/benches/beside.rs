@@ -5,10 +5,10 @@
 //! cargo bench -p pavior-scheduling --bench beside -- conservative       # one scheduler
 //! ```
 //!
-//! Jobs with sides of up to a fourth of the machine's sides wait on a 64x64 mesh. Each row is
-//! either a queue that runs until it is empty, or a grant of one node for a minute or indefinitely.
-//! The estimates of the queued jobs are exact or too long. Queue times are processor times as
-//! reported by Linux. Compare rows of the same run, not of different machines.
+//! Jobs with sides of up to a quarter of the machine's wait on a 64x64 mesh. Each row is either a
+//! queue that runs until it is empty, or a grant of one node for a minute or a century. The queued
+//! jobs' estimates are exact or too long. Queue times are processor times reported by Linux.
+//! Compare only rows of the same run.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ use pavior_scheduling::{Dispatcher, Future, Selection};
 use pavior_workload::{Job, Service};
 
 const MINUTE: u64 = 60;
-/// The estimate that is assumed for a job without one.
+/// The estimate assumed for a job without one.
 const CENTURY: u64 = 100 * 365 * 24 * 60 * MINUTE;
 
 fn main() {
@@ -51,8 +51,8 @@ fn processor_time() -> Duration {
     Duration::from_nanos(nanoseconds.expect("its first word is a number"))
 }
 
-/// Draws jobs of up to an hour, with estimates up to `most` times the run time and sides of at
-/// least `least`.
+/// Draws jobs of up to an hour, with sides of at least `least` and estimates of up to `most` times
+/// the run time.
 fn jobs(count: usize, least: u64, most: u64) -> impl Iterator<Item = Job> {
     let mut draw = Stream::new(1, 0, "bench");
     (1..=count as u64).map(move |number| {
@@ -77,7 +77,7 @@ fn dispatcher(scheduler: &str) -> Dispatcher {
     Dispatcher::new(machine, scheduler.build(()).expect("a scheduler without code"))
 }
 
-/// Runs a queue until it is empty. Returns the time taken and a checksum of the start times.
+/// Runs a queue until it is empty. Returns the processor time and a checksum of the start times.
 fn run_queue(scheduler: &str, waiting: usize, most: u64) -> (Duration, u64) {
     let mut dispatcher = dispatcher(scheduler);
     jobs(waiting, 1, most).for_each(|job| dispatcher.submit(job).expect("each comes once"));

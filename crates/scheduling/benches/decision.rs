@@ -1,7 +1,7 @@
 //! The cost of a scheduling decision as the queue grows, on a crowded 32x36 mesh with `tff`.
 //!
-//! `anew` asks a new scheduler. `after_arrival` asks a scheduler again after another arrival. Run
-//! it with `cargo bench -p pavior-scheduling`. Compare times within a row, not across machines.
+//! `anew` calls a new scheduler, and `after_arrival` calls a scheduler again after another arrival.
+//! Run with `cargo bench -p pavior-scheduling`. Compare only times of the same run.
 
 use divan::Bencher;
 use pavior_allocation::Machine;
@@ -26,8 +26,7 @@ struct Site {
 }
 
 impl Site {
-    /// Creates a machine filled until ten jobs in a row are refused, with a queue of jobs that do
-    /// not fit.
+    /// Creates a machine filled until ten jobs are refused, with a queue of jobs that do not fit.
     fn new(waiting: usize) -> Site {
         let grid = "mesh:32x36".parse().expect("a machine");
         let strategy = "tff".parse().expect("a strategy");

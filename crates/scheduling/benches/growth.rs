@@ -4,14 +4,14 @@
 //! ```sh
 //! cargo bench -p pavior-scheduling --bench growth                             # the table
 //! cargo bench -p pavior-scheduling --bench growth -- easy mesh:32x32x32 20000 # one run
-//! cargo bench -p pavior-scheduling --bench growth -- check                    # the fixed set
-//! cargo bench -p pavior-scheduling --bench growth -- write                    # it is written
+//! cargo bench -p pavior-scheduling --bench growth -- check                    # check fixed set
+//! cargo bench -p pavior-scheduling --bench growth -- write                    # write fixed set
 //! ```
 //!
 //! Sides are uniform up to half of the machine's sides, 36 jobs arrive per mean run time, and `tff`
-//! places them. A run prints the elapsed seconds and a checksum of all start times: two versions
-//! with equal decisions print the same checksum. If the machine is shared with other work, use the
-//! processor time of a run or `valgrind --tool=callgrind`.
+//! places them. A run prints the elapsed seconds and a checksum of all start times; two versions
+//! with equal decisions print the same checksum. On a busy host, use the processor time of a run or
+//! `valgrind --tool=callgrind`.
 
 use std::hash::Hasher;
 use std::process::ExitCode;
@@ -29,8 +29,7 @@ const MACHINES: [&str; 4] = ["mesh:16x16x16", "mesh:32x32x32", "mesh:64x64x64", 
 const SCHEDULERS: [&str; 3] = ["fcfs", "easy:count", "easy"];
 const JOBS: usize = 50_000;
 
-/// The values that the checks compare with: scheduler, machine, number of jobs, and total
-/// instructions.
+/// The fixed set: total instructions by scheduler, machine and number of jobs.
 const FIXED: FixedSet = FixedSet {
     what: "runs of drawn jobs",
     file: concat!(env!("CARGO_MANIFEST_DIR"), "/benches/growth.tsv"),
@@ -70,8 +69,8 @@ fn print_run(scheduler: &str, machine: &str, jobs: usize) {
     println!("{machine}\t{scheduler}\t{jobs}\t{seconds:.2} s\t{each:.1} us a job\t{checksum:016x}");
 }
 
-/// Runs some random jobs and returns a checksum of all start times. Callgrind finds this function
-/// by name.
+/// Runs random jobs, and returns a checksum of all start times. Callgrind finds this function by
+/// name.
 #[inline(never)]
 fn counted_run(scheduler: &str, machine: &str, jobs: usize) -> u64 {
     let grid: Grid = machine.parse().expect("a machine");

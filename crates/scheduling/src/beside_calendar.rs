@@ -1,11 +1,11 @@
-//! Answers for a machine with advance reservations, whose nodes count as taken.
+//! Placements on a machine with advance reservations, whose nodes count as taken.
 //!
-//! The strategy is asked on a fork in which all free nodes that are not open to the job are taken.
-//! Jobs with the same reach share a fork.
+//! The strategy is queried on a fork in which all free nodes not open to the job are taken. Jobs
+//! with the same reach share a fork.
 //!
-//! Invariant: the same question gets the same answer until the machine or the calendar changes.
+//! Invariant: equal queries get equal answers until the machine or the calendar changes.
 //!
-//! Cost: one fork per reach that occurs in a state, and one search per request.
+//! Cost: one fork per reach in a state, and one search per request.
 
 use pavior_allocation::{Fork, Machine, Placement, Refusal};
 use pavior_kernel::Time;
@@ -15,14 +15,14 @@ use rustc_hash::FxHashMap;
 
 use crate::calendar::{Calendar, Reach};
 
-/// The answers for one state of the machine and the calendar.
+/// Cached answers for one state of the machine and the calendar.
 #[derive(Default)]
 pub(crate) struct BesideCalendar {
     state: u64,
     reaches: Vec<Reached>,
 }
 
-/// The answers for jobs with the same reach.
+/// Cached answers for jobs with the same reach.
 struct Reached {
     reach: Reach,
     fork: Fork,
@@ -31,7 +31,7 @@ struct Reached {
 
 impl BesideCalendar {
     /// Returns the strategy's placement for a job whose reach is not empty, and the number of nodes
-    /// that are open to the job.
+    /// open to the job.
     pub(crate) fn place(
         &mut self,
         machine: &mut Machine,
@@ -56,7 +56,7 @@ impl BesideCalendar {
         let Reached { fork, answers, .. } = &mut self.reaches[place];
         let answer = answers.entry(job.request).or_insert_with(|| {
             let found = fork.find(&job.request);
-            // A request that can never be granted is refused for that reason instead.
+            // If the request can never be granted, that is the reason returned.
             found.or_else(|refusal| machine.could_ever_fit(&job.request).and(Err(refusal)))
         });
         (answer.clone(), fork.free().count())

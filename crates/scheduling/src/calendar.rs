@@ -1,28 +1,27 @@
-//! Advance reservations: nodes that are kept free of jobs for a given period.
+//! Advance reservations: nodes kept free of jobs for a period.
 //!
-//! Advance reservations are used for maintenance, or for a run with a deadline. A starting job is
-//! expected to run for exactly its estimate, but for at least one tick. It may start only on nodes
-//! that are open to it, which are those not reserved at any time before its expected end.
+//! They are used for maintenance, or for runs with a deadline. A starting job is expected to run
+//! for exactly its estimate, but at least one tick. It may start only on nodes that are open to it:
+//! those not reserved at any time before its expected end.
 //!
 //! ```text
 //!   x  0 1 2 3      nodes 2 and 3 are reserved from 10 to 20. At time 4, a job of length 6 may
 //!      . . r r      start anywhere; one of length 7 would overlap, and may only use 0 and 1.
 //! ```
 //!
-//! No job is ended to make way for a reservation. A job that outruns its estimate, or that started
-//! before the reservation was made, keeps its nodes until it ends. Only after that are the nodes
-//! kept free.
+//! No job is killed for a reservation. A job that outruns its estimate, or that started before the
+//! reservation was made, keeps its nodes until it ends.
 //!
-//! Invariant: reservations are sorted by (start, number), and none of them is over.
+//! Invariant: reservations are sorted by (start, number), and none is over.
 //!
-//! Cost: O(R) per question for R reservations, and O(R N/64) words to compute the nodes left open.
+//! Cost: O(R) per query for R reservations, and O(R N/64) words to compute the open nodes.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, Occupancy};
 use thiserror::Error;
 
-/// Nodes that are kept free of jobs for a given period.
+/// Nodes kept free of jobs for a period.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdvanceReservation {
     number: u64,
@@ -33,7 +32,7 @@ pub struct AdvanceReservation {
     others: Occupancy,
 }
 
-/// The reasons why nodes cannot be reserved.
+/// Reasons why nodes cannot be reserved.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadReservation {
     /// The reservation does not end after it begins.
@@ -43,21 +42,21 @@ pub enum BadReservation {
     #[error("a reservation must have at least one node")]
     NoNodes,
     /// A box is not entirely on the machine.
-    #[error("the box at {:?} of {:?} is not on {grid}", part.base, part.sides)]
+    #[error("the box at {:?} with sides {:?} is not on {grid}", part.base, part.sides)]
     Outside {
-        /// The box that is not entirely on the machine.
+        /// The box.
         part: Cuboid,
-        /// The grid of the machine.
+        /// The machine's grid.
         grid: Grid,
     },
-    /// The reservation is for a machine with another grid.
-    #[error("the reservation belongs to {0}, not to this machine")]
+    /// The reservation is for a different grid.
+    #[error("the reservation is for {0}, not for this machine")]
     OtherMachine(Grid),
 }
 
 impl AdvanceReservation {
-    /// Creates a reservation of some boxes, which may overlap. The reservation begins at `from` and
-    /// ends before `to`. Its number identifies it in a calendar. Takes O(N) time.
+    /// Creates a reservation of boxes, which may overlap, from `from` until just before `to`. Its
+    /// number identifies it in a calendar. Takes O(N) time.
     ///
     /// # Errors
     /// Returns an error if the period is empty, if there are no nodes, or if a box is not on the
@@ -85,7 +84,7 @@ impl AdvanceReservation {
         Ok(AdvanceReservation { number, from, to, nodes: boxes.into(), others })
     }
 
-    /// Returns the number of the reservation.
+    /// Returns the reservation's number.
     pub fn number(&self) -> u64 {
         self.number
     }
@@ -105,7 +104,7 @@ impl AdvanceReservation {
         self.nodes.parts()
     }
 
-    /// Returns all nodes of the machine except the reserved ones.
+    /// Returns all nodes except the reserved ones.
     pub fn others(&self) -> &Occupancy {
         &self.others
     }
@@ -116,8 +115,8 @@ impl AdvanceReservation {
     }
 }
 
-/// The reach of a job, which is the number of reservations, in order, that begin before the job's
-/// expected end. Jobs with the same reach currently have the same open nodes.
+/// The number of reservations, in order, that begin before a job's expected end. Jobs with the same
+/// reach currently have the same open nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reach(usize);
 
@@ -148,7 +147,7 @@ impl Reach {
 #[derive(Clone, Debug, Default)]
 pub struct Calendar {
     ahead: Vec<AdvanceReservation>,
-    /// The number of times that a reservation was added, was removed or ended.
+    /// The number of additions, removals and ends of reservations.
     state: u64,
 }
 
@@ -159,7 +158,7 @@ impl Calendar {
         self.ahead.is_empty()
     }
 
-    /// Returns the reservations in order of start time, then of number.
+    /// Returns the reservations in order of start time, then number.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &AdvanceReservation> {
         self.ahead.iter()
     }
@@ -205,16 +204,16 @@ impl Calendar {
         Reach(self.ahead.partition_point(|reservation| reservation.from < end))
     }
 
-    /// Returns the boxes that are reserved at any time during a job's estimated run, which begins
-    /// at `at`. Returns `None` if there are no such boxes.
+    /// Returns the boxes reserved at any time during the estimated run of a job that starts at
+    /// `at`, or `None` if there are none.
     pub fn reserved(&self, at: Time, estimate: Time) -> Option<Placement> {
         let parts: Vec<Cuboid> =
             self.met(at, estimate).flat_map(|met| met.boxes().iter().copied()).collect();
         (!parts.is_empty()).then_some(Placement::Parts(parts))
     }
 
-    /// Removes from a set the nodes that are reserved at any time during a job's estimated run,
-    /// which begins at `at`. Takes O(R N/64) time.
+    /// Removes the nodes reserved at any time during the estimated run of a job that starts at
+    /// `at`. Takes O(R N/64) time.
     ///
     /// # Panics
     /// Panics if the nodes are on another grid.
@@ -224,7 +223,7 @@ impl Calendar {
         }
     }
 
-    /// Returns the first reservation that a job would overlap if it started on some nodes at `at`.
+    /// Returns the first reservation that a job would overlap if it started on these nodes at `at`.
     pub fn in_the_way(
         &self,
         at: Time,

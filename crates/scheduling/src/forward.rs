@@ -1,5 +1,4 @@
-//! Simulation of one possible future, in which time advances from a given state with given run
-//! times.
+//! Simulation of one possible future from a given state, with given run times.
 //!
 //! Cost: one round of decisions whenever a job arrives or ends, or an advance reservation begins or
 //! ends.
@@ -16,13 +15,13 @@ use crate::{DispatchError, Dispatcher, RunningJob};
 pub struct PlannedMove {
     /// The time of the move.
     pub at: Time,
-    /// The job. If it has ended by then, nothing moves.
+    /// The job. A job that has ended by then does not move.
     pub job: JobId,
     /// The new nodes. If they are not free at that time, the job stays on its old nodes.
     pub to: Placement,
 }
 
-/// When several things happen at the same time, jobs end before other jobs move.
+/// Event priorities at equal times: jobs end before others move.
 const ENDS: u8 = 0;
 const MOVES: u8 = 1;
 
@@ -65,10 +64,10 @@ pub struct Future<A: Iterator<Item = Job>, L> {
     pub moves: Vec<PlannedMove>,
     /// Jobs that arrive after `now`, in order of arrival.
     pub arrivals: A,
-    /// A function that returns a job's run time, counted from its start. For a job that is already
-    /// running, the function is given the start time.
+    /// A function that returns a job's run time, counted from its start. Its second argument is the
+    /// start time of a job that is already running.
     pub length: L,
-    /// The time at which the simulation ends.
+    /// The end time of the simulation.
     pub end: Time,
 }
 
@@ -77,10 +76,10 @@ where
     A: Iterator<Item = Job>,
     L: FnMut(&Job, Option<Time>) -> Time,
 {
-    /// Runs forward until `started` returns false, the end is reached, or no events remain.
-    /// `started` is called with each job that starts and the time of the start. At each instant,
-    /// jobs end, then jobs move, then jobs arrive, and then the scheduler starts jobs. Running jobs
-    /// that should have ended before now end first.
+    /// Runs until `started` returns false, the end is reached, or no events remain. `started` is
+    /// called with each starting job and its start time. At each instant, jobs end, then move, then
+    /// arrive, and then the scheduler starts jobs. Running jobs that should already have ended do
+    /// so first.
     ///
     /// # Errors
     /// Returns an error if the strategy or the scheduler fails, or if an arriving job is already
@@ -89,8 +88,8 @@ where
         self.run_while(started, || true)
     }
 
-    /// Runs forward in the same way as [`Future::run`], but stops when `goes_on`, which is called
-    /// at each instant, returns false.
+    /// Like [`Future::run`], but also stops when `goes_on`, which is called at each instant,
+    /// returns false.
     ///
     /// # Errors
     /// Returns the errors of [`Future::run`].
@@ -139,9 +138,9 @@ where
     }
 }
 
-/// Runs a machine with its queue forward until no jobs are waiting. Returns each waiting job with
-/// its start time, in order of start. Jobs that never start are left out. Running jobs end at their
-/// expected ends, and waiting jobs run for exactly their estimates. No other jobs arrive.
+/// Simulates a machine until no jobs are waiting. Returns the waiting jobs with their start times,
+/// in order of start. Jobs that never start are omitted. Running jobs end at their expected ends,
+/// and waiting jobs run for exactly their estimates. No other jobs arrive.
 ///
 /// # Errors
 /// Returns an error if the strategy or the scheduler fails.

@@ -1,4 +1,4 @@
-//! Schedulers as data in the registry, and the creation of a selected scheduler.
+//! Registry entries for schedulers, and the construction of a selected scheduler.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use pavior_kernel::{BadName, Buildable, CallerError, Family, Options};
 use crate::Scheduler;
 use crate::schedulers::ALL;
 
-/// A scheduler as data: its name, its options and its behavior.
+/// A scheduler's registry entry, with its name, options and behavior.
 pub type Entry = pavior_kernel::Entry<SchedulerKind>;
 
-/// The built-in schedulers and any that were added.
+/// A registry of built-in and added schedulers.
 pub type Registry = pavior_kernel::Registry<SchedulerKind>;
 
 /// A scheduler with its options, such as `window:8`.
@@ -25,10 +25,10 @@ pub type Registry = pavior_kernel::Registry<SchedulerKind>;
 /// ```
 pub type Selection = pavior_kernel::Selection<SchedulerKind>;
 
-/// Returns the name of a scheduler with the default options used by services and daemons. Promises
-/// to waiting jobs hold even if users underestimate run times (`promise=holds`), and the given
-/// number of waiting jobs is planned (`depth`). If `depth` is `None`, all jobs are planned. Options
-/// in the name take precedence, and schedulers without such options are unchanged.
+/// Returns a scheduler's name with the default options of services and daemons. Promises to waiting
+/// jobs hold even if users underestimate run times (`promise=holds`), and `depth` waiting jobs, or
+/// all, are planned. Options in the name take precedence, and schedulers without such options are
+/// unchanged.
 ///
 /// ```
 /// # mod pavior { pub use pavior_scheduling as scheduling; }
@@ -40,7 +40,7 @@ pub type Selection = pavior_kernel::Selection<SchedulerKind>;
 /// ```
 ///
 /// # Errors
-/// Returns an error if there is no such scheduler, or if the scheduler has no such option.
+/// Returns an error if the scheduler or one of its options is unknown.
 pub fn served(name: &str, depth: Option<u64>) -> Result<String, BadName> {
     let selection: Selection = name.parse()?;
     let depth = depth.map_or("all".to_string(), |depth| depth.to_string());
@@ -59,14 +59,14 @@ pub fn served(name: &str, depth: Option<u64>) -> Result<String, BadName> {
     Ok(text.parse::<Selection>()?.to_string())
 }
 
-/// The behavior of a scheduler, as data.
+/// A scheduler's behavior.
 #[derive(Clone, Debug)]
 pub struct SchedulerKind {
-    /// The function that creates the scheduler.
+    /// The constructor.
     pub build: BuildScheduler,
 }
 
-/// Creates an entry for a scheduler without options. `make` is called once per run.
+/// Creates an entry for a scheduler without options. `make` is called for every run.
 ///
 /// ```
 /// # mod pavior { pub use pavior_scheduling as scheduling; pub use pavior_kernel::*; }
@@ -96,16 +96,16 @@ pub fn entry<S: Scheduler + 'static>(
     Entry::new(name, SchedulerKind { build })
 }
 
-/// A way to create a scheduler.
+/// A constructor of a scheduler.
 #[derive(Clone)]
 pub enum BuildScheduler {
-    /// The scheduler is created by a function.
+    /// A function.
     Function(fn(&Options) -> Box<dyn Scheduler>),
-    /// The scheduler is created by a closure that captures data.
+    /// A closure with captured state.
     Closure(Arc<SchedulerClosure>),
 }
 
-/// A closure that creates a scheduler, or returns the reason why it cannot.
+/// A closure that creates a scheduler or returns an error.
 pub type SchedulerClosure =
     dyn Fn(&Options) -> Result<Box<dyn Scheduler>, CallerError> + Send + Sync;
 

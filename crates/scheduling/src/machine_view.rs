@@ -1,4 +1,4 @@
-//! The interface through which a scheduler asks whether a job could start now.
+//! The interface through which a scheduler checks whether a job could start now.
 
 use pavior_allocation::{Fork, Machine, Placement, Refusal};
 use pavior_kernel::Time;
@@ -9,21 +9,21 @@ use crate::beside_calendar::BesideCalendar;
 use crate::calendar::{Calendar, Reach};
 use crate::{AdvanceReservation, Dispatcher, Prediction, Queue, RepeatedJob, Running, Scheduler};
 
-/// A question to the machine, and its answer.
+/// The result of a query to the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attempt {
-    /// The number of free nodes on the machine that was asked. The machine may be a fork in which
-    /// reservations count as taken.
+    /// The number of free nodes on the queried machine, which may be a fork with reserved nodes
+    /// taken.
     pub free: u32,
     /// The reason for the refusal, if the machine refused.
     pub refusal: Option<Refusal>,
 }
 
-/// An observer that counts attempts, and may time them.
+/// An observer that counts attempts and may time them.
 pub trait AttemptObserver {
-    /// Records that an attempt begins.
+    /// Records the beginning of an attempt.
     fn begins(&mut self) {}
-    /// Records that an attempt has ended.
+    /// Records the end of an attempt.
     fn ended(&mut self, attempt: Attempt);
 }
 
@@ -32,12 +32,12 @@ impl AttemptObserver for () {
     fn ended(&mut self, _: Attempt) {}
 }
 
-/// A scheduler's view of the machine. Each question asked here counts as an attempt in the metrics.
-/// Questions to forks of the machine, which are used for plans, do not count.
+/// A scheduler's view of the machine. Each query through it counts as an attempt in the metrics.
+/// Queries to forks of the machine, which are used for plans, do not count.
 ///
-/// Nodes with an advance reservation count as taken for each job that would overlap the reservation
-/// ([`Calendar`]), so a scheduler that asks only through this view can ignore reservations. A
-/// scheduler that plans on its own forks uses [`MachineView::calendar`].
+/// Nodes with an advance reservation count as taken for jobs that would overlap the reservation
+/// ([`Calendar`]), so a scheduler that queries only this view can ignore reservations. A scheduler
+/// that plans on its own forks must use [`MachineView::calendar`].
 pub struct MachineView<'a> {
     machine: &'a mut Machine,
     observer: &'a mut dyn AttemptObserver,
@@ -63,12 +63,12 @@ impl<'a> MachineView<'a> {
         MachineView { machine, observer, prediction: None, ahead: None, voided, granted: &[] }
     }
 
-    /// Adds the number of changes that voided promises, and the recent grants.
+    /// Sets the number of changes that voided promises, and the recent grants.
     pub(crate) fn after(self, voided: u64, granted: &'a [JobId]) -> MachineView<'a> {
         MachineView { voided, granted, ..self }
     }
 
-    /// Adds a prediction of run times on given nodes.
+    /// Adds a prediction of run times.
     #[must_use]
     pub fn with_prediction(self, prediction: &'a mut dyn Prediction) -> MachineView<'a> {
         MachineView { prediction: Some(prediction), ..self }
@@ -79,12 +79,11 @@ impl<'a> MachineView<'a> {
         MachineView { ahead: Some(ahead), ..self }
     }
 
-    /// Returns the predicted extra time that a job takes on some nodes, compared with its estimated
-    /// run time in the requested box. The result is never negative, and is zero without a
-    /// prediction.
+    /// Returns the extra time that a job is predicted to take on these nodes, compared with its
+    /// estimate for the requested box, or zero without a prediction.
     pub fn added_time(&mut self, job: &Job, placement: &Placement) -> Time {
         let growth = self.prediction.as_mut().map_or(1.0, |known| known.growth(job, placement));
-        // The conversion saturates infinity and out-of-range numbers, and turns NaN into zero.
+        // The conversion saturates out-of-range numbers and turns NaN into zero.
         Time((job.estimate.ticks() * (growth - 1.0)).round() as u64)
     }
 
@@ -117,8 +116,8 @@ impl<'a> MachineView<'a> {
     }
 
     /// Returns the placement of a job that starts now on nodes that a plan leaves free. `fork` must
-    /// be the current machine on which the plan's reservations are taken. Advance reservations also
-    /// count as taken.
+    /// be the current machine with the plan's reservations taken. Advance reservations also count
+    /// as taken.
     ///
     /// # Errors
     /// Returns the reason if there is no placement.
@@ -134,8 +133,7 @@ impl<'a> MachineView<'a> {
         })
     }
 
-    /// Returns the same placement as [`MachineView::can_start_on`], with `ask` as the question to
-    /// the fork.
+    /// Like [`MachineView::can_start_on`], with `ask` as the query to the fork.
     pub(crate) fn can_start_by(
         &mut self,
         fork: &mut Fork,
@@ -149,25 +147,25 @@ impl<'a> MachineView<'a> {
         answer
     }
 
-    /// Records a question about a plan that leaves too few nodes free for the request.
+    /// Records an attempt that failed because a plan leaves too few nodes free.
     pub(crate) fn refuse_by_count(&mut self, free: u32) {
         self.observer.begins();
         self.observer.ended(Attempt { free, refusal: Some(Refusal::TooFewFreeNodes) });
     }
 
-    /// Makes the machine record grants and releases, for forks that follow it.
+    /// Makes the machine record grants and releases, so that forks can be updated.
     pub(crate) fn remember_changes(&mut self) {
         self.machine.remember_changes();
     }
 
-    /// Copies the machine and its reservations in their current state, with the given jobs and
-    /// another scheduler, so that time can advance in the copy ([`Future`](crate::Future)). Running
-    /// jobs that hold no nodes are ignored, and jobs that hold nodes but are not in `running` have
-    /// no expected end. The prediction of run times is not copied. Takes O(N/64 + j log j) time for
-    /// N nodes and j jobs, plus the cost of copying the strategy's index.
+    /// Copies the current machine and its reservations, with the given jobs and another scheduler,
+    /// so that time can advance in the copy ([`Future`](crate::Future)). Running jobs without nodes
+    /// are ignored, and jobs that hold nodes but are not in `running` have no expected end. The
+    /// prediction is not copied. Takes O(N/64 + j log j) time for N nodes and j jobs, plus the cost
+    /// of copying the strategy's index.
     ///
     /// # Errors
-    /// Returns an error if a job waits twice, or both waits and holds nodes.
+    /// Returns an error if a job occurs twice in the queue, or is waiting and holds nodes.
     pub fn what_if(
         &self,
         queue: &Queue,
@@ -189,45 +187,45 @@ impl<'a> MachineView<'a> {
         self.ahead.as_ref().map(|ahead| ahead.calendar).filter(|calendar| !calendar.is_empty())
     }
 
-    /// Returns the reach of a job that starts now. If a job is refused, other jobs with the same
-    /// request and reach are also refused.
+    /// Returns the reach of a job that starts now. Jobs with equal requests and reaches get equal
+    /// answers.
     #[inline]
     pub fn reach(&self, job: &Job) -> Reach {
         let ahead = self.ahead.as_ref();
         ahead.map_or(Reach::NONE, |ahead| ahead.calendar.reach(ahead.now, job.estimate))
     }
 
-    /// Returns the first reservation that a job would overlap if it started now on some nodes.
+    /// Returns the first reservation that a job would overlap if it started on these nodes now.
     pub fn in_the_way(&self, job: &Job, nodes: &Placement) -> Option<&AdvanceReservation> {
         self.calendar()?.in_the_way(self.now(), job.estimate, nodes)
     }
 
     /// Returns a number that changes whenever an answer for a job with the same reach could change.
-    /// Each time a job starts or ends, the number increases by exactly one. While it does not
-    /// change, a refused job can be granted only if its reach has increased, and only by a strategy
-    /// that can miss free nodes.
+    /// Each start or end of a job increases it by exactly one. While it stays the same, a refused
+    /// job can be granted only if its reach has increased, and only by a strategy that can miss
+    /// free nodes.
     #[inline]
     pub fn state(&self) -> u64 {
         self.machine.state() + self.ahead.as_ref().map_or(0, |ahead| ahead.calendar.state())
     }
 
-    /// Returns a number that changes whenever promises are voided. Promises are voided if a node
-    /// fails or is repaired, a job is moved, or an advance reservation is made or removed.
+    /// Returns a number that changes whenever promises are voided: if a node fails or is repaired,
+    /// a job is moved, or an advance reservation is made or removed.
     #[inline]
     pub fn health(&self) -> u64 {
         self.voided
     }
 
-    /// Returns the jobs that were given nodes outside the queue since the scheduler was last asked,
-    /// in order. Some may have ended since then. Promises are void if they require nodes that these
-    /// jobs will still hold.
+    /// Returns the jobs that were given nodes outside the queue since the scheduler was last
+    /// called, in order. Some may have ended since. Promises of nodes that these jobs will still
+    /// hold are void.
     #[inline]
     pub fn granted(&self) -> &'a [JobId] {
         self.granted
     }
 
-    /// Returns the state, and the time if answers depend on it. With advance reservations, they do,
-    /// because the reach of a job increases with time.
+    /// Returns the state, and the time if answers depend on it, as they do with advance
+    /// reservations, because reaches increase with time.
     #[inline]
     pub(crate) fn moment(&self) -> (u64, Time) {
         (self.state(), self.now())

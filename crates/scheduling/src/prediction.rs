@@ -1,11 +1,11 @@
-//! Predictions of job run times on given nodes.
+//! Predictions of job run times on specific nodes.
 
 use pavior_allocation::Placement;
 use pavior_workload::Job;
 
-/// A prediction of how much longer a job takes on some nodes than in the requested box.
+/// A prediction of how much longer a job takes on specific nodes than in the requested box.
 ///
-/// A prediction is provided by the code that runs the machine
+/// The code that runs the machine provides it
 /// ([`MachineView::with_prediction`](crate::MachineView::with_prediction)), because a scheduler has
 /// no access to the strategy or the network. Any function of a job and a placement implements this
 /// trait.
@@ -15,7 +15,7 @@ use pavior_workload::Job;
 /// use pavior::scheduling::Prediction;
 /// use pavior::workload::Job;
 /// use pavior::Placement;
-/// // A job in several pieces takes half as long again.
+/// // A job in several pieces takes 50 % longer.
 /// let mut slower = |_: &Job, placement: &Placement| {
 ///     if placement.parts().len() > 1 { 1.5 } else { 1.0 }
 /// };
@@ -24,7 +24,7 @@ use pavior_workload::Job;
 /// ```
 pub trait Prediction {
     /// Returns the job's run time on these nodes divided by its run time in the requested box.
-    /// Equal questions must get equal answers as long as no job starts or ends.
+    /// Equal arguments must give equal results until a job starts or ends.
     fn growth(&mut self, job: &Job, placement: &Placement) -> f64;
 }
 

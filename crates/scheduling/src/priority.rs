@@ -1,12 +1,12 @@
 //! Priority by a function of the job. The waiting job with the smallest key starts first, and ties
 //! go to the earliest arrival.
 //!
-//! A job's key is computed when the job starts to wait, and again if the job is requeued after a
-//! failure. The key therefore cannot change with time. A rule whose keys change over time needs its
-//! own [`Scheduler`]. If the job with the smallest key does not fit, it blocks all others. With
-//! `backfill`, the others are tried in order of their keys, and jobs with large keys may wait
-//! indefinitely. A decision takes O(log q) time for q waiting jobs. With `backfill`, it takes O(q)
-//! time after each change to the machine, with one question per distinct request.
+//! A job's key is computed when the job is queued, and again if it is requeued after a failure. A
+//! rule whose keys change over time needs a separate [`Scheduler`]. If the job with the smallest
+//! key does not fit, it blocks all others. With `backfill`, the others are tried in order of their
+//! keys, and jobs with large keys may wait indefinitely. A decision takes O(log q) time for q
+//! waiting jobs or, with `backfill`, O(q) time after each change to the machine, with one query per
+//! distinct request.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashSet};
@@ -19,7 +19,7 @@ use pavior_workload::Job;
 use crate::shared::refused::Refused;
 use crate::{MachineView, Queue, Running, Scheduler, Standing, Start};
 
-/// A function that computes the key of a job, or returns an error.
+/// A function that computes a job's key or returns an error.
 pub type KeyFunction = dyn FnMut(&Job) -> Result<f64, CallerError> + Send + Sync;
 
 /// A function that computes keys of any type.
@@ -39,7 +39,7 @@ type Key<K> = dyn FnMut(&Job) -> Result<K, CallerError> + Send + Sync;
 pub struct Priority(LeastFirst<Number>);
 
 impl Priority {
-    /// Creates a scheduler that starts the job with the smallest key or, with `backfill`, the job
+    /// Creates a scheduler that starts the job with the smallest key or, with `backfill`, the one
     /// with the smallest key that fits. A key of NaN is an error, which stops the run.
     pub fn new(mut key: Box<KeyFunction>, backfill: bool) -> Priority {
         let number = move |job: &Job| {
@@ -103,22 +103,22 @@ impl Eq for Number {}
 pub(crate) struct LeastFirst<K> {
     key: Box<Key<K>>,
     backfill: bool,
-    /// The waiting jobs.
+    /// The waiting jobs, in order of their keys.
     order: BTreeSet<Place<K>>,
-    /// The youngest job read so far. Any younger job is new.
+    /// The youngest job read so far. Younger jobs are new.
     youngest: Option<(Time, JobId)>,
-    /// The value of [`Queue::returns`] and [`Queue::withdrawals`] when the queue was last read.
+    /// The values of [`Queue::returns`] and [`Queue::withdrawals`] when the queue was last read.
     returns: u64,
     withdrawals: u64,
-    /// The state of the machine in which all waiting jobs except those in `fresh` are known to be
-    /// refused, and the time if answers depend on it. It is used only with `backfill`.
+    /// The state of the machine, and the time if answers depend on it, in which all waiting jobs
+    /// except those in `fresh` are known to be refused. Used only with `backfill`.
     passed: Option<(u64, Time)>,
     fresh: BTreeSet<Place<K>>,
     refused: Refused,
     error: Option<CallerError>,
 }
 
-/// A waiting job's position in the order.
+/// A waiting job's position in key order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Place<K> {
     key: K,
@@ -127,8 +127,8 @@ struct Place<K> {
 }
 
 impl<K: Ord + Copy> LeastFirst<K> {
-    /// Creates a scheduler that starts the job with the smallest key. This job blocks all others if
-    /// it does not fit.
+    /// Creates a scheduler that starts the job with the smallest key, which blocks all others if it
+    /// does not fit.
     pub(crate) fn new(key: impl Fn(&Job) -> K + Send + Sync + 'static) -> LeastFirst<K> {
         LeastFirst::fallible(Box::new(move |job| Ok(key(job))), false)
     }
@@ -157,8 +157,7 @@ impl<K: Ord + Copy> LeastFirst<K> {
         Ok(())
     }
 
-    /// Adds the jobs that have arrived. If anything else in the queue has changed, except that the
-    /// chosen job has started, all jobs are reread.
+    /// Adds new arrivals. After any other change to the queue than a start, all jobs are reread.
     fn follow(&mut self, queue: &Queue) -> Result<(), CallerError> {
         let age = |job: &Job| Some((job.arrival, job.id));
         let fresh = queue.iter().rev().take_while(|job| age(job) > self.youngest).count();
@@ -180,14 +179,14 @@ impl<K: Ord + Copy> LeastFirst<K> {
         Ok(())
     }
 
-    /// Returns the job with the smallest key, if it fits.
+    /// Returns the job with the smallest key and its index, if it fits.
     fn least(&self, queue: &Queue, view: &mut MachineView<'_>) -> Option<(Place<K>, usize)> {
         let place = *self.order.first()?;
         let index = queue.place_of(place.arrival, place.job)?;
         view.can_start(queue.get(index)?).ok().map(|()| (place, index))
     }
 
-    /// Returns the job with the smallest key among those that fit.
+    /// Returns the job with the smallest key among those that fit, and its index.
     fn least_that_fits(
         &mut self,
         queue: &Queue,

@@ -1,5 +1,3 @@
-//! The waiting jobs.
-
 use std::collections::VecDeque;
 
 use pavior_kernel::Time;
@@ -8,8 +6,8 @@ use pavior_workload::Job;
 
 /// Waiting jobs in order of arrival.
 ///
-/// Adding a job and taking the first one are O(1). Taking a job from the middle moves the jobs on
-/// the shorter side.
+/// Adding a job and removing the first one take O(1) time. Removing a job from the middle moves the
+/// jobs on the shorter side.
 ///
 /// ```
 /// # mod pavior { pub use pavior_scheduling as scheduling; pub use pavior_workload as workload;
@@ -39,7 +37,7 @@ impl Queue {
         self.jobs.len()
     }
 
-    /// Returns true if no job waits.
+    /// Returns true if no jobs are waiting.
     pub fn is_empty(&self) -> bool {
         self.jobs.is_empty()
     }
@@ -54,8 +52,8 @@ impl Queue {
         self.jobs.iter()
     }
 
-    /// Returns the index of a job that arrived at this time, or `None` if the job is not waiting.
-    /// Takes O(log q) time for q waiting jobs.
+    /// Returns the index of the job with this arrival and id, or `None` if it is not waiting. Takes
+    /// O(log q) time for q waiting jobs.
     pub fn place_of(&self, arrival: Time, id: JobId) -> Option<usize> {
         let index = self.jobs.partition_point(|job| (job.arrival, job.id) < (arrival, id));
         self.jobs.get(index).filter(|job| job.id == id).map(|_| index)
@@ -66,7 +64,7 @@ impl Queue {
         self.jobs.push_back(job);
     }
 
-    /// Puts a failed and requeued job back at the position given by its arrival.
+    /// Requeues a failed job at the position given by its arrival.
     pub fn reinsert(&mut self, job: Job) {
         self.returns += 1;
         let key = |job: &Job| (job.arrival, job.id);
@@ -74,12 +72,13 @@ impl Queue {
         self.jobs.insert(index, job);
     }
 
-    /// Returns the number of jobs put back so far ([`Queue::reinsert`]).
+    /// Returns the number of jobs requeued so far ([`Queue::reinsert`]).
     pub fn returns(&self) -> u64 {
         self.returns
     }
 
-    /// Removes the job at an index, so that it never runs. Returns `None` if there is no such job.
+    /// Withdraws the job at an index, which then never runs. Returns `None` if there is no such
+    /// job.
     pub fn withdraw(&mut self, index: usize) -> Option<Job> {
         let job = self.jobs.remove(index)?;
         self.withdrawals += 1;
@@ -87,12 +86,12 @@ impl Queue {
     }
 
     /// Returns the number of jobs withdrawn so far ([`Queue::withdraw`]). If this number has
-    /// increased, the indices that a scheduler has stored may be out of date.
+    /// increased, indices stored by a scheduler may be out of date.
     pub fn withdrawals(&self) -> u64 {
         self.withdrawals
     }
 
-    /// Removes the job at an index in order to start it. Returns `None` if there is no such job.
+    /// Removes the job at an index to start it. Returns `None` if there is no such job.
     pub fn take(&mut self, index: usize) -> Option<Job> {
         self.jobs.remove(index)
     }

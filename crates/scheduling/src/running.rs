@@ -10,28 +10,28 @@ use rustc_hash::FxHashMap;
 /// A running job.
 #[derive(Clone, Debug)]
 pub struct RunningJob {
-    /// The job that is running.
+    /// The job.
     pub job: Job,
     /// The start time.
     pub start: Time,
 }
 
 impl RunningJob {
-    /// Returns the estimated end, which is the start time plus the estimate.
+    /// Returns the estimated end: the start time plus the estimate.
     pub fn estimated_end(&self) -> Time {
         self.start.saturating_add(self.job.estimate)
     }
 
-    /// Returns the expected end, which is the start time plus the estimate. The estimate is doubled
-    /// until the end is not in the past.
+    /// Returns the expected end: the start time plus the estimate, doubled until the end is in the
+    /// future.
     ///
-    /// A job that outruns its estimate is expected to take twice as long. This guess is wrong by at
-    /// most a factor of two. The obvious guess, that the job may end at any moment, would stop
-    /// backfilling while the job runs: a job that waits for its nodes would be promised them
+    /// A job that outruns its estimate is expected to take twice as long, a guess that is wrong by
+    /// at most a factor of two. The obvious guess, that the job may end at any moment, would stop
+    /// backfilling while the job runs: a job waiting for its nodes would be promised them
     /// immediately, and no other job could end before that.
     ///
     /// A job with an estimate of zero ends at the instant at which it starts, after the scheduler
-    /// has been asked, so it does not count as late at that time.
+    /// has been called, so it does not count as late at that time.
     pub fn expected_end(&self, now: Time) -> Time {
         let mut end = self.estimated_end();
         let mut length = self.job.estimate.max(Time(1));
@@ -58,13 +58,13 @@ impl RunningJob {
 #[derive(Clone, Debug, Default)]
 pub struct Running {
     jobs: BTreeMap<(Time, JobId), RunningJob>,
-    /// The estimated end of each job.
+    /// Each job's estimated end.
     ends: FxHashMap<JobId, Time>,
     revisions: u64,
 }
 
 impl Running {
-    /// Creates a table without jobs.
+    /// Creates an empty table.
     pub fn new() -> Running {
         Running::default()
     }
@@ -74,22 +74,22 @@ impl Running {
         self.jobs.len()
     }
 
-    /// Returns true if no job runs.
+    /// Returns true if no jobs are running.
     pub fn is_empty(&self) -> bool {
         self.jobs.is_empty()
     }
 
-    /// Returns a job if it is running.
+    /// Returns a running job, or `None` if the job is not running.
     pub fn get(&self, job: JobId) -> Option<&RunningJob> {
         self.jobs.get(&(*self.ends.get(&job)?, job))
     }
 
-    /// Returns the jobs in order of estimated end, then of number.
+    /// Returns the jobs in order of estimated end, then number.
     pub fn by_estimated_end(&self) -> impl DoubleEndedIterator<Item = &RunningJob> {
         self.jobs.values()
     }
 
-    /// Adds a job that starts now and was not running before.
+    /// Adds a job, which must not already be running.
     pub fn start(&mut self, job: Job, start: Time) -> &RunningJob {
         let running = RunningJob { job, start };
         let (id, end) = (running.job.id, running.estimated_end());
@@ -113,7 +113,7 @@ impl Running {
         self.revisions
     }
 
-    /// Removes a job that ends. Returns `None` if the job is not running.
+    /// Removes a job that has ended. Returns `None` if the job is not running.
     pub fn end(&mut self, job: JobId) -> Option<RunningJob> {
         let end = self.ends.remove(&job)?;
         self.jobs.remove(&(end, job))

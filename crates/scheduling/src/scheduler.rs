@@ -1,4 +1,4 @@
-//! The interface of a scheduler.
+//! The scheduler interface.
 
 use pavior_allocation::{Machine, Placement};
 use pavior_kernel::{CallerError, Time};
@@ -10,7 +10,7 @@ use crate::{MachineView, Queue, Running, Standing};
 /// The scheduler is called at every instant with an event, and again after every start, until it
 /// returns `None`.
 pub trait Scheduler: Send + Sync {
-    /// Returns the next job to start now, if any.
+    /// Returns the next job to start now.
     fn next(
         &mut self,
         now: Time,
@@ -19,23 +19,22 @@ pub trait Scheduler: Send + Sync {
         view: &mut MachineView<'_>,
     ) -> Option<Start>;
 
-    /// Returns the reasons why jobs are waiting, as of the last call to [`Scheduler::next`], which
-    /// returned `None`. Returns `None` if the scheduler does not report them. The queue and the
-    /// machine must not have changed since then, and `now` must not be earlier. Takes O(q) time for
-    /// q waiting jobs.
+    /// Returns the reasons why jobs are waiting, or `None` if the scheduler does not report them.
+    /// The last call to [`Scheduler::next`] must have returned `None`, the queue and the machine
+    /// must not have changed since then, and `now` must not be earlier. Takes O(q) time for q
+    /// waiting jobs.
     fn standing(&self, _now: Time, _queue: &Queue, _machine: &Machine) -> Option<Standing> {
         None
     }
 
     /// Returns the number of jobs that started later than first promised, not counting delays
-    /// caused by failures. The number is zero for schedulers that make no promises.
+    /// caused by failures, or zero if the scheduler makes no promises.
     fn broken_guarantees(&self) -> u64 {
         0
     }
 
-    /// Returns the error that has occurred in the scheduler, for example in a script or a service
-    /// that it depends on. After such a failure, [`Scheduler::next`] returns `None`, and the run
-    /// stops with this error.
+    /// Returns an error that has occurred, for example in a script or a service that the scheduler
+    /// depends on. [`Scheduler::next`] then returns `None`, and the run stops with this error.
     fn error(&self) -> Option<CallerError> {
         None
     }
@@ -46,8 +45,8 @@ pub trait Scheduler: Send + Sync {
 pub struct Start {
     /// The job's index in the queue ([`Queue::get`]). The oldest job has index 0.
     pub index: usize,
-    /// The job's nodes. If this is `None`, the choice is left to the machine's strategy, which the
-    /// scheduler has already asked.
+    /// The job's nodes, or `None` to let the machine's strategy choose, which the scheduler has
+    /// already queried.
     pub placement: Option<Placement>,
 }
 
@@ -57,9 +56,8 @@ impl Start {
         Start { index, placement: None }
     }
 
-    /// Starts a job on given nodes. They must be free, and there must be at least as many as
-    /// requested. The scheduler is responsible for their shape and for the job's
-    /// [`Freedom`](pavior_mesh::Freedom).
+    /// Starts a job on these nodes, which must be free and at least as many as requested. The
+    /// scheduler is responsible for their shape and the job's [`Freedom`](pavior_mesh::Freedom).
     pub fn on(index: usize, placement: Placement) -> Start {
         Start { index, placement: Some(placement) }
     }

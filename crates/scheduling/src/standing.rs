@@ -1,4 +1,4 @@
-//! A scheduler's plan for waiting jobs.
+//! Schedulers' plans for waiting jobs.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
@@ -13,24 +13,24 @@ pub struct Standing {
     pub kept: Vec<Kept>,
     /// The reservations for waiting jobs, at most one per job.
     pub reserved: Vec<Reserved>,
-    /// The expected ends of running jobs with their numbers of nodes, if reservations are numbers
-    /// of nodes and the scheduler stores the ends.
+    /// The expected ends of running jobs and their numbers of nodes, if reservations are numbers of
+    /// nodes and the scheduler stores the ends.
     pub ends: Vec<(Time, u64)>,
 }
 
-/// The reasons why a job does not start.
+/// The reason why a job does not start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
     /// Only the machine keeps the job waiting: it starts as soon as it can be placed.
     ByMachine,
-    /// Another job must start first, even if nodes are free. The id of that job is `None` if the
-    /// scheduler does not examine the waiting job yet.
+    /// Another job must start first, even if nodes are free. Its id is `None` if the scheduler does
+    /// not yet examine the waiting job.
     ByOrder(Option<JobId>),
     /// Nodes reserved for other jobs, or the machine itself, keep the job waiting.
     ByReservations,
 }
 
-/// Nodes that are reserved for a waiting job, or their number.
+/// A reservation of nodes, or of a number of nodes, for a waiting job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reserved {
     /// The job that holds the reservation.
@@ -41,7 +41,7 @@ pub struct Reserved {
     pub to: Time,
     /// The number of nodes.
     pub nodes: u64,
-    /// The nodes, if they are already chosen.
+    /// The nodes, if already chosen.
     pub placement: Option<Placement>,
 }
 
@@ -51,7 +51,7 @@ impl Standing {
         Standing::among_oldest(queue, queue.len(), None)
     }
 
-    /// Creates a plan in which one job starts as soon as it can be placed, and the others start
+    /// Creates a plan in which `first` starts as soon as it can be placed, and the others start
     /// after it.
     pub(crate) fn strict(queue: &Queue, first: JobId) -> Standing {
         let kept = |id| if id == first { Kept::ByMachine } else { Kept::ByOrder(Some(first)) };
@@ -59,14 +59,14 @@ impl Standing {
     }
 
     /// Creates a plan in which the oldest `open` jobs start as soon as they can be placed. The
-    /// others are not examined before `first` has started.
+    /// others are not examined until `first` has started.
     pub(crate) fn among_oldest(queue: &Queue, open: usize, first: Option<JobId>) -> Standing {
         let kept = |place| if place < open { Kept::ByMachine } else { Kept::ByOrder(first) };
         Standing { kept: (0..queue.len()).map(kept).collect(), ..Standing::default() }
     }
 
-    /// Creates a plan in which the head starts as soon as it can be placed, as does any job that
-    /// ends before the head's reservation begins. The other jobs may not use the reserved nodes.
+    /// Creates a plan in which the head and all jobs that end before its reservation begins start
+    /// as soon as they can be placed. The other jobs may not use the reserved nodes.
     pub(crate) fn behind_head(
         now: Time,
         queue: &Queue,

@@ -1,5 +1,5 @@
-//! The speed of whole runs with messages, in jobs per second. Some runs simulate every message;
-//! others reuse the histories of jobs that were alone on the network.
+//! The speed of whole runs with messages, which simulate every message or reuse the histories of
+//! jobs that were alone on the network.
 //!
 //! Run with `cargo bench -p pavior-simulation --bench messages`. An item is a completed job.
 
@@ -31,8 +31,7 @@ impl Observer for Listener {
     }
 }
 
-/// Returns 1000 jobs from the all-to-all experiment in the NAS paper, in small boxes and at a
-/// medium load.
+/// Returns the setup of the NAS paper's all-to-all experiment, with 1000 jobs.
 fn all_to_all(strategy: &str, histories: Histories) -> Setup {
     let plan = TrafficPlan {
         pattern: "all-to-all".parse().unwrap(),
@@ -74,8 +73,7 @@ fn nothing_known(bencher: Bencher<'_, '_>, strategy: &str) {
         .bench_refs(|setup| go(setup, &mut []));
 }
 
-/// Measures a run whose histories are already known, as they are in all replications of an
-/// experiment but the first.
+/// Measures a run with known histories, as in all but the first replication of an experiment.
 #[divan::bench(args = ["ff", "lssa", "nas"], sample_count = 10)]
 fn all_known(bencher: Bencher<'_, '_>, strategy: &str) {
     let setup = all_to_all(strategy, Histories::default());

@@ -1,7 +1,7 @@
 //! The speed of whole runs in jobs per second, from arrivals to metrics.
 //!
-//! Run with `cargo bench -p pavior-simulation`. An item is a completed job, so the items per second
-//! that divan reports are jobs per second per core.
+//! Run with `cargo bench -p pavior-simulation`. An item is a completed job, so divan reports jobs
+//! per second per core.
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};

@@ -1,9 +1,9 @@
-//! Bounds for runs that would otherwise never end.
+//! Bounds on runs that would otherwise never end.
 //!
 //! A queue may grow without limit, a job may lose a node each time it runs, and a machine may reach
-//! a state in which nothing can start. Without bounds, such a run would fill the memory or never
-//! end. A run that reaches a bound returns an error that names the bound. All other runs stay far
-//! below the bounds.
+//! a state in which nothing can start. Without bounds, such a run would exhaust memory or never
+//! end. A run that reaches a bound returns an error that names it; normal runs stay far below the
+//! bounds.
 
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
@@ -31,12 +31,12 @@ use crate::pace::Pace;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// The maximum number of waiting jobs in runs that draw an endless stream of jobs. A log has an
-    /// end, so this bound does not apply to logs.
+    /// The maximum number of waiting jobs in runs with an endless stream of jobs. Does not apply to
+    /// logs, which are finite.
     pub waiting: u64,
-    /// The latest time that the run may reach.
+    /// The latest time of the run.
     pub until: Time,
-    /// The maximum number of times that one job may lose a node and wait again.
+    /// The maximum number of interruptions of one job by failures.
     pub interruptions: u64,
 }
 
@@ -48,24 +48,23 @@ impl Default for Bounds {
 }
 
 /// The maximum number of instants since the last completion at which the machine is idle although
-/// jobs are waiting, if nothing but arrivals can still happen. A job that starts in between and is
-/// interrupted does not count as progress.
+/// jobs are waiting, if only arrivals can still happen. Jobs that start and are interrupted do not
+/// count as progress.
 pub const ARRIVALS_IN_VAIN: u64 = 1_000;
 /// The same maximum while nodes can still fail or be repaired (see [`ARRIVALS_IN_VAIN`]). Some
-/// schedulers ask about every waiting job at each change. Therefore, an instant at which a
-/// scheduler asked about several jobs without success counts ten times, and once more for every
-/// hundred waiting jobs.
+/// schedulers try every waiting job at each change. Therefore, an instant with several failed
+/// attempts counts ten times, and once more for every hundred waiting jobs.
 pub const CHANGES_IN_VAIN: u64 = 1_000_000;
 /// The maximum number of interruptions since the last completion.
 pub const INTERRUPTIONS_IN_VAIN: u64 = 100_000;
 
-/// Reasons why a run was ended early.
+/// Reasons why a run ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Endless {
-    /// Time would exceed the largest value that can be represented.
+    /// A time would exceed the largest value.
     #[error(
-        "job {job} would {what} later than 2^62 ticks, the largest possible time; times or the \
-         scale of arrivals are too large"
+        "job {job} would {what} later than 2^62 ticks, the largest possible time; use smaller \
+         times or a smaller arrival scale"
     )]
     Overflow {
         /// The job's number in its log, or in order of arrival.
@@ -74,7 +73,7 @@ pub enum Endless {
         what: &'static str,
     },
     /// The time limit is reached.
-    #[error("the run does not end within the limit on simulated time (--max-time)")]
+    #[error("the run exceeds the limit on simulated time (--max-time)")]
     TooLate,
     /// The queue grows without limit.
     #[error(
@@ -84,21 +83,21 @@ pub enum Endless {
     TooManyWaiting {
         /// The number of waiting jobs.
         waiting: u64,
-        /// The number of the first waiting job.
+        /// The first waiting job.
         job: u64,
     },
-    /// Jobs are interrupted again and again, and none completes.
+    /// Jobs are interrupted repeatedly, and none completes.
     #[error(
         "running jobs have lost nodes {times} times, most recently job {job}, and none has \
          completed since: nodes fail faster than jobs run"
     )]
     NoneCompletes {
-        /// The number of the last job that lost a node.
+        /// The last job that lost a node.
         job: u64,
         /// The number of times that jobs lost nodes.
         times: u64,
     },
-    /// Far more jobs are interrupted than complete, and the run cannot be expected to finish.
+    /// Far more jobs are interrupted than complete, and the run is not expected to finish.
     #[error(
         "node failures have cost running jobs all their work {times} times, while {completed} \
          completed: at this pace the run will not finish. More jobs complete with a longer --mttf, \
@@ -106,13 +105,13 @@ pub enum Endless {
          --max-interruptions does not help"
     )]
     FewComplete {
-        /// The number of times that jobs lost their nodes with all their work, since such events
-        /// began to outnumber completions.
+        /// The number of interruptions with loss of all work, since these began to outnumber
+        /// completions.
         times: u64,
-        /// The number of jobs that completed in the same period.
+        /// The number of completions in the same period.
         completed: u64,
     },
-    /// A single job is interrupted again and again.
+    /// A single job is interrupted repeatedly.
     #[error(
         "job {job} has lost a node {times} times: nodes fail faster than it runs \
          (--max-interruptions allows more)"
@@ -123,13 +122,13 @@ pub enum Endless {
         /// The number of interruptions.
         times: u64,
     },
-    /// The run is over, but jobs that fit on the idle machine are still waiting.
+    /// Jobs that fit on the idle machine are still waiting at the end of the run.
     #[error(
         "{} never started, although the idle machine has room: the scheduler is at fault, or times \
          are too large for it", named(jobs, *count)
     )]
     NeverStarted {
-        /// The numbers of the first few of these jobs.
+        /// The first few of these jobs.
         jobs: [u64; 4],
         /// The number of these jobs.
         count: u64,
@@ -143,7 +142,7 @@ pub enum Endless {
     Stuck {
         /// The number of waiting jobs.
         waiting: u64,
-        /// The number of the first waiting job.
+        /// The first waiting job.
         job: u64,
     },
 }
@@ -162,8 +161,8 @@ pub(crate) struct Watch {
     endless_arrivals: bool,
     pace: Pace,
     interruptions: FxHashMap<JobId, u64>,
-    /// The number of completions up to the last instant. The idle instants and the interruptions
-    /// are counted since that number last changed.
+    /// The number of completions up to the last instant. Idle instants and interruptions are
+    /// counted since it last changed.
     completed: u64,
     in_vain: u64,
     interrupted: u64,
@@ -189,7 +188,7 @@ impl Watch {
         }
     }
 
-    /// Checks the time of the instant to which a run advances. `next` is the next job to arrive.
+    /// Checks the time of an instant. `next` is the next job to arrive.
     pub(crate) fn instant(&self, now: Time, next: Option<&Job>) -> Result<(), Endless> {
         match next {
             _ if now <= self.bounds.until => Ok(()),
@@ -206,7 +205,7 @@ impl Watch {
         now.checked_add(length).ok_or(Endless::Overflow { job: job.number, what: "end" })
     }
 
-    /// Counts a job that lost a node. `in_vain` is true if the job lost all work since its start.
+    /// Counts an interruption. `in_vain` is true if the job lost all work since its start.
     pub(crate) fn interrupted(&mut self, job: &Job, in_vain: bool) -> Result<(), Endless> {
         if in_vain {
             self.pace.interrupted();
@@ -223,8 +222,8 @@ impl Watch {
         Ok(())
     }
 
-    /// Counts a finished instant. `only_arrivals` is true if nothing but arrivals can happen from
-    /// now on. Completions and attempts are totals so far.
+    /// Counts a finished instant. `only_arrivals` is true if only arrivals can still happen.
+    /// Completions and attempts are totals.
     pub(crate) fn settled(
         &mut self,
         completed: u64,

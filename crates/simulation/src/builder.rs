@@ -8,7 +8,7 @@ use pavior_workload::Job;
 use crate::metrics::{ALL, Context, Metric, MetricSpec, named};
 use crate::{Bounds, Inputs, Observer, Outcome, Place, RunError, Setup, Simulation, Stop, placed};
 
-/// A run that is being configured. It is created by [`Setup::simulation`] and executed by
+/// A run under configuration, created by [`Setup::simulation`] and executed by
 /// [`SimulationBuilder::run`].
 #[must_use = "a run is carried out by `run`"]
 pub struct SimulationBuilder<'o, 'i> {
@@ -24,10 +24,10 @@ pub struct SimulationBuilder<'o, 'i> {
 
 /// The results of a run.
 pub struct Measured {
-    /// The outcome of the run.
+    /// The run's outcome.
     pub outcome: Outcome,
-    /// The metrics with their values, in the order in which they were named. A value is `None` if
-    /// the metric does not apply.
+    /// The metrics and their values, in the order requested. A value is `None` if the metric does
+    /// not apply.
     pub metrics: Vec<(&'static MetricSpec, Option<f64>)>,
 }
 
@@ -39,8 +39,7 @@ impl Measured {
 }
 
 impl Setup {
-    /// Begins to configure a run. The jobs are an iterator in order of arrival or, if nodes fail,
-    /// [`Inputs`].
+    /// Begins to configure a run. The jobs are an iterator in order of arrival, or [`Inputs`].
     ///
     /// ```
     /// # mod pavior { pub use pavior_simulation as simulation;
@@ -71,31 +70,29 @@ impl Setup {
 }
 
 impl<'o> SimulationBuilder<'o, '_> {
-    /// Measures these metrics, in addition to those requested before. If no metrics are requested,
-    /// the standard metrics are measured.
+    /// Adds metrics to measure. Without any, the standard metrics are measured.
     ///
     /// # Errors
-    /// Returns an error if no metric has one of the names. The error suggests a similar name.
+    /// Returns an error, suggesting a similar name, if a metric is unknown.
     pub fn measure(self, names: &[&str]) -> Result<Self, BadName> {
         let metrics = names.iter().map(|name| named(name)).collect::<Result<Vec<_>, _>>()?;
         Ok(self.with_metrics(metrics))
     }
 
-    /// Does the same as [`SimulationBuilder::measure`] for metrics given as data, such as the
-    /// caller's own.
+    /// Like [`SimulationBuilder::measure`], for metrics given as data, such as custom ones.
     pub fn with_metrics(mut self, metrics: impl Into<Vec<&'static MetricSpec>>) -> Self {
         self.metrics.get_or_insert_default().extend(metrics.into());
         self
     }
 
-    /// Sets the properties of the run that metrics need: the unit of time, and the costs of
-    /// messages. The default is [`Context::of`] the machine.
+    /// Sets the context that metrics need, such as the time unit. The default is [`Context::of`]
+    /// the machine.
     pub fn with_context(mut self, context: Context) -> Self {
         self.context = context;
         self
     }
 
-    /// Adds an observer of the run. May be called more than once.
+    /// Adds an observer. May be called more than once.
     pub fn observe(mut self, observer: &'o mut dyn Observer) -> Self {
         self.observers.push(observer);
         self
@@ -107,27 +104,25 @@ impl<'o> SimulationBuilder<'o, '_> {
         self
     }
 
-    /// Ends the run with an error at the first instant after `stop` is set. By default, nothing
-    /// stops the run.
+    /// Ends the run with an error at the first instant after `stop` is set.
     pub fn until(mut self, stop: &Stop) -> Self {
         self.stop = stop.clone();
         self
     }
 
-    /// Runs the jobs at given times on given nodes, without the scheduler and the strategy. The
-    /// places are listed in the order of the jobs. Failures, links and reservations are ignored. By
-    /// default, the scheduler decides.
+    /// Runs the jobs at given times on given nodes, listed in job order, without the scheduler and
+    /// the strategy. Failures, links and reservations are ignored.
     pub fn placed(mut self, places: impl Into<Option<Arc<[Place]>>>) -> Self {
         self.places = places.into();
         self
     }
 
-    /// Executes the run until it ends.
+    /// Executes the run.
     ///
     /// # Errors
     /// Returns an error if the strategy, the machine and the network are incompatible, if the
-    /// network deadlocks, or if the strategy or the scheduler fails. Also returns an error if the
-    /// scheduler starts a job that cannot start, if a bound is reached, or if the run is stopped.
+    /// network deadlocks, if the strategy or the scheduler fails, if the scheduler starts a job
+    /// that cannot start, if a bound is reached, or if the run is stopped.
     pub fn run(self) -> Result<Measured, RunError> {
         let SimulationBuilder { setup, inputs, metrics, context, observers, bounds, stop, places } =
             self;

@@ -1,4 +1,4 @@
-//! The facts about a run that observers receive.
+//! The facts that observers of a run receive.
 
 use pavior_allocation::{Placement, Refusal};
 use pavior_kernel::Time;
@@ -10,71 +10,70 @@ use pavior_workload::Job;
 /// A fact about a run.
 #[derive(Clone, Copy, Debug)]
 pub enum Fact<'a> {
-    /// Averaging starts. This happens at the beginning of the run, and again when the warm-up ends.
+    /// Averaging starts, at the beginning of the run and again when the warm-up ends.
     CountingStarts,
     /// A job arrived and is waiting.
     Arrived(&'a Job),
-    /// A job arrived, but can never fit.
+    /// A job arrived that can never fit.
     Rejected(&'a Job, Refusal),
-    /// A scheduler asked whether a job could start.
+    /// A scheduler checked whether a job could start.
     Attempted(Attempt),
     /// A job started.
     Started {
-        /// The job that started.
+        /// The job.
         job: &'a Job,
-        /// The nodes that the job holds.
+        /// The job's nodes.
         placement: &'a Placement,
-        /// The free nodes after the job has started.
+        /// The free nodes after the start.
         free: &'a Occupancy,
     },
-    /// A job that sends messages started. The fact describes the load that one iteration of its
-    /// pattern puts on the links.
+    /// A job that sends messages started.
     Routed {
-        /// The job that started.
+        /// The job.
         job: &'a Job,
-        /// The links that the job's messages cross.
+        /// The links crossed by one iteration of the job's pattern.
         routes: &'a IterationRoutes,
     },
-    /// A job is about to start later than its scheduler first promised, although no node failed.
+    /// A job is about to start later than first promised, although no node failed.
     GuaranteeBroken(&'a Job),
     /// A job departed.
     Departed {
-        /// The job that departed.
+        /// The job.
         job: &'a Job,
-        /// The time when the job started.
+        /// The start time.
         start: Time,
         /// The nodes that the job held.
         placement: &'a Placement,
-        /// The free nodes after the job has departed.
+        /// The free nodes after the departure.
         free: &'a Occupancy,
     },
-    /// A running job moved to other nodes, so that the oldest waiting job fits.
+    /// A running job moved to other nodes to make room for the oldest waiting job.
     Moved {
-        /// The job that moved.
+        /// The job.
         job: &'a Job,
-        /// The time when the job started.
+        /// The start time.
         start: Time,
-        /// The nodes that the job held before.
+        /// The job's previous nodes.
         from: &'a Placement,
-        /// The nodes that the job holds now.
+        /// The job's new nodes.
         to: &'a Placement,
         /// The time that the move adds to the job's run time.
         price: Time,
         /// The free nodes after the move.
         free: &'a Occupancy,
     },
-    /// A failure hit a job, which gave up its nodes and is waiting again.
+    /// A failure interrupted a job, which gave up its nodes and is waiting again.
     Interrupted {
-        /// The job that was interrupted.
+        /// The job.
         job: &'a Job,
-        /// The time when the job started.
+        /// The start time.
         start: Time,
         /// The nodes that the job held.
         placement: &'a Placement,
         /// The free nodes after the interruption.
         free: &'a Occupancy,
     },
-    /// The machine has changed, or the run begins. The fact reports whether the slice in the
+    /// The machine has changed, or the run begins. Reports whether the slice in the
     /// [`Setup`](crate::Setup) could be granted at the end of the instant.
     Slice {
         /// True if the slice could be granted on the machine without running jobs.
@@ -82,17 +81,17 @@ pub enum Fact<'a> {
         /// True if the slice could be granted in addition to the running jobs.
         beside: bool,
     },
-    /// A message was delivered. If no observer needs this fact, the messages of jobs that are alone
-    /// on the network need not be simulated.
+    /// A message was delivered. Without an interested observer, messages of jobs that are alone on
+    /// the network need not be simulated.
     Delivered(&'a Delivery),
-    /// The network totals since counting started, at the end of a run with a network.
+    /// The network totals since counting started. Reported at the end of a run with a network.
     Carried(&'a MessageTotals),
     /// The run is over.
     Ended,
 }
 
-/// The kinds of facts that an observer wants to receive, in addition to [`Fact::CountingStarts`]
-/// and [`Fact::Ended`], which all observers receive.
+/// The kinds of facts that an observer receives, in addition to [`Fact::CountingStarts`] and
+/// [`Fact::Ended`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interest(u16);
 
@@ -115,8 +114,8 @@ impl Interest {
     pub const DELIVERIES: Interest = Interest(16);
     /// [`Fact::Carried`].
     pub const TRAFFIC: Interest = Interest(32);
-    /// [`Fact::Routed`]. Cost: whenever a job starts, every message in one iteration of its pattern
-    /// is visited.
+    /// [`Fact::Routed`]. Cost: every start of a job visits all messages of one iteration of its
+    /// pattern.
     pub const ROUTES: Interest = Interest(64);
     /// [`Fact::Slice`].
     pub const SLICES: Interest = Interest(256);
@@ -161,11 +160,10 @@ impl std::ops::BitOr for Interest {
     }
 }
 
-/// An observer of a run, which cannot influence the run. A run moves between threads together with
-/// its observers.
+/// An observer of a run, which cannot influence it. A run moves between threads together with its
+/// observers.
 pub trait Observer: Send {
-    /// Returns the kinds of facts that the observer wants to receive. Called once, at the
-    /// beginning.
+    /// Returns the kinds of facts that the observer wants. Called once, at the beginning.
     fn interest(&self) -> Interest;
 
     /// Receives a fact that occurred at `now`.

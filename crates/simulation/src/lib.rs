@@ -1,8 +1,8 @@
 //! Simulation of jobs that arrive, wait, hold nodes, and depart. Observers compute metrics from
 //! these events.
 //!
-//! Data flows in one direction: workload, queue, scheduler, machine, facts, metrics. Nothing that
-//! observes a run can influence it.
+//! Data flows in one direction: workload, queue, scheduler, machine, facts, metrics. Observers
+//! cannot influence a run.
 //!
 //! Within an instant, the order is: departures, repairs, failures, arrivals (in workload order),
 //! and then the scheduler, until it starts no more jobs. A job of zero length departs in another

@@ -1,16 +1,16 @@
 //! Migration: running jobs move so that the oldest waiting job fits.
 //!
-//! The oldest waiting job may be refused although enough nodes are free. In that case, after the
-//! scheduler has started all jobs that it can, the `unblock` planner searches for the cheapest set
-//! of jobs to move so that the job's box fits. These jobs move immediately, and each of them ends
-//! later by the price of its nodes. They move only if
+//! If the oldest waiting job is refused although enough nodes are free, the `unblock` planner
+//! searches for the cheapest set of jobs to move so that the job's box fits, after the scheduler
+//! has started all jobs that it can. These jobs move immediately, and each ends later by the price
+//! of its nodes. They move only if
 //!
 //! - the sum of the prices is less than the time until running jobs are expected to make room
 //!   (`earliest`), and
-//! - the strategy grants the oldest waiting job its nodes on a fork with the moves carried out.
+//! - the strategy grants the oldest waiting job its nodes on a fork after the moves.
 //!
-//! Then, the scheduler is asked again. In each state of the machine, the same question is asked
-//! only once.
+//! Then, the scheduler is called again. Each oldest job is considered only once per state of the
+//! machine.
 //!
 //! Cost: `earliest`, plus `unblock` with at most [`MOST_JOBS`] jobs and [`BUDGET`] words.
 
@@ -24,15 +24,15 @@ use pavior_scheduling::Dispatcher;
 use pavior_workload::Job;
 use rustc_hash::FxHashMap;
 
-/// The maximum number of jobs that move to make room for one job.
+/// The maximum number of jobs to move to make room for one job.
 const MOST_JOBS: usize = 3;
-/// The maximum number of words that are read for each plan, which takes about a millisecond.
+/// The maximum number of words to read for each plan, which takes about a millisecond.
 const BUDGET: u64 = 200_000;
 
-/// The cost of moving a running job, and a rule for which jobs may be moved.
+/// The cost of moving running jobs, and a rule for which ones may be moved.
 #[derive(Clone)]
 pub struct Migration {
-    /// The additional run time of a moved job for each of its nodes.
+    /// The additional run time of a moved job per node.
     pub price: Time,
     /// Returns true if a job may be moved.
     pub may_move: Arc<dyn Fn(&Job) -> bool + Send + Sync>,
@@ -41,9 +41,9 @@ pub struct Migration {
 /// The state of migration during a run.
 pub(crate) struct Mover {
     setup: Migration,
-    /// The oldest waiting job and the state of the machine when the last question was asked.
+    /// The oldest waiting job and the state of the machine of the last search.
     asked: Option<(JobId, u64)>,
-    /// The end times of the running jobs, each with true if the job may be moved.
+    /// The end time of each running job, and true if it may be moved.
     running: FxHashMap<JobId, (Time, bool)>,
 }
 
@@ -52,7 +52,7 @@ impl Mover {
         Mover { setup: setup.clone(), asked: None, running: FxHashMap::default() }
     }
 
-    /// Records that a job starts, and when it will end.
+    /// Records the start of a job and its end time.
     pub(crate) fn starts(&mut self, job: &Job, end: Time) {
         self.running.insert(job.id, (end, (self.setup.may_move)(job)));
     }
@@ -66,15 +66,15 @@ impl Mover {
         Time(self.setup.price.0.saturating_mul(u64::from(nodes)))
     }
 
-    /// Returns the new end of a job that moves, which includes the price of the move. Returns
-    /// `None` if the new end is too late to be represented.
+    /// Adds the price of a move to a job's end. Returns the new end, or `None` if it is too late to
+    /// be represented.
     pub(crate) fn postpone(&mut self, job: JobId, price: Time) -> Option<Time> {
         let (end, _) = self.running.get_mut(&job)?;
         *end = end.checked_add(price)?;
         Some(*end)
     }
 
-    /// Returns the moves that make room for the oldest waiting job, if they are worth the price.
+    /// Returns moves that make room for the oldest waiting job, if they are worth their price.
     pub(crate) fn plan(&mut self, now: Time, dispatcher: &mut Dispatcher) -> Option<Vec<Move>> {
         let oldest = dispatcher.queue().get(0)?;
         let (request, question) = (oldest.request, (oldest.id, dispatcher.machine().state()));
@@ -110,7 +110,7 @@ impl Mover {
     }
 }
 
-/// Returns the box that a request needs, if the strategy may grant it one.
+/// Returns the box that a request needs, if the strategy may grant it a box.
 fn shape(request: &Request, machine: &Machine) -> Option<Shape> {
     let (sides, boxes) = (request.shape?, machine.some_boxes_for(request));
     let may_turn = matches!(request.freedom, Some(Freedom::Turned | Freedom::AnyBox));

@@ -1,26 +1,26 @@
-//! The observers of a run, and the stopwatch.
+//! A run's observers and stopwatch.
 
 use pavior_kernel::{Stream, Time};
 use pavior_scheduling::{Attempt, AttemptObserver};
 
 use crate::{Fact, Interest, Observer, Stopwatch};
 
-/// The maximum distance between two measured attempts. The distance is uniformly distributed from 1
-/// to this number. Timing every attempt would double the cost of fast ones.
+/// The maximum distance between two measured attempts, which is drawn uniformly from 1 to this
+/// number. Timing every attempt would double the cost of fast ones.
 const APART: u64 = 31;
 
 /// The observers, which receive facts about the current instant.
 pub(crate) struct Observers<'a, 'o> {
     pub(crate) now: Time,
     told: &'a mut [&'o mut dyn Observer],
-    /// For each kind of fact, the indices in `told` of the observers that subscribe to it.
+    /// For each kind of fact, the indices in `told` of its observers.
     wanting: [Box<[usize]>; Interest::KINDS],
     watch: Option<Sampled>,
     attempts: u64,
 }
 
 /// A stopwatch that measures one attempt in sixteen. The attempts are chosen at random, because
-/// schedulers often repeat questions.
+/// schedulers often repeat queries.
 struct Sampled {
     watch: Stopwatch,
     gaps: Stream,
@@ -46,7 +46,6 @@ impl<'a, 'o> Observers<'a, 'o> {
         Observers { now, told: observers, wanting, watch, attempts: 0 }
     }
 
-    /// Returns true if any observer wants facts of a kind.
     pub(crate) fn want(&self, kind: Interest) -> bool {
         !self.wanting[kind.index()].is_empty()
     }
@@ -68,7 +67,6 @@ impl<'a, 'o> Observers<'a, 'o> {
         }
     }
 
-    /// Returns the number of attempts so far.
     pub(crate) fn attempts(&self) -> u64 {
         self.attempts
     }

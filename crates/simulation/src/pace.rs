@@ -1,19 +1,17 @@
-//! A test of whether a run can still reach the remaining completions when failures destroy the work
-//! of jobs.
+//! A test of whether a run can still finish when failures destroy the work of jobs.
 //!
-//! An endless run and a slow one differ only in their pace, so a run is ended only if two
-//! conditions are met. First, far more jobs are interrupted with loss of all work than complete.
-//! This does not happen if jobs are shorter than the times between their failures. Second, at the
-//! pace observed since then, the remaining completions would take too much work. The amount of work
-//! is counted rather than timed.
+//! An endless run and a slow one differ only in their pace, so a run is ended only under two
+//! conditions. First, far more jobs are interrupted with loss of all work than complete, which does
+//! not happen if jobs are shorter than the times between their failures. Second, at the pace
+//! observed since then, the remaining completions would take too much work, which is counted rather
+//! than timed.
 
 use crate::Ending;
 
-/// The number of interruptions that is normal for each completed or running job. Only interruptions
-/// with loss of all work count, not those of jobs that continue from a checkpoint.
+/// The normal number of interruptions per completed or running job. Only interruptions with loss of
+/// all work count, not those of jobs that continue from a checkpoint.
 pub const INTERRUPTIONS_A_JOB: u64 = 100;
-/// The number of such interruptions beyond the normal number before a run can be considered
-/// hopeless.
+/// The number of such interruptions beyond the normal number for a run to be considered hopeless.
 pub const INTERRUPTIONS_BEYOND: u64 = 10_000;
 /// The minimum remaining work of a run that is considered hopeless. Each instant counts as
 /// [`WORK_OF_AN_INSTANT`], plus one for each waiting job, because a scheduler may examine all of
@@ -22,7 +20,7 @@ pub const WORK_IN_VAIN: u64 = 1_000_000_000;
 /// The work of an instant without waiting jobs; see [`WORK_IN_VAIN`].
 pub const WORK_OF_AN_INSTANT: u64 = 100;
 
-/// The number of events since interruptions began to outnumber completions.
+/// Counts since interruptions began to outnumber completions.
 pub(crate) struct Pace {
     ending: Ending,
     in_vain: u64,
@@ -35,14 +33,13 @@ impl Pace {
         Pace { ending, in_vain: 0, completed: 0, work: 0 }
     }
 
-    /// Records that a job lost all its work.
     pub(crate) fn interrupted(&mut self) {
         self.in_vain += 1;
     }
 
-    /// Records the end of an instant, given the number of completions at that instant and in total,
-    /// and the numbers of running and waiting jobs. If the run is hopeless, returns the numbers of
-    /// interruptions and completions that show this.
+    /// Records the end of an instant, with its number of completions, the total, and the numbers of
+    /// running and waiting jobs. If the run is hopeless, returns the numbers of interruptions and
+    /// completions.
     pub(crate) fn hopeless(
         &mut self,
         new: u64,

@@ -1,7 +1,7 @@
 //! Replay of jobs at their original times and on their original nodes, without a scheduler.
 //!
-//! Several jobs may hold the same node at the same time. The node becomes free when the last of
-//! them ends. Cost: O(jobs log jobs), plus the number of nodes of all jobs.
+//! Several jobs may hold the same node simultaneously, and it becomes free when the last one ends.
+//! Cost: O(jobs log jobs), plus the number of nodes of all jobs.
 
 use pavior_allocation::{Placement, Refusal};
 use pavior_kernel::Time;
@@ -11,17 +11,16 @@ use pavior_workload::{Job, Service};
 use crate::observers::Observers;
 use crate::{Fact, Observer, Outcome, Setup};
 
-/// The time when a job started, and the nodes that it held. They are `None` if unknown. Such a job
-/// counts as rejected.
+/// A job's start time and nodes, or `None` if unknown, in which case the job counts as rejected.
 pub type Place = Option<(Time, Placement)>;
 
-/// The order of simultaneous events. A job of zero length ends after it has started.
+/// The order of simultaneous events. Jobs of zero length end after they have started.
 const ENDS: u8 = 0;
 const ARRIVES: u8 = 1;
 const STARTS: u8 = 2;
 const ENDS_AT_ONCE: u8 = 3;
 
-/// Replays jobs, given in order of arrival, each with its place.
+/// Replays jobs at their places. The jobs are in order of arrival.
 pub(crate) fn replay(
     setup: &Setup,
     jobs: &[(Job, Place)],
@@ -56,7 +55,7 @@ pub(crate) fn replay(
     Outcome { end: now, arrived, waiting: 0, rejected, unfollowed: 0, allocation_ns: None }
 }
 
-/// Returns the arrivals, starts and ends of jobs, by index, in chronological order.
+/// Returns the arrivals, starts and ends of jobs, in chronological order.
 fn events(jobs: &[(Job, Place)]) -> Vec<(Time, u8, usize)> {
     let mut events = Vec::with_capacity(3 * jobs.len());
     for (index, (job, place)) in jobs.iter().enumerate() {
@@ -83,7 +82,7 @@ impl Held {
         Held { free: Occupancy::all_free(setup.grid), jobs }
     }
 
-    /// Adds a job to, or removes one from, the nodes of a placement, which must be on the machine.
+    /// Adds a job to the nodes of a placement, or removes one.
     fn change(&mut self, placement: &Placement, starts: bool) {
         let grid = *self.free.grid();
         for node in placement.parts().iter().flat_map(|part| part.nodes(&grid)) {
@@ -92,7 +91,7 @@ impl Held {
             let point: Coordinates = grid.point(node);
             match (starts, *jobs) {
                 (true, 1) => drop(self.free.take_node(node)),
-                // The last job had taken this node, which now has no jobs.
+                // This node's last job has ended.
                 (false, 0) => drop(self.free.give(&Cuboid::new(point, [1, 1, 1]))),
                 _ => {}
             }

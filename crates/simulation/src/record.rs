@@ -1,4 +1,4 @@
-//! Records of what happened to each job.
+//! Records of each job's fate.
 
 use pavior_allocation::{Placement, Refusal};
 use pavior_kernel::Time;
@@ -10,25 +10,24 @@ use crate::{Fact, Interest, Observer};
 /// A job and its fate in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobRecord {
-    /// The job as it was submitted.
+    /// The job as submitted.
     pub job: Job,
     /// The job's fate.
     pub fate: Fate,
-    /// The load that one iteration of the job's pattern puts on links, if the job started and sends
-    /// messages.
+    /// The routes of one iteration of the job's pattern, if the job started and sends messages.
     pub routes: Option<IterationRoutes>,
-    /// The times when the job moved, with its placement after each move.
+    /// The times of the job's moves, and its placement after each.
     pub moves: Vec<(Time, Placement)>,
 }
 
-/// The nodes that a job held during a period.
+/// A period in which a job held the same nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stay<'a> {
     /// The beginning of the period.
     pub start: Time,
     /// The end of the period, or `None` if the job still held the nodes at the end of the run.
     pub end: Option<Time>,
-    /// The nodes that the job held.
+    /// The job's nodes.
     pub placement: &'a Placement,
 }
 
@@ -37,8 +36,7 @@ impl JobRecord {
         JobRecord { job: job.clone(), fate, routes: None, moves: Vec::new() }
     }
 
-    /// Returns the successive stays of a job. A job that started and did not move has a single
-    /// stay.
+    /// Returns the job's successive stays: one, plus one per move, if it started.
     pub fn stays(&self) -> impl Iterator<Item = Stay<'_>> {
         let held = match &self.fate {
             Fate::Started { start, end, placement } => Some((*start, *end, placement)),
@@ -66,12 +64,12 @@ pub enum Fate {
         start: Time,
         /// The departure time, or `None` if the job was still running.
         end: Option<Time>,
-        /// The nodes that the job held initially.
+        /// The job's initial nodes.
         placement: Placement,
     },
 }
 
-/// An observer that records everything, including the warm-up, in order of arrival.
+/// An observer that records all jobs, including the warm-up, in order of arrival.
 #[derive(Clone, Debug, Default)]
 pub struct Recorder {
     records: Vec<JobRecord>,

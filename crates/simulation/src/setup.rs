@@ -1,4 +1,4 @@
-//! The settings and the end condition of a run.
+//! Settings, inputs, outcomes and errors of a run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +17,7 @@ use thiserror::Error;
 use crate::{BadFailing, Endless, Failing, Migration, NetworkSetup};
 
 /// The settings of a run, except its jobs. [`Setup::new`] sets the machine, the strategy and the
-/// scheduler, and uses defaults for everything else. The `with_` methods change the other settings.
+/// scheduler, and the `with_` methods change the defaults of all other settings.
 ///
 /// ```
 /// # mod pavior { pub use pavior_simulation as simulation; }
@@ -30,23 +30,23 @@ use crate::{BadFailing, Endless, Failing, Migration, NetworkSetup};
 /// ```
 #[derive(Clone)]
 pub struct Setup {
-    /// The grid of the machine.
+    /// The machine's grid.
     pub grid: Grid,
     /// The allocation strategy.
     pub strategy: pavior_allocation::Selection,
     /// The scheduler.
     pub scheduler: pavior_scheduling::Selection,
-    /// The network, if jobs send messages. With a network, a tick is a cycle.
+    /// The network, if jobs send messages. A tick is then a cycle.
     pub network: Option<NetworkSetup>,
     /// Moves of running jobs to make room. Incompatible with a network, failures and advance
     /// reservations.
     pub migration: Option<Migration>,
-    /// The seed for the run's random draws, which are the choices made by strategies and the
-    /// destinations of messages. Jobs and failures are drawn in advance, with their own seeds.
+    /// The seed for the run's random draws: choices of strategies, and message destinations. Jobs
+    /// and failures have separate seeds.
     pub seed: u64,
-    /// The number of the replication.
+    /// The replication's number.
     pub replication: u64,
-    /// The time when averaging starts: time 0, or the first arrival in a log.
+    /// The time at which averaging starts: 0, or the first arrival in a log.
     pub begin: Time,
     /// The number of completions after which averages restart.
     pub warmup: u64,
@@ -59,8 +59,8 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Creates the setup of a run on a machine with a strategy and a scheduler. Each is given as a
-    /// name with options, or as a selection.
+    /// Creates the setup of a run. The strategy and the scheduler are names with options, or
+    /// selections.
     ///
     /// # Errors
     /// Returns an error if a name is invalid.
@@ -86,8 +86,8 @@ impl Setup {
         })
     }
 
-    /// Lets jobs send messages on a network. With a network, a tick is a cycle. By default, there
-    /// is no network.
+    /// Lets jobs send messages on a network. A tick is then a cycle. By default, there is no
+    /// network.
     #[must_use]
     pub fn with_network(self, network: impl Into<Option<NetworkSetup>>) -> Setup {
         Setup { network: network.into(), ..self }
@@ -99,28 +99,26 @@ impl Setup {
         Setup { migration: migration.into(), ..self }
     }
 
-    /// Sets the seed for the run's random draws. The default is 1. The seed of the jobs does not
-    /// change.
+    /// Sets the seed for the run's random draws, but not for its jobs. The default is 1.
     #[must_use]
     pub fn with_seed(self, seed: u64) -> Setup {
         Setup { seed, ..self }
     }
 
-    /// Sets the number of the replication, counted from 0. The default is 0. Each replication has
-    /// its own random draws. Its jobs should be created with the same number.
+    /// Sets the number of the replication, from 0, which is the default. Each replication has
+    /// separate random draws. Its jobs should be created with the same number.
     #[must_use]
     pub fn with_replication(self, replication: u64) -> Setup {
         Setup { replication, ..self }
     }
 
-    /// Sets the time when averaging starts, in ticks. The default is time 0. For a log, use the
-    /// time of the first arrival.
+    /// Sets the time at which averaging starts. The default is 0. For a log, use the first arrival.
     #[must_use]
     pub fn with_begin(self, begin: Time) -> Setup {
         Setup { begin, ..self }
     }
 
-    /// Sets the number of jobs that complete before averages restart. The default is 0.
+    /// Sets the number of completions after which averages restart. The default is 0.
     #[must_use]
     pub fn with_warmup(self, warmup: u64) -> Setup {
         Setup { warmup, ..self }
@@ -148,7 +146,7 @@ impl Setup {
 /// The condition that ends a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// This number of jobs have completed, including those of the warm-up.
+    /// This number of jobs, including the warm-up, have completed.
     Completions(u64),
     /// All jobs have departed.
     Drained,
@@ -162,13 +160,13 @@ pub struct Inputs<'i> {
     pub failures: Option<Failing>,
     /// Advance reservations of nodes. Incompatible with migration.
     pub reserved: Vec<AdvanceReservation>,
-    /// Links between jobs, given by their positions in `jobs` and sorted. Followers are submitted
-    /// after their predecessors. The links are `None` if all jobs arrive at the listed times.
+    /// Sorted links between positions in `jobs`, whose followers are submitted after their
+    /// predecessors, or `None` if all jobs arrive at the listed times.
     pub links: Option<Arc<[Link]>>,
 }
 
 impl<'i> Inputs<'i> {
-    /// Adds failures of components. By default, there are none.
+    /// Adds component failures. By default, there are none.
     #[must_use]
     pub fn with_failures(self, failures: impl Into<Option<Failing>>) -> Inputs<'i> {
         Inputs { failures: failures.into(), ..self }
@@ -180,15 +178,15 @@ impl<'i> Inputs<'i> {
         Inputs { reserved, ..self }
     }
 
-    /// Adds links between jobs, given by their positions in order of arrival. By default, there are
-    /// none. The number of jobs must be finite.
+    /// Adds sorted links between jobs, given by their positions in order of arrival. By default,
+    /// there are none. The number of jobs must be finite.
     #[must_use]
     pub fn with_links(self, links: impl Into<Option<Arc<[Link]>>>) -> Inputs<'i> {
         Inputs { links: links.into(), ..self }
     }
 }
 
-/// Jobs in order of arrival, on a machine whose nodes do not fail.
+/// Jobs in order of arrival, without failures, reservations or links.
 impl<'i, J> From<J> for Inputs<'i>
 where
     J: IntoIterator<Item = Job, IntoIter: Send + 'i>,
@@ -206,13 +204,13 @@ pub struct Outcome {
     pub end: Time,
     /// The number of jobs that arrived, including rejected ones.
     pub arrived: u64,
-    /// The number of jobs that were waiting at the end.
+    /// The number of waiting jobs at the end.
     pub waiting: u64,
     /// The rejected jobs, in order of arrival.
     pub rejected: Vec<JobId>,
-    /// The number of links from rejected jobs. Their followers were submitted at the listed times.
+    /// The number of links from rejected jobs, whose followers were submitted at the listed times.
     pub unfollowed: u64,
-    /// The measured time per attempt, without the clock's overhead, in nanoseconds.
+    /// The mean measured time per attempt in nanoseconds, without the clock's overhead.
     pub allocation_ns: Option<f64>,
 }
 
@@ -234,13 +232,13 @@ pub enum RunError {
     /// Messages wait for each other in a cycle.
     #[error(transparent)]
     Deadlock(#[from] Deadlock),
-    /// The scheduler, or a caller that decides in its place, started a job that cannot start.
+    /// The scheduler or the caller started a job that cannot start.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// A job arrived while another with the same number was waiting or running.
+    /// A job arrived while one with the same id was waiting or running.
     #[error(transparent)]
     Repeated(#[from] RepeatedJob),
-    /// A reservation is for nodes of another machine.
+    /// A reservation is for another machine.
     #[error(transparent)]
     Reservation(#[from] BadReservation),
     /// The run would never end, or would exceed the maximum time.
@@ -252,7 +250,7 @@ pub enum RunError {
     /// that cannot be granted.
     #[error(transparent)]
     Failed(#[from] CallerError),
-    /// The run was ended by a [`Stop`].
+    /// A [`Stop`] ended the run.
     #[error("the run was stopped")]
     Stopped,
 }
@@ -267,17 +265,17 @@ impl From<DispatchError> for RunError {
     }
 }
 
-/// A flag with which another thread can ask runs to end. Clones share the flag.
+/// A flag with which another thread can stop runs. Clones share the flag.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Asks all runs that share this flag to end at their next instant.
+    /// Stops all runs that share this flag at their next instant.
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Returns true if the run was asked to end.
+    /// Returns true if the flag is set.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

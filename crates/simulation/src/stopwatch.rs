@@ -1,4 +1,4 @@
-//! Measured times of allocation attempts. Only this code reads a clock, and its readings never
+//! A stopwatch for allocation attempts. Only this code reads a clock, and its readings never
 //! influence a result.
 #![allow(clippy::disallowed_methods, reason = "the only clock of the libraries")]
 
@@ -7,12 +7,12 @@ use std::time::Instant;
 /// The number of empty measurements used to calibrate a stopwatch.
 const EMPTY: usize = 1000;
 
-/// A stopwatch that adds up measured times, without the overhead of the clock itself.
+/// A stopwatch that adds up measured times, without the clock's overhead.
 ///
-/// The overhead is determined when the stopwatch is created. It is the mean of the middle half of
-/// many empty measurements, and is subtracted from every measurement. If the clock ticks every ten
-/// nanoseconds, a short time may be read as one tick too many or too few. Readings below 0 are
-/// kept, so that the mean of many readings is correct.
+/// The overhead, the mean of the middle half of many empty measurements, is determined when the
+/// stopwatch is created and subtracted from every measurement. With a coarse clock, a short time
+/// may be one tick too long or too short, so readings below 0 are kept to make the mean of many
+/// readings correct.
 #[derive(Clone, Debug)]
 pub struct Stopwatch {
     overhead_ns: f64,
@@ -38,7 +38,7 @@ impl Stopwatch {
         Stopwatch { overhead_ns, total_ns: 0.0, count: 0, began: None }
     }
 
-    /// Returns the overhead that is subtracted from each measurement, in nanoseconds.
+    /// Returns the overhead subtracted from each measurement, in nanoseconds.
     pub fn overhead_ns(&self) -> f64 {
         self.overhead_ns
     }

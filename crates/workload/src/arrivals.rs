@@ -1,4 +1,4 @@
-//! The order in which jobs are submitted: as listed, or with some jobs following others.
+//! The order of job submission: as listed, or constrained by dependencies.
 //!
 //! ```text
 //!   jobs --> held: predecessors left --started/ended--> ready, by time --> submitted
@@ -28,13 +28,12 @@ enum Source<'i> {
     Feedback(Feedback),
 }
 
-/// Jobs, some of which follow others.
 struct Feedback {
-    /// All jobs by their index. A job that has been submitted is `None`.
+    /// Jobs by index, `None` once submitted.
     jobs: Vec<Option<Job>>,
-    /// The number of events that each job still waits for.
+    /// The number of events each job is still waiting for.
     open: Vec<u32>,
-    /// Two flags for each job: true if it has started, and true if it has ended.
+    /// For each job, whether it has started and whether it has ended.
     passed: Vec<[bool; 2]>,
     /// The links, sorted by predecessor.
     links: Vec<Link>,
@@ -43,14 +42,15 @@ struct Feedback {
 }
 
 impl<'i> Arrivals<'i> {
-    /// Creates the arrivals of jobs that do not follow others, in order of arrival.
+    /// Creates the arrivals of independent jobs, listed in order of arrival.
     pub fn listed(jobs: Box<dyn Iterator<Item = Job> + Send + 'i>) -> Arrivals<'i> {
         Arrivals(Source::Listed(jobs.peekable()))
     }
 
-    /// Creates the arrivals of jobs with sorted links between their indices. A predecessor for
-    /// which `fits` is false will be rejected, so its followers do not wait for it. Also returns
-    /// the number of links from rejected predecessors. Takes O(jobs + links) time and memory.
+    /// Creates the arrivals of jobs with dependencies, given as sorted links between job indices. A
+    /// predecessor for which `fits` is false will be rejected, so its followers do not wait for it.
+    /// Also returns the number of links from rejected predecessors. Takes O(jobs + links) time and
+    /// memory.
     ///
     /// Links to indices without a job are ignored. Links should not form cycles; jobs on a cycle
     /// are never submitted.
@@ -95,7 +95,7 @@ impl<'i> Arrivals<'i> {
         }
     }
 
-    /// Takes the next job if it is submitted at this time.
+    /// Removes and returns the next job if it is submitted at `now`.
     pub fn next_at(&mut self, now: Time) -> Option<Job> {
         match &mut self.0 {
             Source::Listed(jobs) => jobs.next_if(|job| job.arrival == now),
@@ -110,14 +110,14 @@ impl<'i> Arrivals<'i> {
         }
     }
 
-    /// Records that the job with this index has started. Later starts are ignored.
+    /// Records the start of the job with this index. Later starts are ignored.
     pub fn started(&mut self, index: u64, now: Time) {
         if let Source::Feedback(feedback) = &mut self.0 {
             feedback.happened(index, Event::Start, now);
         }
     }
 
-    /// Records that the job with this index has ended permanently or been rejected.
+    /// Records the final end, or the rejection, of the job with this index.
     pub fn ended(&mut self, index: u64, now: Time) {
         if let Source::Feedback(feedback) = &mut self.0 {
             feedback.happened(index, Event::Start, now);

@@ -45,12 +45,12 @@ pub enum AskFault {
     /// The number of nodes is 0.
     #[error("a request must be for at least 1 node")]
     NoNodes,
-    /// There are too few or too many sides.
+    /// The number of sides differs from the number of axes.
     #[error("{sides} sides, but the machine has {axes} axes")]
     Axes {
         /// The number of sides given.
         sides: usize,
-        /// The machine's number of axes.
+        /// The number of axes of the machine.
         axes: usize,
     },
     /// A side is invalid.
@@ -75,8 +75,8 @@ impl Ask {
             (Some(_), Some(_)) => Err(AskFault::Both),
             (None, None) => Err(AskFault::Nothing),
             (None, Some(0)) => Err(AskFault::NoNodes),
-            // A number larger than any machine is passed on as well, so that a random rule still
-            // makes its draw.
+            // A number larger than any machine is passed on too, so that a random rule still makes
+            // its draw.
             (None, Some(nodes)) => Ok(Ask::Nodes(u32::try_from(nodes).unwrap_or(u32::MAX))),
             (Some(sides), None) => Ask::shape(sides, grid),
         }

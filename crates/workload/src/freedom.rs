@@ -1,5 +1,5 @@
-//! Rules that set how freely jobs may be placed: by size, by a column of their log, for a random
-//! share, or for all jobs.
+//! Rules that set the placement freedom of jobs by size, by log column, for a random share, or for
+//! all.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,8 +15,8 @@ use crate::traces::{Names, Tags};
 ///
 /// A clause is a level (`box`, `turned`, `any-box`, `connected`, `any`), optionally with a
 /// condition after a colon. `box:16` applies to jobs of at most 16 nodes, and `box:queue=2` to jobs
-/// in one of the log's queues; `partition`, `status`, `user`, `group` and `app` are also valid.
-/// `any:25%` applies to a share of the jobs, drawn job by job.
+/// in the log's queue 2; `partition`, `status`, `user`, `group` and `app` are also valid. `any:25%`
+/// applies to a random share, drawn job by job.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload;
@@ -33,13 +33,13 @@ use crate::traces::{Names, Tags};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct FreedomRule {
-    /// Levels, each with a condition, or `None` for all jobs.
+    /// Levels and their conditions, `None` for all jobs.
     clauses: Vec<(Freedom, Option<Condition>)>,
 }
 
 impl FreedomRule {
-    /// Returns the freedom of a job of `nodes` nodes, if any clause matches. Each share that is
-    /// evaluated takes one draw.
+    /// Returns the freedom of a job of `nodes` nodes, or `None` if no clause matches. Each share
+    /// that is evaluated uses one draw.
     pub fn of(&self, nodes: u32, tags: &Tags, draw: &mut Stream) -> Option<Freedom> {
         let found = self.clauses.iter().find(|(_, condition)| {
             condition.as_ref().is_none_or(|condition| condition.is_met(nodes, tags, draw))

@@ -3,7 +3,7 @@
 //! ```text
 //!   n{:03}               a pattern: the node's number from 0, with x varying fastest
 //!   n{x}-{y:02}-{z}      a pattern: the node's coordinates from 1
-//!   c[01-04]u[02,08],m1  a list of names, in order of node number
+//!   c[01-04]u[02,08],m1  a list of names, in node order
 //! ```
 
 use pavior_mesh::{Grid, NodeId};
@@ -17,7 +17,7 @@ const DIGITS: usize = 10;
 
 /// Returns the names in a list, or `None` if it is malformed or longer than any cluster.
 ///
-/// A name with several brackets stands for every combination: `x[0-1]y[0-1]` stands for four names.
+/// A name with several brackets denotes every combination: `x[0-1]y[0-1]` denotes four names.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; }
@@ -54,7 +54,7 @@ fn first(list: &str) -> Option<(&str, &str)> {
     Some((list, ""))
 }
 
-/// Adds the names that one member stands for.
+/// Adds the names denoted by one member.
 fn expand_one(text: &str, names: &mut Vec<String>) -> Option<()> {
     let mut heads = vec![String::new()];
     let mut rest = text;
@@ -110,8 +110,8 @@ type Parts<'p> = Vec<(&'p str, Option<Hole>)>;
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
-/// Returns each node's name according to a pattern, in order of number. The lowest number and
-/// coordinate is `first`, or, by default, 0 for numbers and 1 for coordinates.
+/// Returns the node names that a pattern generates, in node order. The lowest number and coordinate
+/// is `first`, or, by default, 0 for numbers and 1 for coordinates.
 ///
 /// # Errors
 /// Returns the reason if the placeholders do not match the machine.
@@ -133,7 +133,7 @@ pub fn of_pattern(grid: &Grid, pattern: &str, first: Option<u32>) -> Result<Vec<
     }
     for (axis, name) in AXES.iter().enumerate().filter(|_| !by_number) {
         match (axis < grid.axes(), holes().any(|hole| hole.axis == Some(axis))) {
-            (true, false) => return Err(format!("{{{name}}} is missing")),
+            (true, false) => return Err(format!("the pattern has no {{{name}}}")),
             (false, true) => return Err(format!("{grid} has no axis {name}")),
             _ => {}
         }
@@ -182,17 +182,18 @@ fn parts(pattern: &str) -> Option<Parts<'_>> {
 /// The names of a machine's nodes. Several nodes may share a router, which is a node of the grid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hosts {
-    /// The number that belongs to each name.
     names: FxHashMap<String, u32>,
     /// The number of names per grid node.
     each: u32,
 }
 
 impl Hosts {
-    /// Reads the names from a pattern, or from a list with equally many names for each grid node.
+    /// Reads the names from a pattern, or from a list with the same number of names for each grid
+    /// node.
     ///
     /// # Errors
-    /// Returns the reason if there are too few names, or a name is repeated.
+    /// Returns the reason if the names do not divide evenly among the nodes, or if a name is
+    /// repeated.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; pub use pavior_mesh::*; }

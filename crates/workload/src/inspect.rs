@@ -18,7 +18,7 @@ use crate::traces::{
 pub use details::{Class, ClassCount, DependencyCounts, Week};
 pub(crate) use jobs::Jobs;
 
-/// A log in numbers. Times are in seconds. The field names are the JSON keys of the results.
+/// A summary of a log. Times are in seconds. The field names are the JSON keys of the results.
 #[derive(Clone, Debug, Serialize)]
 pub struct LogSummary {
     /// The number of lines, including comments and blank lines.
@@ -33,7 +33,7 @@ pub struct LogSummary {
     pub skipped: Vec<Skipped>,
     /// The number of jobs with a run time of zero.
     pub zero_length: u64,
-    /// Jobs submitted before the preceding one in the log, and their lines.
+    /// Jobs submitted before the job that precedes them in the log.
     pub submits_back: LineNumbers,
     /// The number of jobs with a user estimate.
     pub with_estimate: u64,
@@ -43,9 +43,9 @@ pub struct LogSummary {
     pub machine_size: Option<u64>,
     /// The number of jobs larger than the machine.
     pub larger_than_machine: u64,
-    /// The first submission.
+    /// The time of the first submission.
     pub first_submit: f64,
-    /// The last submission.
+    /// The time of the last submission.
     pub last_submit: f64,
     /// The time from the first submission to the last.
     pub span: f64,
@@ -79,7 +79,7 @@ pub struct LogSummary {
     pub repeated_numbers: u64,
     /// Estimates divided by run times, for jobs that have both.
     pub estimate_factors: Option<Spread>,
-    /// Jobs that follow others.
+    /// Dependencies between jobs.
     pub dependencies: DependencyCounts,
     /// The values of fields that classify jobs.
     pub classes: Vec<Class>,
@@ -89,7 +89,7 @@ pub struct LogSummary {
     /// The names in the log's fields, in formats with names: for each field, the 1000 names with
     /// the most jobs.
     pub names: Vec<NameCount>,
-    /// Oddities in the log that were not errors.
+    /// Oddities in the log that are not errors.
     pub notes: Vec<Note>,
 }
 
@@ -109,9 +109,9 @@ pub struct NameCount {
 /// Job lines skipped for a particular reason.
 #[derive(Clone, Debug, Serialize)]
 pub struct Skipped {
-    /// The key of the reason.
+    /// The reason's key.
     pub reason: &'static str,
-    /// The lines and their number.
+    /// The skipped lines.
     #[serde(flatten)]
     pub found: LineNumbers,
 }
@@ -131,7 +131,7 @@ impl LineNumbers {
     }
 }
 
-/// The mean and the quantiles (by nearest rank).
+/// The mean and quantiles (by nearest rank).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
     /// The mean.
@@ -153,8 +153,8 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Computes the statistics of ascending values, each with its number of jobs. All statistics
-    /// are 0 if there are no values.
+    /// Computes the statistics of ascending values and their job counts. All statistics are 0 if
+    /// there are no values.
     fn of(values: impl Iterator<Item = (f64, u64)> + Clone) -> Spread {
         let all: u64 = values.clone().map(|(_, count)| count).sum();
         let ranks =
@@ -211,7 +211,7 @@ pub enum Clock {
 }
 
 impl LogSummary {
-    /// Summarizes a log for a machine of a given size. The default size is that in the header.
+    /// Summarizes a log for a machine of a given size, or else of the size in the header.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; }
@@ -322,10 +322,10 @@ impl LogSummary {
     }
 }
 
-/// Returns a log's notes, plus another if its jobs are far from submission order.
+/// Returns the log's notes, plus one if its jobs are far from submission order.
 fn notes(trace: &Trace, course: &Course) -> Vec<Note> {
-    let text = "some jobs are more than 262,143 positions out of submission order: the maximum use \
-                and the weeks are unknown";
+    let text = "some jobs are more than 262,143 positions out of submission order, so peak use \
+                and weeks are unknown";
     let unsorted = Note { text: text.to_string(), count: 1, line: 0 };
     let unsorted = Some(unsorted).filter(|_| course.is_unsorted);
     trace.report.notes.iter().cloned().chain(unsorted).collect()
@@ -334,8 +334,8 @@ fn notes(trace: &Trace, course: &Course) -> Vec<Note> {
 /// The maximum number of names per field in a summary.
 const MOST_NAMES: usize = 1000;
 
-/// Returns the names in each field, sorted by descending number of jobs. `classes` counts the
-/// values of status, user, group, application, queue and partition.
+/// Returns the names in each field, the most frequent first. `classes` counts the values of status,
+/// user, group, application, queue and partition.
 fn names(trace: &Trace, classes: &[FxHashMap<i64, u64>; 6]) -> Vec<NameCount> {
     let [_, user, group, application, queue, partition] = classes;
     let mut all = Vec::new();

@@ -8,9 +8,10 @@ use pavior_mesh::{JobId, Request};
 pub struct Job {
     /// The job's number in order of arrival, from 0.
     pub id: JobId,
-    /// The job's index in its log or stream, from 0. It is equal to `id` unless jobs follow others.
+    /// The job's index in its log or stream, from 0. Equal to `id` unless some jobs depend on
+    /// others.
     pub index: u64,
-    /// The job's number in its log, for output, or another number if the job is not from a log.
+    /// The job's number in its log, for output, or an arbitrary number for a job from elsewhere.
     pub number: u64,
     /// The time of arrival, in ticks of the workload's [`TimeUnit`].
     pub arrival: Time,
@@ -18,8 +19,8 @@ pub struct Job {
     pub request: Request,
     /// The work that the job does with its nodes.
     pub service: Service,
-    /// The run time known to schedulers. It is the user's estimate from a log, or otherwise the run
-    /// time. For messages, it is the number of messages or iterations.
+    /// The run time visible to schedulers: the user's estimate from a log, or else the run time.
+    /// For messages, it is the number of messages or iterations.
     pub estimate: Time,
 }
 
@@ -61,7 +62,8 @@ pub enum Service {
 }
 
 impl Service {
-    /// Creates the service for a run of which a given fraction, from 0 to 1, is communication.
+    /// Creates the service for a run that communicates for a fraction `share` of its time, from 0
+    /// to 1.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; pub use pavior_kernel::*; }

@@ -12,7 +12,7 @@ use crate::traces::{LineError, Lines, ReadError};
 /// Nodes kept free of jobs between two times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReservedNodes {
-    /// The boxes. There is at least one, and boxes may overlap.
+    /// The boxes, of which there is at least one. They may overlap.
     pub boxes: Vec<Cuboid>,
     /// The time from which the nodes must be free.
     pub from: Time,
@@ -92,7 +92,7 @@ impl Part {
     fn on(&self, grid: &Grid) -> Result<Cuboid, String> {
         let Part { base, sides } = self;
         if base.len() != grid.axes() || sides.len() != grid.axes() {
-            return Err(format!("boxes and nodes of {grid} must have {} coordinates", grid.axes()));
+            return Err(format!("boxes and nodes on {grid} must have {} coordinates", grid.axes()));
         }
         let (mut at, mut long) = ([0; 3], [1; 3]);
         at[..base.len()].copy_from_slice(base);
@@ -101,7 +101,7 @@ impl Part {
         if cuboid.lies_on(grid) {
             Ok(cuboid)
         } else {
-            Err(format!("the box at {base:?} of {sides:?} is not on {grid}"))
+            Err(format!("the box at {base:?} with sides {sides:?} is not on {grid}"))
         }
     }
 }

@@ -62,7 +62,7 @@ fn options_of_failures_that_make_no_sense() {
         ("--mttf 100 --mttr 1 --checkpoint 0", "--checkpoint 0"),
         ("--mttf 100 --mttr 1 --checkpoint -3", "--checkpoint -3"),
         ("--mttf 100 --mttr 1 --service messages:5", "messages"),
-        ("--fail-classes chip:9:1,rack:9:1", "unknown class of failures `rack`"),
+        ("--fail-classes chip:9:1,rack:9:1", "unknown failure class `rack`"),
         ("--fail-classes chip:mttf=9", "has no mttr"),
         ("--fail-classes cube:9:1", "mesh:16x16 has no cube"),
         ("--fail-classes chip:9:1 --mttf 9 --mttr 1", "cannot be used with --mttf"),

@@ -1,5 +1,4 @@
-//! The time for which the messages of an iteration hold the links that they cross, without
-//! contention.
+//! The time for which an iteration's messages hold links, without contention.
 
 use pavior_kernel::Stream;
 use pavior_mesh::Grid;
@@ -10,23 +9,23 @@ use crate::engine::Settings;
 use crate::patterns::iteration;
 use crate::traffic::{Layout, TrafficPlan};
 
-/// The number of messages in an iteration that cross a link, and the time for which they hold it
+/// The number of an iteration's messages that cross a link, and the time for which they hold it
 /// without contention.
 ///
 /// A link is held from the grant to the header until the tail has left the buffer after the link.
 /// The time depends on the routing delay t_s, the message length L, and the buffer size B. It also
-/// depends on a, the number of channels after the link on the message's path, including the
-/// ejection channel. It is the maximum of `(t_s+1)(1+b)+L-1-bB` cycles over all b from 0 to the
-/// smaller of (L-1)/B and a-1.
+/// depends on a, the number of later channels on the message's path, including the ejection
+/// channel. It is the maximum of `(t_s+1)(1+b)+L-1-bB` cycles over all b from 0 to the smaller of
+/// (L-1)/B and a-1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkHolds {
     /// The link, or one of its virtual channels.
     pub link: ChannelId,
     /// The number of messages.
     pub messages: u64,
-    /// The number of cycles, summed over messages.
+    /// The sum of the holding times, in cycles.
     pub cycles: u64,
-    /// The squared number of cycles, summed over messages.
+    /// The sum of the squared holding times.
     pub squares: u64,
 }
 
@@ -62,7 +61,7 @@ impl LinkHolds {
     }
 }
 
-/// Returns the number of cycles for which a message holds a link with `behind` channels after it.
+/// Returns the number of cycles for which a message holds a link, with `behind` channels after it.
 fn hold(settings: &Settings, flits: u32, behind: u32) -> u64 {
     let (step, buffer) = (u64::from(settings.routing_delay) + 1, u64::from(settings.buffer));
     let tail = u64::from(flits) - 1;

@@ -1,4 +1,4 @@
-//! The busy cycles of each channel, and the energy that messages use.
+//! Channel loads and message energy.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -9,12 +9,12 @@ use crate::channel::{Channel, ChannelId, ChannelKind, Channels};
 use crate::message::Delivery;
 use crate::path::Path;
 
-/// The energy per flit, in units chosen by the caller.
+/// Energy per flit, in units chosen by the caller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Energy {
-    /// The energy per link that a flit crosses.
+    /// The energy to cross a link.
     pub per_link: f64,
-    /// The energy per router that a flit traverses. A path has one more router than links.
+    /// The energy to traverse a router. A path has one more router than links.
     pub per_router: f64,
 }
 
@@ -38,7 +38,7 @@ impl Energy {
         self.sum(u128::from(flits * hops), u128::from(flits * (hops + 1)))
     }
 
-    /// Returns the energy for the given numbers of link and router traversals by single flits.
+    /// Returns the energy for numbers of link and router traversals by single flits.
     pub(super) fn sum(&self, links: u128, routers: u128) -> f64 {
         links as f64 * self.per_link + routers as f64 * self.per_router
     }
@@ -53,15 +53,15 @@ pub struct ChannelUse {
     pub channel: Channel,
     /// The number of cycles in which a flit crossed the channel.
     pub busy_cycles: u64,
-    /// Busy cycles divided by all cycles, from 0 to 1.
+    /// The fraction of busy cycles, from 0 to 1.
     pub utilization: f64,
 }
 
-/// The number of flits that have crossed each channel, counted from deliveries.
+/// The number of flits that have crossed each channel, derived from deliveries.
 ///
 /// A message adds its flits to every channel on its path. Only the two ends of each straight run
-/// are recorded; on request, these records are added up along the lines of the grid. This costs
-/// O(axes) per message, regardless of the distance.
+/// are recorded, at a cost of O(axes) per message; they are summed along the grid's lines on
+/// request.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
@@ -78,9 +78,9 @@ pub struct ChannelUse {
 #[derive(Clone, Debug)]
 pub struct ChannelLoad {
     channels: Channels,
-    /// The flits that are recorded channel by channel.
+    /// The flits recorded directly for a channel.
     own: Vec<u64>,
-    /// The increase in flits from each link to the next in its direction.
+    /// The increase in flits at each link over the previous one in its direction.
     rise: Vec<i64>,
     flit_hops: u128,
     router_traversals: u128,
@@ -133,7 +133,6 @@ impl ChannelLoad {
         energy.sum(self.flit_hops, self.router_traversals)
     }
 
-    /// Returns the channels.
     pub fn channels(&self) -> &Channels {
         &self.channels
     }
@@ -173,7 +172,7 @@ impl ChannelLoad {
         }
     }
 
-    /// Lists every existing channel in order of number, for a run of `cycles` cycles.
+    /// Lists all existing channels in numerical order, for a run of `cycles` cycles.
     pub fn table(&self, cycles: u64) -> Vec<ChannelUse> {
         let busy = self.busy_cycles();
         let row = |(id, channel): (ChannelId, Channel)| {

@@ -1,4 +1,4 @@
-//! Metrics: channel load, job routes, and energy.
+//! Network metrics: channel loads, link holds, routes, energy and message totals.
 
 mod holds;
 mod load;

@@ -1,4 +1,4 @@
-//! The routes in one iteration of a job's pattern: its messages, and the links that they cross.
+//! The routes of the messages in one iteration of a job's pattern.
 
 use pavior_kernel::Stream;
 use pavior_mesh::Grid;
@@ -11,20 +11,20 @@ use crate::traffic::Layout;
 /// The number of messages in one iteration of a job's pattern, and the number of links that they
 /// cross.
 ///
-/// Both depend only on the positions of the ranks, and not on the events on the network.
+/// Both depend only on the ranks' positions, not on events in the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IterationRoutes {
     /// The number of messages.
     pub messages: u64,
     /// The number of links crossed, summed over messages.
     pub hops: u64,
-    /// The number of messages that cross the most-used link.
+    /// The number of messages that cross the busiest link.
     pub link_load: u64,
 }
 
 impl IterationRoutes {
-    /// Computes a job's routes in a layout. Returns `None` if the pattern has no iteration or the
-    /// job sends nothing. The pattern draws from a copy of `draw`.
+    /// Computes a job's routes in a layout, or returns `None` if the pattern has no iteration or
+    /// the job sends nothing. The pattern draws from a copy of `draw`.
     ///
     /// Cost: O(links crossed, summed over messages) time and memory.
     pub fn of(
@@ -34,7 +34,7 @@ impl IterationRoutes {
         draw: &Stream,
     ) -> Option<IterationRoutes> {
         let pattern = iteration(pattern, &layout.shape, &mut draw.clone())?;
-        // The virtual channels of a link count as one here.
+        // A link's virtual channels count as one here.
         let channels = Channels::new(*grid, VirtualChannels::One);
         let mut crossed = Vec::new();
         let messages = each_crossing(&channels, layout, &*pattern, |link, _| crossed.push(link));
@@ -50,9 +50,8 @@ impl IterationRoutes {
     }
 }
 
-/// Calls `see` with every link that a message of an iteration crosses, and the number of channels
-/// after the link on the message's path, including the ejection channel. Returns the number of
-/// messages.
+/// Calls `see` with every link that an iteration's messages cross, and the number of channels after
+/// it on the message's path, including the ejection channel. Returns the number of messages.
 pub(super) fn each_crossing(
     channels: &Channels,
     layout: &Layout,

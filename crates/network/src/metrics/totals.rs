@@ -3,8 +3,8 @@
 use super::Energy;
 use crate::message::Delivery;
 
-/// Sums over messages. All sums are integers, so means do not depend on the order or the grouping
-/// of the messages.
+/// Sums over messages. All sums are integers, so means do not depend on the order or grouping of
+/// messages.
 ///
 /// A message has fewer than 2^32 flits, 2^18 links and 2^63 cycles, so sums over fewer than 2^32
 /// messages fit into the 64 or 128 bits of each field.
@@ -76,8 +76,7 @@ impl MessageTotals {
         }
     }
 
-    /// Returns the mean number of cycles from creation to delivery. Returns `None` if there are no
-    /// messages.
+    /// Returns the mean number of cycles from creation to delivery, or `None` without messages.
     pub fn mean_latency(&self) -> Option<f64> {
         self.mean(self.latency as f64)
     }

@@ -6,7 +6,7 @@
 //!   round 0:  0>1 1>2 2>3 3>0   then round 1, by each rank that has its message of round 0
 //! ```
 //!
-//! Source: Patarasuk & Yuan 2009. It is common in data-parallel training.
+//! Source: Patarasuk & Yuan 2009. The pattern is common in data-parallel training.
 
 use pavior_kernel::{Options, Stream};
 

@@ -1,10 +1,10 @@
 //! All to all: every rank s sends to every other rank, in the order s+1, s+2, … mod k or, with
-//! `from-zero`, in the order 0, 1, 2, … without s. There are k (k - 1) messages per iteration.
+//! `from-zero`, in the order 0, 1, 2, …, skipping s. There are k (k - 1) messages per iteration.
 //!
-//! If a job sends a given number of messages, and more than one may be in flight, the pattern runs
-//! in rounds. In round r, every rank sends to the r-th rank in its list. A round starts when all
-//! messages of the previous round have been delivered. The job ends with the round in which the
-//! given number is reached.
+//! If a job sends a number of messages, and several may be in flight, the pattern runs in rounds.
+//! In round r, every rank sends to the r-th rank in its list. A round starts when all messages of
+//! the previous round have been delivered. The job ends with the round in which the given number is
+//! reached.
 //!
 //! ```text
 //!   round 1:  0>1 1>2 2>3 3>0      round 2:  0>2 1>3 2>0 3>1      round 3:  0>3 1>0 2>1 3>2
@@ -46,7 +46,7 @@ pub(super) static ENTRY: Entry = Entry {
             key: "quota",
             values: Values::OneOf(&["job", "rank"]),
             default: "job",
-            meaning: "the meaning of a number of messages: for the whole job, or for each rank",
+            meaning: "scope of a number of messages: the whole job, or each rank",
             bare: false,
         },
     ],
@@ -59,8 +59,8 @@ pub(super) static ENTRY: Entry = Entry {
     },
 };
 
-/// Rejects machines on which senders that take turns need so many rounds, k (k - 1), that the
-/// number does not fit in 32 bits.
+/// Rejects machines on which senders in turn would need more rounds, k (k - 1), than fit in 32
+/// bits.
 fn objection(grid: &Grid, options: &Options) -> Option<String> {
     let too_many = options.get("senders") == "in-turn" && grid.nodes() > 1 << 16;
     too_many.then(|| format!("needs a machine of at most 65536 nodes, but {grid} has more"))

@@ -3,8 +3,8 @@
 //! expert-parallel training, and between the passes of a distributed FFT.
 //!
 //! ```text
-//!   axis=x:   o-o-o-o     every rank with the three others of its row,
-//!             o-o-o-o     rows do not talk to each other
+//!   axis=x:   o-o-o-o     every rank with the three others in its row;
+//!             o-o-o-o     no messages between rows
 //! ```
 //!
 //! Source: common practice (expert parallelism; pencil decomposition).
@@ -23,7 +23,7 @@ pub(super) static ENTRY: Entry = Entry {
         key: "axis",
         values: Values::OneOf(&["x", "y", "z"]),
         default: "x",
-        meaning: "the axis of the logical grid",
+        meaning: "axis of the logical grid",
         bare: true,
     }],
     variants: &["", "y", "z"],
@@ -55,7 +55,7 @@ fn build(shape: &RankGrid, options: &Options, _: &mut Stream) -> Box<dyn Pattern
 }
 
 impl AxisAllToAll {
-    /// Returns the difference between the ranks of neighbors on the axis.
+    /// Returns the rank difference between neighbors on the axis.
     fn stride(&self) -> u32 {
         self.lattice.sides[..self.axis].iter().map(|&side| u32::from(side)).product()
     }
@@ -73,7 +73,7 @@ impl Pattern for AxisAllToAll {
     fn destination(&self, rank: u32, round: u32) -> Option<u32> {
         let (at, stride) = (self.lattice.place(rank)[self.axis], self.stride());
         let first = rank - at * stride;
-        // If there are fewer ranks than places, the missing ranks are at the far end of a line.
+        // If there are fewer ranks than places, the last places of a line are empty.
         let line = u32::from(self.lattice.sides[self.axis])
             .min((self.lattice.ranks - first).div_ceil(stride));
         (round + 1 < line).then(|| first + (at + 1 + round) % line * stride)

@@ -1,7 +1,7 @@
 //! Binomial tree (divide and conquer): in round r, rank i < 2^r sends to i + 2^r, if that rank
-//! exists. Then every receiver sends a message back to its sender, with the rounds in reverse
-//! order. There are 2 (k - 1) messages per iteration. With `--rounds barrier`, each round waits for
-//! the previous one. Without it, only the sending discipline delays a rank.
+//! exists. Then every receiver replies to its sender, with the rounds in reverse order. There are 2
+//! (k - 1) messages per iteration. With `--rounds barrier`, each round waits for the previous one;
+//! otherwise, only the sending discipline delays a rank.
 //!
 //! ```text
 //!   0 > 1         round 0            and back:   4>0 5>1 6>2 7>3
@@ -42,7 +42,6 @@ fn build(shape: &RankGrid, _: &Options, _: &mut Stream) -> Box<dyn Pattern> {
 }
 
 impl BinomialTree {
-    /// Returns the child of a rank at a level.
     fn child(&self, rank: u32, level: u32) -> Option<u32> {
         let child = rank + (1 << level);
         (rank < 1 << level && child < self.ranks).then_some(child)
@@ -52,7 +51,7 @@ impl BinomialTree {
         (1 << level..2 << level).contains(&rank).then(|| rank - (1 << level))
     }
 
-    /// Returns the level of a round, and true if the round goes down the tree.
+    /// Returns a round's level, and true if messages go down the tree.
     fn level(&self, round: u32) -> (u32, bool) {
         if round < self.levels { (round, true) } else { (2 * self.levels - 1 - round, false) }
     }

@@ -1,8 +1,7 @@
-//! The logical grid of a job's ranks, which determines neighbors and the ranks at a given
-//! displacement.
+//! The logical grid of a job's ranks, which determines their neighbors.
 //!
 //! ```text
-//!   5 ranks on 3x2:    0 1 2      row-major, the first places occupied. The neighbours of 4 are 3
+//!   5 ranks on 3x2:    0 1 2      row-major, the first places occupied. The neighbors of 4 are 3
 //!                      3 4 .      and 1, and 5 does not exist.
 //! ```
 //!
@@ -22,8 +21,7 @@ pub(super) const WRAP: OptionSpec = OptionSpec {
     bare: false,
 };
 
-/// The logical grid of a job. Ranks are in row-major order, with x fastest, on the first `ranks`
-/// places.
+/// A job's logical grid. Ranks fill the first `ranks` places in row-major order, with x fastest.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lattice {
     pub(super) ranks: u32,
@@ -36,13 +34,12 @@ impl Lattice {
         Lattice { ranks: shape.ranks, sides: shape.sides, wrap }
     }
 
-    /// Returns the place of a rank.
     pub(super) fn place(&self, rank: u32) -> [u32; 3] {
         let [w, d, _] = self.sides.map(u32::from);
         [rank % w, rank / w % d, rank / (w * d)]
     }
 
-    /// Returns the rank at a displacement, or `None` if there is none or it is `rank` itself.
+    /// Returns the rank at a displacement, or `None` if it does not exist or is `rank` itself.
     pub(super) fn displaced(&self, rank: u32, displacement: [i32; 3]) -> Option<u32> {
         let place = self.place(rank);
         let [w, d, _] = self.sides.map(u32::from);
@@ -52,7 +49,7 @@ impl Lattice {
             let at = place[axis] as i32 + displacement[axis];
             there[axis] = match at {
                 at if (0..side).contains(&at) => at as u32,
-                // If there are two places, both directions lead to the same neighbor, as on a mesh.
+                // With two places, both directions lead to the same neighbor, as on a mesh.
                 at if self.wrap && side > 2 => at.rem_euclid(side) as u32,
                 _ => return None,
             };
@@ -61,7 +58,7 @@ impl Lattice {
         (other < self.ranks && there != place).then_some(other)
     }
 
-    /// Returns the neighbors at a distance that exist, in the order east, west, north, south, up,
+    /// Returns the existing neighbors at a distance, in the order east, west, north, south, up,
     /// down (+x, -x, +y, -y, +z, -z).
     pub(super) fn neighbours(&self, rank: u32, distance: u32) -> impl Iterator<Item = u32> {
         let own = *self;

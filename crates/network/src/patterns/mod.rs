@@ -1,7 +1,7 @@
-//! Communication patterns of jobs, one per file, and their registry.
+//! Job communication patterns, one per file, and their registry.
 //!
-//! A pattern is a rule, not a list. The destination of a rank in a round is computed on request, so
-//! the 65,280 messages of an all-to-all among 256 processors are never in memory at the same time.
+//! A pattern is a rule, not a list. A rank's destination in a round is computed on request, so the
+//! 65,280 messages of an all-to-all among 256 processors are never in memory together.
 
 mod all_reduce;
 mod all_to_all;
@@ -43,24 +43,23 @@ const ALL: &[&Entry] = &[
     &axis_all_to_all::ENTRY,
 ];
 
-/// A pattern, described as data: its name, its options and its behavior.
+/// A pattern's registry entry, with its name, options and behavior.
 pub type Entry = pavior_kernel::Entry<PatternKind>;
 
-/// The behavior of a pattern, described as data.
+/// A pattern's behavior.
 #[derive(Clone, Debug)]
 pub struct PatternKind {
     /// A one-sentence description of an iteration.
     pub meaning: &'static str,
-    /// True if the pattern has no iteration but only a number of messages.
+    /// True if the pattern has no iterations, only a number of messages.
     pub quota_only: bool,
-    /// Returns the reason why the pattern makes no sense on a machine with these axes, or `None` if
-    /// it is supported.
+    /// Returns the reason why the pattern does not work on a machine, or `None` if it does.
     pub objection: fn(&Grid, &Options) -> Option<String>,
-    /// Constructs the pattern for a job with at least two ranks, and draws the job's random values.
+    /// The constructor for a job with at least two ranks, which draws the job's random values.
     pub build: BuildPattern,
 }
 
-/// A constructor for the pattern of a job.
+/// A constructor of a job's pattern.
 #[derive(Clone)]
 pub enum BuildPattern {
     /// A function.
@@ -90,22 +89,20 @@ impl Family for PatternKind {
     }
 }
 
-/// Returns no objection, for patterns that work on every machine.
 fn any_grid(_: &Grid, _: &Options) -> Option<String> {
     None
 }
 
-/// The properties of a job that patterns need: its ranks, and the logical grid on which they are
-/// placed in row-major order.
+/// A job's ranks, and the logical grid on which they are placed in row-major order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RankGrid {
     /// The number of ranks, which must be at least 2 to build a pattern.
     pub ranks: u32,
-    /// The sides of the logical grid, which may have more places than there are ranks.
+    /// The sides of the logical grid, which may have more places than ranks.
     pub sides: Sides,
 }
 
-/// The condition for a rank to send its message of a round.
+/// The condition for a rank to send its message in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
     /// The rank has sent its own earlier messages.
@@ -116,11 +113,11 @@ pub enum Needs {
     Stages,
 }
 
-/// One iteration of a job's communication, divided into rounds. In each round, a rank sends at most
-/// one message.
+/// One iteration of a job's communication, divided into rounds in which each rank sends at most one
+/// message.
 ///
-/// If a rank has a plain list of destinations, it sends to the j-th of them in round j. All
-/// messages are ordered by (round, rank).
+/// A rank with a plain list of destinations sends to the j-th one in round j. Messages are ordered
+/// by (round, rank).
 pub trait Pattern: Debug + Send {
     /// Returns the number of rounds per iteration.
     fn rounds(&self) -> u32;
@@ -136,8 +133,8 @@ pub trait Pattern: Debug + Send {
         Needs::Nothing
     }
 
-    /// Returns the rank from which `rank` receives in `round`. It is used only for patterns with
-    /// [`Needs::Received`], in which there is at most one such rank.
+    /// Returns the rank from which `rank` receives in `round`. Used only for patterns with
+    /// [`Needs::Received`], where there is at most one.
     fn source(&self, _rank: u32, _round: u32) -> Option<u32> {
         None
     }
@@ -147,7 +144,7 @@ pub trait Pattern: Debug + Send {
         round + 1
     }
 
-    /// Returns true if the number of messages is rounded up to whole rounds unless sending is
+    /// Returns true if numbers of messages are rounded up to whole rounds, unless sending is
     /// sequential.
     fn whole_rounds(&self) -> bool {
         false
@@ -184,7 +181,7 @@ pub trait Pattern: Debug + Send {
     }
 }
 
-/// Calls `see` with the sender and receiver of every message in an iteration, ordered by (round,
+/// Calls `see` with the sender and receiver of every message in an iteration, in order of (round,
 /// rank).
 pub(crate) fn each_message(pattern: &dyn Pattern, mut see: impl FnMut(u32, u32)) {
     for round in 0..pattern.rounds() {

@@ -1,6 +1,6 @@
 //! N-body: floor((k - 1) / 2) shifts around a ring; then every rank i sends to i + floor(k/2) mod
-//! k. After half of the ring, every pair of bodies has met, and the forces are sent back. With
-//! `--rounds barrier`, each shift waits for the previous one. Without it, only the sending
+//! k. After half the ring, all pairs of bodies have met, and the forces are sent back. With
+//! `--rounds barrier`, each shift waits for the previous one; otherwise, only the sending
 //! discipline delays a rank.
 //!
 //! ```text

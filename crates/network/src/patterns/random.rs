@@ -1,8 +1,8 @@
 //! Random: every message has a random source and a random destination among the other ranks, both
-//! uniformly distributed. The pattern has no iteration but only a number of messages.
+//! uniformly distributed. The pattern has no iterations, only a number of messages.
 //!
-//! The n-th message is a function of the job's random draw and of n. Therefore, the same messages
-//! are sent under every discipline, and none of them has to be stored.
+//! The n-th message is a function of the job's random draw and n. Therefore, every discipline sends
+//! the same messages, and none has to be stored.
 //!
 //! Source: the simulator ProcSimity (Windisch, Miller & Lo 1995).
 

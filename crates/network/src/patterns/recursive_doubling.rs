@@ -1,7 +1,7 @@
 //! Recursive doubling, the butterfly of a fast Fourier transform, in log2 p rounds. In round r,
-//! rank s exchanges messages with s xor 2^r. p is k rounded down to a power of two; the other ranks
-//! send nothing. With `--rounds barrier`, each round waits for the previous one. Without it, only
-//! the sending discipline delays a rank.
+//! rank s exchanges messages with s xor 2^r. Here, p is k rounded down to a power of two; the other
+//! ranks send nothing. With `--rounds barrier`, each round waits for the previous one; otherwise,
+//! only the sending discipline delays a rank.
 //!
 //! ```text
 //!   0 x 1   2 x 3     round 0

@@ -1,4 +1,4 @@
-//! A selected pattern: its registry entry, its options, and the resulting pattern.
+//! Selected patterns and their construction.
 
 use pavior_kernel::{Buildable, Registry, Selection, Stream};
 use pavior_mesh::Grid;
@@ -17,14 +17,14 @@ use super::{BuildPattern, Pattern, PatternKind, RankGrid};
 /// ```
 pub type PatternSelection = Selection<PatternKind>;
 
-/// A registry of patterns, which contains the built-in patterns and any added ones.
+/// A registry of built-in and added patterns.
 pub type PatternRegistry = Registry<PatternKind>;
 
 /// The reason why a pattern cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("pattern {pattern} {reason}")]
 pub struct UnsupportedPattern {
-    /// The canonical name of the pattern.
+    /// The pattern's canonical name.
     pub pattern: String,
     /// The reason, as a clause that follows the name.
     pub reason: String,
@@ -32,12 +32,12 @@ pub struct UnsupportedPattern {
 
 impl Buildable for PatternKind {
     type Place = Grid;
-    /// A job's ranks, and a stream for the values drawn once per job.
+    /// A job's ranks, and a stream for values drawn once per job.
     type For<'a> = (&'a RankGrid, &'a mut Stream);
     type Built = Box<dyn Pattern>;
     type Fault = UnsupportedPattern;
 
-    /// Rejects one-node machines, which have no messages, and machines without a required axis.
+    /// Rejects one-node machines, which have no messages, and machines that the pattern objects to.
     fn supports(selection: &PatternSelection, grid: &Grid) -> Result<(), UnsupportedPattern> {
         if grid.nodes() == 1 {
             let reason = format!("has no messages on {grid}, a machine of one node");
@@ -70,17 +70,17 @@ fn unsupported(selection: &PatternSelection, reason: String) -> UnsupportedPatte
 /// Checks that jobs can be measured in iterations of a pattern.
 ///
 /// # Errors
-/// Returns an error if the pattern has no iteration but only a number of messages.
+/// Returns an error if the pattern has no iterations, only a number of messages.
 pub fn supports_iterations(selection: &PatternSelection) -> Result<(), UnsupportedPattern> {
     if !selection.entry.does.quota_only {
         return Ok(());
     }
-    let reason = "has no iterations, which jobs of a log also need; synthetic jobs can use it with \
-                  a number of messages (--service messages:N)";
+    let reason = "has no iterations, which jobs from logs also need; synthetic jobs can use it \
+                  with a number of messages (--service messages:N)";
     Err(unsupported(selection, reason.to_string()))
 }
 
-/// Builds one iteration of a job's pattern. Returns `None` if the pattern has none.
+/// Builds one iteration of a job's pattern, or returns `None` if the pattern has none.
 pub(crate) fn iteration(
     selection: &PatternSelection,
     ranks: &RankGrid,

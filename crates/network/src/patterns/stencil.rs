@@ -1,7 +1,7 @@
 //! Stencil: every rank sends to all ranks around it on the logical grid, including those across
 //! edges and corners (up to 26 ranks in 3D, or 8 in 2D). With `faces`, it sends only to the ranks
-//! across its faces, of which there are at most 6. The order is row-major by displacement. This is
-//! the halo exchange of grid codes on 3D machines.
+//! across its faces, at most 6. The order is row-major by displacement. This is the halo exchange
+//! of grid codes on 3D machines.
 //!
 //! ```text
 //!      6 7 8

@@ -1,9 +1,9 @@
-//! The messages of one job, which are created as the network delivers earlier ones.
+//! A job's messages, created as the network delivers earlier ones.
 //!
-//! Invariant: `undelivered` counts the messages that have not been delivered, whether or not they
-//! have been created. Within an instant, messages are created in order of (rank, round).
+//! Invariant: `undelivered` counts all undelivered messages, whether or not they have been created.
+//! Within an instant, messages are created in order of (rank, round).
 //!
-//! Cost: O(1) per message, plus the cost of the pattern's own rule, and O(ranks) per barrier.
+//! Cost: O(1) per message, plus the cost of the pattern's rule, and O(ranks) per barrier.
 
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::NodeId;
@@ -17,15 +17,15 @@ use super::{Communication, Rounds, Sending};
 use crate::message::{Entered, Message, Tag};
 use crate::patterns::{Needs, Pattern, PatternSelection};
 
-/// A plan for the communication of jobs.
+/// A plan for the communication of jobs: a pattern and its discipline.
 #[derive(Clone, Debug)]
 pub struct TrafficPlan {
     /// The pattern.
     pub pattern: PatternSelection,
-    /// The number of messages that may be in flight at the same time. `None` means the default.
+    /// The limit on messages in flight. `None` means the default.
     pub sending: Option<Sending>,
-    /// The separation of rounds. `None` means the pattern's default, with one exception: an
-    /// all-to-all with a number of messages uses barriers unless messages are sent one at a time.
+    /// The separation of rounds. `None` means the pattern's default, except that an all-to-all with
+    /// a number of messages uses barriers unless messages are sent one at a time.
     pub rounds: Option<Rounds>,
     /// The length of a message in flits, at least 1.
     pub flits: u32,
@@ -35,8 +35,9 @@ pub struct TrafficPlan {
 ///
 /// Within an instant, first report each job's [`delivered`](JobTraffic::delivered) messages to it.
 /// Then, in order of job id, [`create`](Self::create) the messages of every job that received a
-/// report or is starting. Whenever the network reports that a message has *entered*, create the
-/// [`follower`](Self::follower) in the same instant. Messages are not stored: memory is O(ranks).
+/// report or is starting. Whenever the network reports that a message has *entered*, create its
+/// [`follower`](Self::follower) in the same instant. Messages are not stored, so memory is
+/// O(ranks).
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network;
@@ -91,8 +92,8 @@ enum Senders {
 }
 
 impl JobTraffic {
-    /// Creates the traffic of a job that runs on the nodes of a layout. The tags of its messages
-    /// contain `owner`. The pattern uses `draw` for the values that are drawn once per job.
+    /// Creates the traffic of a job on a layout's nodes. The tags of its messages contain `owner`.
+    /// The pattern uses `draw` for values drawn once per job.
     pub fn new(
         owner: u32,
         layout: Layout,
@@ -114,24 +115,24 @@ impl JobTraffic {
         }
     }
 
-    /// Returns the node of every rank.
+    /// Returns the nodes in rank order.
     pub fn nodes(&self) -> &[NodeId] {
         &self.nodes
     }
 
-    /// Returns the number of undelivered messages, including those not created yet.
+    /// Returns the number of undelivered messages, including those not yet created.
     pub fn undelivered(&self) -> u64 {
         self.undelivered
     }
 
-    /// Returns true if everything has been delivered. For a job with one processor or no messages,
-    /// this is true from the beginning, and the caller lets the job hold its processors for one
-    /// cycle.
+    /// Returns true if all messages have been delivered. For a job with one processor or no
+    /// messages, this is true from the start, and the caller must let it hold its processors for
+    /// one cycle.
     pub fn is_finished(&self) -> bool {
         self.undelivered == 0
     }
 
-    /// Records the delivery of the message with this tag. The job may then be able to
+    /// Records the delivery of the message with this tag, after which the job may be able to
     /// [`create`](JobTraffic::create) more messages.
     pub fn delivered(&mut self, Tag { rank, sequence, .. }: Tag) {
         self.undelivered -= 1;
@@ -148,8 +149,7 @@ impl JobTraffic {
     }
 
     /// Creates the messages that the job can send at `now`, ordered by rank and sequence. Their ids
-    /// begin with `first_id`. Returns the next id after those used or reserved. The first call
-    /// starts the job.
+    /// begin with `first_id`. Returns the next unused id. The first call starts the job.
     pub fn create(&mut self, now: Time, first_id: u64, mut send: impl FnMut(Message)) -> u64 {
         let Some((schedule, senders)) = &mut self.senders else { return first_id };
         let post = Post { owner: self.owner, flits: self.flits, nodes: &self.nodes };
@@ -178,8 +178,7 @@ impl JobTraffic {
         }
     }
 
-    /// Creates the message that follows one of the job's messages, which has just entered the
-    /// network.
+    /// Creates the message that follows a message of this job that has just entered the network.
     pub fn follower(&mut self, entered: &Entered) -> Message {
         let post = Post { owner: self.owner, flits: self.flits, nodes: &self.nodes };
         match &mut self.senders {
@@ -191,7 +190,7 @@ impl JobTraffic {
     }
 }
 
-/// The properties that all messages of a job share.
+/// The properties shared by all messages of a job.
 struct Post<'a> {
     owner: u32,
     flits: u32,

@@ -1,8 +1,8 @@
-//! The messages that jobs send, and the times when they send them.
+//! The messages that jobs send, and when they send them.
 //!
 //! - [`Layout`]: the node of each rank.
-//! - [`Communication`]: the total amount that a job sends.
-//! - [`Sending`]: the number of messages in flight at the same time.
+//! - [`Communication`]: a job's amount of communication.
+//! - [`Sending`]: the limit on messages in flight.
 //! - [`JobTraffic`]: creates messages as the network delivers earlier ones.
 //!
 //! ```text
@@ -11,7 +11,7 @@
 //!               messages     go now                  ^------ deliveries --------+
 //! ```
 //!
-//! Invariant: lists of messages are never stored. Memory is O(ranks) per job.
+//! Invariant: message lists are never stored. Memory is O(ranks) per job.
 
 mod job;
 mod layout;
@@ -28,20 +28,20 @@ pub use layout::Layout;
 pub use pattern_layouts::PatternLayouts;
 pub use rank_order::RankOrder;
 
-/// The amount of a job's communication.
+/// A job's amount of communication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Communication {
     /// A number of iterations of the job's pattern.
     Iterations(u64),
-    /// A number of messages. The pattern is repeated if it is shorter, and cut off if it is longer.
+    /// A number of messages. A shorter pattern is repeated, and a longer one is cut off.
     Messages(u64),
 }
 
-/// The number of messages that may be in flight at the same time.
+/// The limit on messages in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sending {
-    /// One message per job. The messages are sent in order of (round, rank), each when the previous
-    /// one has been delivered.
+    /// One message per job. Messages are sent in order of (round, rank), each after the delivery of
+    /// the previous one.
     Sequential,
     /// One message per rank.
     Blocking,
@@ -60,7 +60,7 @@ impl Sending {
     }
 }
 
-/// The separation of two rounds.
+/// The separation of rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rounds {
     /// A round (or, in multigrid, a level) starts when all earlier messages have been delivered.

@@ -1,10 +1,10 @@
-//! The rounds in which a rank may send. They are limited by barriers, and by the messages that the
-//! rank must receive first.
+//! The rounds in which a rank may send, limited by barriers and by the messages that it must
+//! receive first.
 //!
 //! ```text
 //!   received:   rank r may send up to the first round whose message it has not received
 //!   stages:     every rank may send up to the end of the stage; the next one opens when all
-//!               messages of this one are delivered
+//!               messages of this one have been delivered
 //! ```
 //!
 //! Cost: O(log early) per delivery; O(rounds in the stage) when a stage opens.
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use super::schedule::Schedule;
 use crate::patterns::Needs;
 
-/// The ranks other than the sender that a delivery may allow to send.
+/// The ranks, other than the sender, that a delivery may unblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unblocked {
     NoRank,
@@ -27,11 +27,11 @@ pub(super) enum Unblocked {
 pub(super) enum OpenRounds {
     /// All rounds.
     Open,
-    /// The rounds up to the first one in which the rank has not received its message.
+    /// The rounds up to the first one whose message the rank has not received.
     Received {
-        /// The first such round, by rank.
+        /// The first such round of each rank.
         waits_for: Vec<u64>,
-        /// Messages, given as (rank, round), that arrived before the message of an earlier round.
+        /// Messages, as (rank, round), that arrived before the message of an earlier round.
         early: BTreeSet<(u32, u64)>,
     },
     /// The rounds of the current stage.
@@ -69,7 +69,7 @@ impl OpenRounds {
         }
     }
 
-    /// Returns the rounds that are open to every rank.
+    /// Returns the rounds open to every rank.
     pub(super) fn rounds(&self) -> (u64, u64) {
         match self {
             OpenRounds::Stages { start, end, .. } => (*start, *end),
@@ -77,7 +77,7 @@ impl OpenRounds {
         }
     }
 
-    /// Records that the message of a round has reached a rank.
+    /// Records that a round's message has reached a rank.
     pub(super) fn delivered(&mut self, schedule: &Schedule, to: u32, round: u64) -> Unblocked {
         match self {
             OpenRounds::Open => Unblocked::NoRank,
@@ -106,8 +106,8 @@ impl OpenRounds {
     }
 }
 
-/// Finds the first stage with messages from a round onward. Returns its rounds and its number of
-/// messages.
+/// Finds the first stage with messages from a round onward. Returns its range of rounds and its
+/// number of messages.
 fn stage(schedule: &Schedule, from: u64) -> (u64, u64, u64) {
     let rounds = u64::from(schedule.pattern().rounds()).max(1);
     let mut start = from;

@@ -1,7 +1,7 @@
-//! Layouts of jobs that all use the same pattern, with a cache of data that depend only on the
-//! logical grid.
+//! Layouts of jobs with the same pattern, with a cache of data that depends only on the logical
+//! grid.
 //!
-//! Invariant: a cached map is identical to a new one. A pattern that draws values for each job is
+//! Invariant: a cached map is identical to a new one. Patterns that draw values for each job are
 //! never cached.
 
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use super::{Layout, RankOrder};
 use crate::patterns::{PatternSelection, RankGrid, iteration};
 
 /// Computes layouts of jobs that use a pattern, for [`RankOrder::Pattern`]. The requested logical
-/// grid is mapped to the job's nodes so that the messages of an iteration cross few links. Data
-/// that depend only on the logical grid are cached for later jobs.
+/// grid is mapped to the job's nodes so that an iteration's messages cross few links. Data that
+/// depends only on the logical grid is cached for later jobs.
 ///
 /// ```
 /// use pavior_kernel::Stream;
@@ -37,19 +37,17 @@ use crate::patterns::{PatternSelection, RankGrid, iteration};
 #[derive(Debug)]
 pub struct PatternLayouts {
     pattern: PatternSelection,
-    /// The map for each logical grid, if the pattern makes no random draws for a job. It is `None`
-    /// if no map helps.
+    /// The map for each logical grid, or `None` if no map helps, for patterns without random draws.
     known: FxHashMap<RankGrid, Option<Arc<PatternMap>>>,
     /// The total number of ranks in the cached grids.
     ranks: usize,
-    /// The layouts in requested boxes, placed at the first node, for boxes with cached grids.
+    /// Layouts in requested boxes at the first node, for cached grids.
     boxes: FxHashMap<AskedBox, Layout>,
     /// The total number of ranks in these layouts.
     box_ranks: usize,
 }
 
-/// A job in a box that it requested, at any position. It contains everything on which the job's
-/// layout depends.
+/// A job in a requested box at any position: everything that the job's layout depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct AskedBox {
     grid: Grid,
@@ -59,25 +57,25 @@ struct AskedBox {
 }
 
 impl PatternLayouts {
-    /// The maximum number of ranks in the cached logical grids, which take about 40 MB.
+    /// The maximum number of ranks in cached logical grids, about 40 MB.
     const MOST_RANKS: usize = 1 << 18;
 
-    /// The maximum number of ranks in the cached layouts, which take 16 MB.
+    /// The maximum number of ranks in cached layouts, 16 MB.
     const MOST_BOX_RANKS: usize = 1 << 22;
 
-    /// Creates an empty cache for jobs that use a pattern.
+    /// Creates an empty cache for jobs with a pattern.
     pub fn new(pattern: PatternSelection) -> PatternLayouts {
         let (known, boxes) = (FxHashMap::default(), FxHashMap::default());
         PatternLayouts { pattern, known, ranks: 0, boxes, box_ranks: 0 }
     }
 
-    /// Computes a job's layout, with the same arguments as [`Layout::new`]. No other order that
-    /// `Layout::new` supports has fewer hops on the same grid, except possibly
-    /// [`RankOrder::Greedy`] with more than 1,024 nodes, which is too slow to try.
+    /// Computes a job's layout, with the same arguments as [`Layout::new`]. No other order has
+    /// fewer hops on the same grid, except possibly [`RankOrder::Greedy`] with more than 1,024
+    /// nodes, which is too slow to try.
     ///
-    /// The pattern draws from a copy of `draw`. The map of [`RankOrder::Coordinates`] is used if
-    /// the pattern has no iteration, or sends the same amount between all pairs of ranks. It is
-    /// also used if the number of ranks times the number of rounds exceeds 2^20.
+    /// The pattern draws from a copy of `draw`. [`RankOrder::Coordinates`] is used if the pattern
+    /// has no iteration, sends the same amount between all pairs of ranks, or has more than 2^20
+    /// ranks times rounds.
     pub fn layout(
         &mut self,
         grid: &Grid,
@@ -88,9 +86,9 @@ impl PatternLayouts {
     ) -> Layout {
         let [granted] = parts else { return self.lay(grid, parts, nodes, sides, draw) };
         let own = used_sides(granted.sides, nodes, sides);
-        // Times are measured for the box that a job requests, at any position. Therefore, the map
-        // must not depend on the position, as it would with a curve through the whole machine. The
-        // map for a box at the first node is used everywhere.
+        // Run times are measured for the requested box, at any position. Therefore, the map must
+        // not depend on the position, as it would with a curve through the whole machine. The map
+        // for a box at the first node is used everywhere.
         if !sides.is_some_and(|sides| orientations(sides).any(|one| one == own)) {
             return self.lay(grid, &[Cuboid::new(granted.base, own)], nodes, sides, draw);
         }
@@ -103,7 +101,7 @@ impl PatternLayouts {
         layout
     }
 
-    /// Returns the layout in a box that a job requested, placed at the first node.
+    /// Returns the layout in a requested box at the first node.
     fn in_asked_box(&mut self, asked: AskedBox, draw: &Stream) -> Layout {
         if let Some(layout) = self.boxes.get(&asked) {
             return layout.clone();
@@ -121,7 +119,6 @@ impl PatternLayouts {
         layout
     }
 
-    /// Computes a job's layout on the nodes of some parts.
     fn lay(
         &mut self,
         grid: &Grid,
@@ -165,8 +162,7 @@ impl PatternLayouts {
     }
 }
 
-/// Returns the node that has the same offset from `base` as `node` has from the first node, around
-/// rings.
+/// Returns the node with the same offset from `base` as `node` from the first node, around rings.
 fn moved(grid: &Grid, node: NodeId, base: Coordinates) -> NodeId {
     let (at, sides) = (grid.point(node), grid.sides());
     let along =

@@ -1,34 +1,34 @@
 //! The numbering of a job's nodes.
 //!
 //! The nodes of a single box are ranked by their offset from its base, except with `pattern`. On a
-//! box, every map except `snake` and `hilbert` would be the same, and ranks that are neighbors in
-//! the pattern are adjacent on the grid. A job in several parts has no such grid. Each map keeps
-//! different ranks close together:
+//! box, every order except `snake` and `hilbert` would be the same, and neighbors in the pattern
+//! are adjacent on the grid. A job in several parts has no such grid. Each order keeps different
+//! ranks close together:
 //!
 //! - `coordinates`: row-major over the whole allocation, as in the papers that specify an order.
-//!   Neighbors along x remain neighbors. However, neighbors on the logical grid are separated by a
-//!   row with gaps, or by a row that starts at a different x than the row below.
-//! - `parts`: part by part, in grant order. Ranks in the same part are close to one another. The
-//!   order of the parts depends on the strategy's lists.
+//!   Neighbors along x remain neighbors. Other neighbors on the logical grid are separated where
+//!   rows have gaps or start at a different x.
+//! - `parts`: part by part, in grant order. Ranks in the same part are close together. The order of
+//!   parts depends on the strategy.
 //! - `snake`: row by row, with every second row of the job reversed. Consecutive ranks are as close
 //!   as rows allow, which is good for rings and lines.
 //! - `hilbert`: along the Hilbert curve through the machine. Ranks with close numbers are close on
-//!   both axes, wherever the parts are.
-//! - `greedy`: an unused neighbor of the previous rank if there is one, and otherwise the nearest
-//!   unused node. Steps are one hop long while possible, but the last ones can be long.
-//! - `pattern`: the ranks of the job's own grid, mapped so that the messages of its pattern cross
-//!   few links ([`PatternLayouts`](super::PatternLayouts)). This also helps on a single box: a
-//!   pattern other than nearest-neighbor may need a different map, and a box that is turned or has
-//!   other sides needs a map for the requested grid.
+//!   all axes, wherever the parts are.
+//! - `greedy`: an unused neighbor of the previous rank, or else the nearest unused node. Steps are
+//!   one hop long while possible, but the last ones can be long.
+//! - `pattern`: the job's logical grid, mapped so that the messages of its pattern cross few links
+//!   ([`PatternLayouts`](super::PatternLayouts)). This also helps on a single box: a pattern other
+//!   than nearest-neighbor may need a different map, and a box that is turned or has other sides
+//!   needs a map for the requested grid.
 //!
-//! Invariant: a map numbers exactly the job's nodes.
+//! Invariant: an order numbers exactly the job's nodes.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, order};
 
 use super::pattern_map::{Hops, Point};
 
-/// The order in which the ranks of a job are numbered if it was granted several parts (with
-/// `Pattern`, also if it was granted one).
+/// The order in which a job's nodes are ranked if it was granted several parts (with `Pattern`,
+/// also if it was granted one).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RankOrder {
     /// Row-major by coordinates over the whole allocation.
@@ -42,8 +42,7 @@ pub enum RankOrder {
     Hilbert,
     /// From neighbor to neighbor.
     Greedy,
-    /// With few hops for the messages of the job's pattern
-    /// ([`PatternLayouts`](super::PatternLayouts)).
+    /// With few hops for the job's pattern ([`PatternLayouts`](super::PatternLayouts)).
     Pattern,
 }
 
@@ -58,8 +57,8 @@ impl RankOrder {
         ("pattern", RankOrder::Pattern),
     ];
 
-    /// Returns the orders that need no pattern and are fast to compute. `Greedy` is included only
-    /// up to 1,024 nodes.
+    /// Returns the orders that need no pattern and are fast to compute: `Greedy` only up to 1,024
+    /// nodes.
     pub(super) fn quick(nodes: u32) -> impl Iterator<Item = RankOrder> {
         RankOrder::NAMED.into_iter().map(|(_, order)| order).filter(move |order| match order {
             RankOrder::Greedy => nodes <= 1 << 10,
@@ -107,7 +106,7 @@ fn snake(grid: &Grid, nodes: &mut Vec<NodeId>) {
 }
 
 /// Sorts the nodes, starting with the lowest. Each node is followed by its lowest unused neighbor
-/// or, if there is none, by the nearest unused node.
+/// or else by the nearest unused node.
 fn greedy(grid: &Grid, nodes: &mut [NodeId]) {
     nodes.sort_unstable();
     let mut points: Vec<Point> = nodes.iter().map(|&node| Hops::point(grid.point(node))).collect();
@@ -150,7 +149,7 @@ mod tests {
         assert_eq!(ranks(RankOrder::Parts), [3, 7, 11, 8, 9, 12, 13]);
         assert_eq!(ranks(RankOrder::Snake), [3, 7, 8, 9, 11, 13, 12]);
         assert_eq!(ranks(RankOrder::Greedy), [3, 7, 11, 9, 8, 12, 13]);
-        // Consecutive ranks are neighbors except for one jump between the parts.
+        // Consecutive ranks are neighbors, except for one jump between the parts.
         let hilbert = ranks(RankOrder::Hilbert);
         let mut own = hilbert.clone();
         own.sort_unstable();

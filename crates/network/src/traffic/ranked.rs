@@ -1,4 +1,4 @@
-//! Senders that advance independently, with each rank at its own pace.
+//! Senders that advance independently, each rank at its own pace.
 //!
 //! Invariant: a rank is in `turns` if it may now be able to send a message.
 //!
@@ -7,14 +7,14 @@
 use super::open_rounds::{OpenRounds, Unblocked};
 use super::schedule::Schedule;
 
-/// Blocking senders (one message in flight per rank), and pipelined senders that wait for the
-/// messages they receive.
+/// Blocking senders (one message in flight per rank), and pipelined senders that wait for received
+/// messages.
 #[derive(Debug)]
 pub(super) struct Ranked {
     open: OpenRounds,
     /// For each rank, the first round in which it has not yet sent.
     next: Vec<u64>,
-    /// True for ranks with a message in flight. It is used only for blocking senders.
+    /// True for ranks with a message in flight. Used only for blocking senders.
     in_flight: Vec<bool>,
     /// Ranks that may be able to send.
     turns: Vec<u32>,

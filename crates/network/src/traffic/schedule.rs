@@ -1,4 +1,4 @@
-//! All messages of a job, represented as a rule rather than a list.
+//! All messages of a job, as a rule rather than a list.
 //!
 //! The rounds of all iterations are numbered consecutively, and end after the job's last message:
 //!
@@ -14,12 +14,11 @@
 use super::Communication;
 use crate::patterns::Pattern;
 
-/// A job's messages.
 #[derive(Debug)]
 pub(super) struct Schedule {
     pattern: Box<dyn Pattern>,
     rounds: u64,
-    /// The limit. A message exists if its (round, rank) is less than the limit.
+    /// The exclusive upper bound on a message's (round, rank).
     limit: (u64, u32),
     total: u64,
 }
@@ -75,7 +74,6 @@ impl Schedule {
         self.pattern.as_ref()
     }
 
-    /// Returns the number of messages.
     pub(super) fn total(&self) -> u64 {
         self.total
     }
@@ -96,13 +94,13 @@ impl Schedule {
         to.expect("only messages that exist are delivered")
     }
 
-    /// Finds the first round from `from` onward in which a rank sends, and the destination of the
-    /// message.
+    /// Finds the first round from `from` onward in which a rank sends, and the message's
+    /// destination.
     pub(super) fn next_send(&self, rank: u32, from: u64) -> Option<(u64, u32)> {
         let end = self.end_of(rank);
         let mut from = from;
-        // The rest of this iteration is searched, and then a whole iteration. A rank that sends
-        // nothing in a whole iteration never sends again.
+        // Searches the rest of this iteration, then a whole one. A rank that sends nothing in a
+        // whole iteration never sends again.
         for _ in 0..2 {
             if from >= end {
                 return None;

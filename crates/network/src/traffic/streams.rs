@@ -1,10 +1,10 @@
 //! Pipelined senders that never wait. Conceptually, all their messages exist from the beginning.
 //!
-//! In fact, the messages are not created at the same time. Those of a rank queue at its injection
-//! channel in order, so each message is needed only when the previous one has taken the channel.
+//! In practice, a rank's messages queue at its injection channel in order, so each message is
+//! created only when the previous one has taken the channel.
 //!
-//! Invariant: the ids of a stage are reserved when the stage begins, by rank, then by round.
-//! Therefore, they do not depend on when a message is created.
+//! Invariant: the ids of a stage are reserved when the stage begins, by rank, then by round. They
+//! do not depend on when a message is created.
 //!
 //! Cost: O(1) per message; O(ranks) per stage.
 
@@ -13,7 +13,7 @@ use pavior_kernel::Time;
 use super::open_rounds::{OpenRounds, Unblocked};
 use super::schedule::Schedule;
 
-/// The next message that a rank sends.
+/// A rank's next message.
 pub(super) struct Head {
     pub(super) id: u64,
     pub(super) rank: u32,
@@ -44,8 +44,8 @@ impl Streams {
         Streams { open, next, ids, left, created: Time::ZERO, due: true }
     }
 
-    /// Creates the messages of a stage that has begun, if any, and sends the first message of each
-    /// rank. Returns the first id that is not reserved.
+    /// If a stage has begun, reserves ids for its messages and sends each rank's first one. Returns
+    /// the first unreserved id.
     pub(super) fn create(
         &mut self,
         schedule: &Schedule,
@@ -72,7 +72,7 @@ impl Streams {
         id
     }
 
-    /// Returns the next message of a rank that has one.
+    /// Returns the next message of a rank, which must have one.
     pub(super) fn next(&mut self, schedule: &Schedule, rank: u32) -> Head {
         let index = rank as usize;
         let next = schedule.next_send(rank, self.next[index]);

@@ -1,5 +1,5 @@
-//! The two engines. Neither uses the other's code. They share only paths and the engine interface,
-//! and must agree message by message.
+//! The two engines. They share only paths and the engine interface, and must agree on every
+//! message.
 
 mod flit;
 mod worm;

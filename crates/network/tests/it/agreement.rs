@@ -1,4 +1,4 @@
-//! Tests that the engines agree, message by message.
+//! Tests that the engines agree on every message.
 
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::{Grid, NodeId};
@@ -18,7 +18,7 @@ struct Case {
     messages: Vec<Message>,
 }
 
-/// Runs the messages. Returns every delivery, and the deadlock if there is one.
+/// Runs the messages. Returns all deliveries, and the deadlock if one occurs.
 fn outcome<E: Engine>(mut engine: E, messages: &[Message]) -> (Vec<Delivery>, Option<Deadlock>) {
     let mut order: Vec<Message> = messages.to_vec();
     order.sort_by_key(|message| (message.created, message.id));
@@ -37,7 +37,7 @@ fn grids() -> impl Strategy<Value = Grid> {
     )
 }
 
-/// The parameters from which the messages of a case are drawn.
+/// The parameters of a case's random messages.
 #[derive(Clone, Copy, Debug)]
 struct Traffic {
     seed: u64,

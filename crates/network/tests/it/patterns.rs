@@ -1,4 +1,4 @@
-//! Tests of the messages of patterns, and of shortcuts that must give the same messages.
+//! Tests of patterns' messages, and of shortcuts that must produce the same messages.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -23,7 +23,7 @@ fn rounds(pattern: &dyn Pattern) -> Vec<Vec<(u32, u32)>> {
         .collect()
 }
 
-/// Returns names of patterns with options, each with a shape to test it with.
+/// Returns pattern names with options, and a shape to test each with.
 fn all() -> impl Iterator<Item = (String, u32, [u16; 3])> {
     let shapes = [
         (2, [2, 1, 1]),

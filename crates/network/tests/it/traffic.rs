@@ -230,9 +230,8 @@ fn rounds_of_an_all_to_all_are_kept_apart_by_barriers() {
     }
 }
 
-/// Compares two ways to send the messages of a pipelined sender: passing them on one by one, and
-/// creating all of them at the beginning, in order of rank and round. The network never contains
-/// many messages.
+/// Compares a pipelined sender that passes on its messages one by one with one that creates all of
+/// them at the start, in order of rank and round.
 #[test]
 fn an_all_to_all_of_256_is_never_in_memory() {
     let grid: Grid = "mesh:16x16".parse().unwrap();

@@ -45,7 +45,7 @@ fn alone_a_message_takes_its_zero_load_latency() {
         let to_itself = delivered("mesh:6x5", settings(delay, buffer), &[(7, 7, flits, 0)]);
         assert_eq!(to_itself, [zero_load_latency(0, flits, delay)]);
     }
-    // This is the example in the documentation of interfaces.
+    // The example in the interface documentation.
     assert_eq!(delivered("mesh:4x4", settings(3, 1), &[(0, 11, 8, 0)]), [32]);
 }
 
@@ -123,7 +123,7 @@ fn a_full_ring_is_a_deadlock_and_not_a_rotation() {
         let error = ring_of_four(VirtualChannels::One, kind).unwrap_err();
         for part in [
             "deadlock at cycle",
-            "4 messages undelivered: message 10 waits for link x+ lane 0 from [1], \
+            "4 messages are undelivered: message 10 waits for link x+ lane 0 from [1], \
              held by message 11; \
              message 11 waits for link x+ lane 0 from [2], held by message 12; \
              message 12 waits for link x+ lane 0 from [3], held by message 13; \

@@ -1,5 +1,5 @@
 //! Changes to the queue, the running jobs, the machine and the calendar. Each method keeps these
-//! tables consistent, and records its effect on the scheduler's plan. A call that fails changes
+//! tables consistent and records its effect on the scheduler's plan. A failing call changes
 //! nothing.
 
 use pavior_allocation::{Machine, Placement, RelocateError, UnknownNode};
@@ -14,16 +14,16 @@ impl Dispatcher {
     /// Adds a job at the end of the queue. Takes O(1) time.
     ///
     /// # Errors
-    /// Returns an error if a job with the same number is already waiting or running.
+    /// Returns an error if the job is already waiting or running.
     pub fn submit(&mut self, job: Job) -> Result<(), RepeatedJob> {
         self.enqueue(job, Queue::push)
     }
 
-    /// Requeues a job that has lost its nodes, at the position given by its arrival. Takes O(q)
-    /// time for q waiting jobs.
+    /// Requeues a job that has lost its nodes at the position given by its arrival. Takes O(q) time
+    /// for q waiting jobs.
     ///
     /// # Errors
-    /// Returns an error if a job with the same number is already waiting or running.
+    /// Returns an error if the job is already waiting or running.
     pub fn resubmit(&mut self, job: Job) -> Result<(), RepeatedJob> {
         self.enqueue(job, Queue::reinsert)
     }
@@ -41,8 +41,8 @@ impl Dispatcher {
         if is_known { Err(RepeatedJob(job)) } else { Ok(()) }
     }
 
-    /// Removes the job at an index of the queue, so that it never runs. Returns `None` if there is
-    /// no such job. Takes O(q) time for q waiting jobs.
+    /// Withdraws the job at an index of the queue, which then never runs. Returns `None` if there
+    /// is no such job. Takes O(q) time for q waiting jobs.
     pub fn withdraw(&mut self, index: usize) -> Option<Job> {
         let job = self.queue.withdraw(index)?;
         self.plan.note(Change::Withdrawal);
@@ -50,8 +50,7 @@ impl Dispatcher {
         Some(job)
     }
 
-    /// Starts a job that is not waiting in the queue. The strategy places the job, avoiding nodes
-    /// with advance reservations.
+    /// Starts a job outside the queue. The strategy places it, avoiding advance reservations.
     ///
     /// # Errors
     /// Returns an error if the job is already waiting or running, or if [`Machine::allocate`]
@@ -66,9 +65,9 @@ impl Dispatcher {
         Ok(granted)
     }
 
-    /// Records that a job has held given nodes since `start`. Use this for jobs that are already
-    /// running, and for jobs whose nodes were not chosen by the scheduler and the strategy. Advance
-    /// reservations are not checked.
+    /// Records that a job has held these nodes since `start`. Use this for jobs that are already
+    /// running, or whose nodes neither the scheduler nor the strategy chose. Advance reservations
+    /// are not checked.
     ///
     /// # Errors
     /// Returns an error if the job is already waiting or running, or if [`Machine::allocate_at`]
@@ -111,8 +110,8 @@ impl Dispatcher {
         self.disturb(Change::Relocation, |machine| machine.relocate(job, to))
     }
 
-    /// Marks a node as failed and returns the job that holds it. The job keeps the node until the
-    /// job ends. Marking a failed node changes nothing.
+    /// Marks a node as failed, and returns the job that holds it, which keeps it until the job
+    /// ends. Marking a failed node again changes nothing.
     ///
     /// # Errors
     /// Returns an error if the machine has no such node.
@@ -128,13 +127,12 @@ impl Dispatcher {
         self.disturb(Change::Failure, |machine| machine.repair(node))
     }
 
-    /// Sets whether the switches that connect the parts of placements work
-    /// ([`Machine::set_switches`]).
+    /// Sets whether the switches that connect parts of placements work ([`Machine::set_switches`]).
     pub fn set_switches(&mut self, work: bool) {
         self.disturb(Change::Failure, |machine| machine.set_switches(work));
     }
 
-    /// Changes the machine's health or the location of jobs, and records whether anything changed.
+    /// Calls `act`, and records `change` if the machine's health has changed.
     fn disturb<T>(&mut self, change: Change, act: impl FnOnce(&mut Machine) -> T) -> T {
         let before = self.machine.health();
         let answer = act(&mut self.machine);
@@ -144,8 +142,8 @@ impl Dispatcher {
         answer
     }
 
-    /// Adds a pool, to which later requests can be confined ([`Machine::add_pool`]). The pool
-    /// consists of the nodes that are free in `nodes`.
+    /// Adds a pool of the nodes free in `nodes`, to which later requests can be confined
+    /// ([`Machine::add_pool`]).
     ///
     /// # Errors
     /// Returns an error if the nodes are on another grid.

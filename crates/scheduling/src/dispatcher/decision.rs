@@ -34,7 +34,6 @@ pub struct Decision<'d> {
 /// A job that has just started.
 #[derive(Clone, Copy, Debug)]
 pub struct Started<'a> {
-    /// The job that has started.
     pub job: &'a Job,
     /// The nodes that the job holds.
     pub placement: &'a Placement,
@@ -49,7 +48,7 @@ impl<'d> Decision<'d> {
         self.dispatcher.queue.get(self.start.index).expect("nothing has changed since")
     }
 
-    /// Returns the job's index in the queue, and its nodes if they have been chosen.
+    /// Returns the job's index in the queue, and its nodes if already chosen.
     pub fn named(&self) -> &Start {
         &self.start
     }
@@ -59,13 +58,12 @@ impl<'d> Decision<'d> {
         self.dispatcher
     }
 
-    /// Starts the job. Unless the decision specifies the nodes, the strategy places the job,
-    /// avoiding nodes with advance reservations. The cost is that of
-    /// [`Machine::allocate`](pavior_allocation::Machine).
+    /// Starts the job. Unless the decision specifies nodes, the strategy places the job, avoiding
+    /// advance reservations, at the cost of [`Machine::allocate`](pavior_allocation::Machine).
     ///
     /// # Errors
-    /// Returns an error, and changes nothing, if the job does not fit now, gets fewer nodes than it
-    /// requests, or would overlap a reservation of its nodes.
+    /// Returns an error, and changes nothing, if the job does not fit now, gets too few nodes, or
+    /// would overlap an advance reservation.
     #[expect(clippy::missing_panics_doc, reason = "the machine has just granted the job its nodes")]
     pub fn start(self) -> Result<Started<'d>, StartError> {
         let Decision { dispatcher, now, start: Start { index, placement } } = self;
@@ -96,12 +94,12 @@ impl<'d> Decision<'d> {
 }
 
 impl Dispatcher {
-    /// Asks the scheduler which job to start next, if any. The caller must start that job before
-    /// asking again.
+    /// Lets the scheduler choose the next job to start. The caller must start that job before the
+    /// next call.
     ///
     /// # Errors
-    /// Returns an error if the strategy or the scheduler fails, or if the scheduler returns an
-    /// index outside the queue.
+    /// Returns an error if the strategy or the scheduler fails, or if the chosen index is outside
+    /// the queue.
     pub fn decide(
         &mut self,
         now: Time,
@@ -121,7 +119,7 @@ impl Dispatcher {
         Ok(Some(self.choose(now, start)?))
     }
 
-    /// Chooses a waiting job on behalf of the caller, without asking the scheduler.
+    /// Chooses a waiting job without the scheduler.
     ///
     /// # Errors
     /// Returns an error if the queue has no such index.
@@ -133,7 +131,7 @@ impl Dispatcher {
         Ok(Decision { dispatcher: self, now, start })
     }
 
-    /// Starts the next job that the scheduler chooses. Returns `None` if it chooses no job.
+    /// Starts the next job that the scheduler chooses, or returns `None` if it chooses no job.
     ///
     /// # Errors
     /// Returns an error if the strategy or the scheduler fails, or if the scheduler chooses a job

@@ -1,4 +1,4 @@
-//! Errors for data that a dispatcher cannot accept. When an error is returned, nothing has changed.
+//! Dispatcher errors. A call that returns one has changed nothing.
 
 use pavior_allocation::{AllocateError, PlacementError, Refusal};
 use pavior_kernel::CallerError;
@@ -10,7 +10,7 @@ use thiserror::Error;
 #[error("job {} is already waiting or holds nodes", .0.0)]
 pub struct RepeatedJob(pub JobId);
 
-/// The reasons why a job cannot be given nodes without waiting.
+/// Reasons why a job cannot be given nodes outside the queue.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GrantError {
     /// The job is already waiting or running.
@@ -19,13 +19,13 @@ pub enum GrantError {
     /// The strategy refuses the job or fails.
     #[error(transparent)]
     Allocate(#[from] AllocateError),
-    /// The job cannot use the given nodes.
+    /// The job cannot use these nodes.
     #[error(transparent)]
     Placement(#[from] PlacementError),
 }
 
 impl GrantError {
-    /// Returns the reason if the request was refused.
+    /// Returns the refusal, if the strategy refused the request.
     pub fn refusal(&self) -> Option<Refusal> {
         match self {
             GrantError::Allocate(error) => error.refusal(),
@@ -34,11 +34,11 @@ impl GrantError {
     }
 }
 
-/// The reasons why a job cannot be started.
+/// Reasons why a job cannot be started.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum StartError {
     /// The queue has no such index.
-    #[error("the queue has {waiting} jobs, so the one at index {index} cannot start")]
+    #[error("index {index} is outside the queue of {waiting} jobs")]
     NotWaiting {
         /// The requested index.
         index: usize,
@@ -51,7 +51,7 @@ pub enum StartError {
     /// The job was given nodes that it cannot use.
     #[error("job {} was started on nodes that it cannot use: {error}", job.0)]
     BadPlacement {
-        /// The job that was given the nodes.
+        /// The job.
         job: JobId,
         /// The reason why the job cannot use the nodes.
         error: PlacementError,
@@ -59,11 +59,11 @@ pub enum StartError {
     /// The job was given fewer nodes than it requests.
     #[error("job {} requests {asked} nodes but was started on {given}", job.0)]
     TooFewNodes {
-        /// The job that was given too few nodes.
+        /// The job.
         job: JobId,
-        /// The number of nodes that the job requests.
+        /// The requested number of nodes.
         asked: u32,
-        /// The number of nodes that the job was given.
+        /// The given number of nodes.
         given: u32,
     },
     /// The job was given nodes that are reserved before its expected end.
@@ -72,14 +72,14 @@ pub enum StartError {
         job.0
     )]
     Reserved {
-        /// The job that was to be started.
+        /// The job.
         job: JobId,
         /// The number of the reservation.
         reservation: u64,
     },
 }
 
-/// The reasons why a dispatcher could not continue.
+/// Reasons why a dispatcher cannot continue.
 #[derive(Clone, Debug, Error)]
 pub enum DispatchError {
     /// The strategy or the scheduler failed.

@@ -1,8 +1,8 @@
-//! A machine with its queue. Jobs wait, start when the scheduler chooses them, run, and end.
+//! A machine and its queue. Jobs wait, start when the scheduler chooses them, run, and end.
 //!
 //! Invariant: each job is either waiting, running or unknown, and exactly the running jobs hold
-//! nodes of the machine. Only `changes.rs` and `decision.rs` change the tables, and `questions.rs`
-//! reads them. `plan_status.rs` defines which changes void the scheduler's plan.
+//! nodes. Only `changes.rs` and `decision.rs` change the tables, and `questions.rs` reads them.
+//! `plan_status.rs` defines which changes void the scheduler's plan.
 
 mod changes;
 mod decision;
@@ -26,8 +26,8 @@ use crate::{Calendar, Prediction, Queue, Reach, Running, RunningJob, Scheduler};
 /// A machine, its waiting and running jobs, and the scheduler that chooses among them.
 ///
 /// The simulation, the service and the daemons for Slurm and Kubernetes are built on this type. It
-/// keeps three tables consistent for any sequence of calls. Each job is in the queue, or both among
-/// the running jobs and on the machine, or in none of the tables.
+/// keeps three tables consistent for any sequence of calls: each job is in the queue, or both among
+/// the running jobs and on the machine, or in no table.
 ///
 /// The caller provides the events and the time, which must not go backward. After each event, the
 /// caller starts jobs until the scheduler chooses no more:
@@ -64,18 +64,16 @@ use crate::{Calendar, Prediction, Queue, Reach, Running, RunningJob, Scheduler};
 ///
 /// Use [`Dispatcher::decide`] to do some work between the choice and the start; it returns a
 /// [`Decision`] that can only be started or dropped. Use [`Dispatcher::choose`] to choose jobs
-/// without the scheduler. [`Dispatcher::hold`] records jobs that run on given nodes without having
-/// waited, and [`Dispatcher::grant`] starts jobs whose nodes the strategy chooses. The machine
-/// itself cannot be changed; instead, methods of the dispatcher report failures, move jobs and
-/// reserve nodes. No scheduler can start a job on reserved nodes if the job is estimated to run
-/// into the reservation ([`Calendar`]). A dispatcher can be restored from records with `hold` and
-/// [`Dispatcher::submit`] alone, without asking the scheduler.
+/// without the scheduler. For jobs outside the queue, [`Dispatcher::hold`] records given nodes, and
+/// [`Dispatcher::grant`] lets the strategy choose them. The machine itself cannot be changed; use
+/// the dispatcher's methods to report failures, move jobs and reserve nodes. No scheduler can start
+/// a job on reserved nodes if the job is estimated to run into the reservation ([`Calendar`]). To
+/// restore a dispatcher from records, use `hold` and [`Dispatcher::submit`].
 pub struct Dispatcher {
     machine: Machine,
     scheduler: Box<dyn Scheduler>,
     prediction: Option<Box<dyn Prediction + Send>>,
     queue: Queue,
-    /// The jobs in the queue.
     waiting: FxHashSet<JobId>,
     running: Running,
     calendar: Calendar,
@@ -84,8 +82,8 @@ pub struct Dispatcher {
 }
 
 impl Dispatcher {
-    /// Creates a dispatcher with an empty queue. Jobs that already hold nodes of the machine count
-    /// as running since time 0, without an expected end. Takes O(j log j) time for j such jobs.
+    /// Creates a dispatcher with an empty queue. Jobs that already hold nodes count as running
+    /// since time 0, without an expected end. Takes O(j log j) time for j such jobs.
     pub fn new(machine: Machine, scheduler: Box<dyn Scheduler>) -> Dispatcher {
         let mut running = Running::new();
         for (id, placement) in machine.held() {
@@ -97,7 +95,7 @@ impl Dispatcher {
         Dispatcher::with(machine, scheduler, running)
     }
 
-    /// Creates a dispatcher with the jobs that hold nodes of the machine.
+    /// Creates a dispatcher with an empty queue. `running` must be the jobs that hold nodes.
     fn with(machine: Machine, scheduler: Box<dyn Scheduler>, running: Running) -> Dispatcher {
         Dispatcher {
             machine,
@@ -112,8 +110,8 @@ impl Dispatcher {
         }
     }
 
-    /// Creates a dispatcher from a caller's machine, jobs and reservations. Running jobs that hold
-    /// no nodes are ignored.
+    /// Creates a dispatcher from a machine, jobs and reservations. Running jobs without nodes are
+    /// ignored.
     pub(crate) fn of(
         machine: Machine,
         (queue, running): (&Queue, &Running),
@@ -130,16 +128,16 @@ impl Dispatcher {
         Ok(dispatcher)
     }
 
-    /// Adds a prediction of run times on given nodes.
+    /// Adds a prediction of run times.
     #[must_use]
     pub fn with_prediction(self, prediction: Box<dyn Prediction + Send>) -> Dispatcher {
         Dispatcher { prediction: Some(prediction), ..self }
     }
 
     /// Makes a copy in which time can advance independently. `scheduler` must be a new scheduler of
-    /// the same kind, and `estimate` must return the estimated run time of each job in the copy.
-    /// The prediction of run times is not copied. Takes O(N/64) time for N nodes, plus the cost of
-    /// copying the strategy's index, the jobs and the advance reservations.
+    /// the same kind, and `estimate` must return each job's estimate in the copy. The prediction is
+    /// not copied. Takes O(N/64) time for N nodes, plus the cost of copying the strategy's index,
+    /// the jobs and the advance reservations.
     pub fn fork(
         &self,
         scheduler: Box<dyn Scheduler>,
@@ -151,7 +149,7 @@ impl Dispatcher {
         fork
     }
 
-    /// Makes a copy with a finer unit of time, in which each time is multiplied by `ticks`. Advance
+    /// Makes a copy with a finer time unit, in which all times are multiplied by `ticks`. Advance
     /// reservations are not copied.
     pub fn fork_in(&self, scheduler: Box<dyn Scheduler>, ticks: u64) -> Dispatcher {
         let finer = |time: Time| Time(time.0.saturating_mul(ticks));
@@ -204,7 +202,7 @@ impl Dispatcher {
     }
 }
 
-/// Grants a new job the nodes that the strategy currently chooses, avoiding advance reservations.
+/// Grants a new job nodes chosen by the strategy, avoiding advance reservations.
 fn allocate<'a>(
     (machine, calendar, beside): (&'a mut Machine, &Calendar, &mut BesideCalendar),
     job: &Job,

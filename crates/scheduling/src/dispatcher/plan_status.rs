@@ -1,5 +1,5 @@
-//! Changes to a dispatcher's tables. [`Change::effect`] defines the effect of each change on the
-//! scheduler's promises.
+//! The effects of changes to a dispatcher's tables on the scheduler's promises
+//! ([`Change::effect`]).
 //!
 //! ```text
 //!   change                                           effect     how a scheduler notices it
@@ -10,7 +10,7 @@
 
 use pavior_mesh::JobId;
 
-/// A change to the tables of a dispatcher.
+/// A change to a dispatcher's tables.
 #[derive(Clone, Copy)]
 pub(super) enum Change {
     Submission,
@@ -29,7 +29,7 @@ pub(super) enum Change {
 
 /// The effect of a change on the scheduler's promises.
 enum Effect {
-    /// The scheduler adapts its plan to the change, which is visible in the queue, the running jobs
+    /// The scheduler adapts its plan to the change, which it sees in the queue, the running jobs
     /// and the free nodes.
     Seen,
     /// Promises remain valid unless they need the nodes of this job while it runs.
@@ -52,8 +52,8 @@ impl Change {
     }
 }
 
-/// The maximum number of grants recorded for a scheduler. If there are more, the plan is void. The
-/// limit bounds the memory of a dispatcher whose scheduler is never asked.
+/// The maximum number of recorded grants, beyond which the plan is void. It bounds the memory of a
+/// dispatcher whose scheduler is never called.
 const MOST_GRANTS: usize = 1 << 16;
 
 /// The state of a scheduler's plan.
@@ -61,10 +61,10 @@ const MOST_GRANTS: usize = 1 << 16;
 pub(super) struct PlanStatus {
     /// The number of changes that voided a plan.
     pub(super) voided: u64,
-    /// The jobs that were given nodes outside the queue since the scheduler was last asked.
+    /// The jobs that were given nodes outside the queue since the scheduler was last called.
     pub(super) granted: Vec<JobId>,
-    /// True if the machine is known to refuse every waiting job, false if it is known not to, and
-    /// `None` if neither is known. Grants do not change this value.
+    /// True if the machine refuses every waiting job, false if it does not, and `None` if unknown.
+    /// Grants do not change this value.
     pub(super) refuses_all: Option<bool>,
     /// True if the scheduler has chosen no job since the last change, so that its plan is complete.
     pub(super) is_settled: bool,

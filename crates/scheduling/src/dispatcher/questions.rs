@@ -1,5 +1,5 @@
-//! Questions to a dispatcher, which do not affect later answers. Methods that take `&mut self`
-//! cache answers, count work, and drop reservations that are over.
+//! Queries of a dispatcher, which do not affect later results. Methods with `&mut self` cache
+//! results, count work, and drop past reservations.
 
 use pavior_allocation::{Placement, Refusal};
 use pavior_kernel::{CallerError, Time};
@@ -12,8 +12,8 @@ use crate::machine_view::Ahead;
 use crate::{AttemptObserver, MachineView, Queue, Running, Scheduler, Standing};
 
 impl Dispatcher {
-    /// Returns the scheduler's current view of the machine. Every question asked through the view
-    /// counts as an attempt.
+    /// Returns the scheduler's current view of the machine. Every query through the view counts as
+    /// an attempt.
     pub fn view<'a>(
         &'a mut self,
         now: Time,
@@ -44,22 +44,21 @@ impl Dispatcher {
     /// Checks that neither the strategy nor the scheduler has failed.
     ///
     /// # Errors
-    /// Returns the error of the one that has failed.
+    /// Returns the error of whichever has failed.
     pub fn check(&self) -> Result<(), CallerError> {
         self.machine.error().or_else(|| self.scheduler.error()).map_or(Ok(()), Err)
     }
 
-    /// Returns the placement that a job would get if it were granted nodes now
-    /// ([`Dispatcher::grant`]).
+    /// Returns the placement that [`Dispatcher::grant`] would give a job now.
     ///
     /// # Errors
-    /// Returns the reason if the job would not get any nodes.
+    /// Returns the reason if the job would be refused.
     pub fn probe(&mut self, job: &Job, now: Time) -> Result<Placement, Refusal> {
         self.view(now, &mut ()).place(job)
     }
 
-    /// Returns the strategy's current placement for a request, ignoring advance reservations. The
-    /// cost is that of [`Machine::probe`](pavior_allocation::Machine::probe).
+    /// Returns the strategy's current placement for a request, ignoring advance reservations, at
+    /// the cost of [`Machine::probe`](pavior_allocation::Machine::probe).
     ///
     /// # Errors
     /// Returns the reason if there is no placement.
@@ -67,18 +66,18 @@ impl Dispatcher {
         self.machine.probe(request)
     }
 
-    /// Checks that a request could be granted if the machine were empty and healthy.
+    /// Checks that a request could be granted on the empty, healthy machine.
     ///
     /// # Errors
-    /// Returns the reason if the request could not be granted. The reason is permanent.
+    /// Returns the permanent reason if the request could not be granted.
     pub fn could_ever_fit(&mut self, request: &Request) -> Result<(), Refusal> {
         self.machine.could_ever_fit(request)
     }
 
-    /// Returns true if no waiting job can start, whichever one the scheduler chooses, until
-    /// something other than a grant happens. This is the case if the machine refuses each of the
-    /// jobs, and would also refuse them with fewer free nodes. After the scheduler has chosen no
-    /// job, the first call costs one search per distinct request, and later calls are O(1).
+    /// Returns true if no waiting job can start, whichever the scheduler chooses, until something
+    /// other than a grant happens: if the machine refuses every job, and would also do so with
+    /// fewer free nodes. The first call after a change costs one search per distinct request, and
+    /// later calls are O(1).
     pub fn refuses_all_waiting(&mut self) -> bool {
         if let Some(known) = self.plan.refuses_all {
             return known;
@@ -91,9 +90,9 @@ impl Dispatcher {
         *plan.refuses_all.insert(requests.all(refuses))
     }
 
-    /// Returns the scheduler's plan for the waiting jobs. Returns `None` if something has changed
-    /// since the scheduler last chose no job, or if it does not report a plan. Takes O(q) time for
-    /// q waiting jobs.
+    /// Returns the scheduler's plan for the waiting jobs, or `None` if something has changed since
+    /// the scheduler last chose no job, or if it does not report a plan. Takes O(q) time for q
+    /// waiting jobs.
     pub fn standing(&self, now: Time) -> Option<Standing> {
         let asked = self.plan.is_settled && !self.queue.is_empty();
         if asked { self.scheduler.standing(now, &self.queue, &self.machine) } else { None }

@@ -3,7 +3,7 @@
 //! With q waiting jobs, the first `1 + floor(factor * q)` are tried in order of arrival, and the
 //! first that fits starts. With a short queue, this is FCFS; under load, it is similar to ScanAll.
 //! There is no limit on how often a job can be bypassed, so a large job can starve under a load
-//! that keeps the queue long. A decision takes O(q) time, with one question per distinct request in
+//! that keeps the queue long. A decision takes O(q) time, with one query per distinct request in
 //! each state of the machine.
 //!
 //! Source: Ababneh, Bani-Mohammad & Ould-Khaoua, "An adaptive job scheduling scheme for
@@ -27,7 +27,7 @@ pub(crate) static ENTRY: Entry = Entry {
         key: "factor",
         values: Values::Number(0.0, 1.0),
         default: "0.5",
-        meaning: "the share of the waiting jobs that may bypass the head",
+        meaning: "share of waiting jobs that may bypass the head",
         bare: true,
     }],
     variants: &["", "0.1", "1"],
@@ -44,7 +44,7 @@ struct Bypass {
 }
 
 impl Bypass {
-    /// Returns the number of the oldest waiting jobs that are tried.
+    /// Returns the number of waiting jobs to try, from the oldest.
     fn open(&self, queue: &Queue) -> usize {
         1 + (self.factor * queue.len() as f64).floor() as usize
     }

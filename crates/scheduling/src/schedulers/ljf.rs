@@ -3,8 +3,8 @@
 //! This is the reverse of [SJF](super::sjf), with the same measures: by `size` (nodes requested),
 //! by `area` (nodes x estimated run time) or by `time` (estimated run time). Ties go to the older
 //! job. If the largest job does not fit, it blocks all others until enough jobs have ended. Small
-//! jobs starve while larger ones keep arriving. A decision takes O(log q) time for q waiting jobs
-//! and one question. After a failure, it takes O(q log q) time.
+//! jobs starve while larger ones keep arriving. A decision takes O(log q) time for q waiting jobs,
+//! or O(q log q) after a failure, and one query.
 //!
 //! Source: Li & Cheng, "Job scheduling in a partitionable mesh using a two-dimensional buddy system
 //! partitioning scheme", IEEE TPDS 2(4), 1991, for a batch of jobs sorted by size.

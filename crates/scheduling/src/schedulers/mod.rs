@@ -1,4 +1,4 @@
-//! The schedulers, in one file or folder each, and a list of them.
+//! The schedulers, one file or folder each, and their list.
 //!
 //! To add a scheduler, write its file with an `ENTRY`, declare the module, and add a line here.
 

@@ -3,7 +3,7 @@
 //! Classes are powers of two: class k contains the jobs with 2^k to 2^(k+1) - 1 nodes. Only the
 //! oldest job of the current class may start. When no job of the class is waiting, the next class
 //! up (or down) with a job is served, wrapping around after the last. Jobs of similar size follow
-//! one another, so the nodes freed by one fit the next:
+//! each other, so the nodes freed by one fit the next:
 //!
 //! ```text
 //!   class 0: a e      up: a e, then b, then c d f, then class 0 again
@@ -12,13 +12,12 @@
 //! ```
 //!
 //! A class starves the others if its own jobs arrive faster than they are served. A decision takes
-//! O(q) time for q waiting jobs and one question.
+//! O(q) time for q waiting jobs and one query.
 //!
 //! Source: Krueger, Lai & Dixit-Radiya, "Job scheduling is more important than processor allocation
 //! for hypercube computers", IEEE TPDS 5(5), 1994. The classes of a hypercube are its dimensions;
 //! powers of two are the analogue on a mesh. Two points are our interpretation: a blocked job
-//! blocks all others, and an arriving job joins its class immediately, even while the class is
-//! served.
+//! blocks all others, and an arriving job joins its class even while the class is served.
 
 use pavior_allocation::Machine;
 use pavior_kernel::{OptionSpec, Time, Values};
@@ -36,7 +35,7 @@ pub(crate) static ENTRY: Entry = Entry {
         key: "order",
         values: Values::OneOf(&["up", "down"]),
         default: "up",
-        meaning: "the class to serve next: the next larger or the next smaller one",
+        meaning: "class to serve next: the next larger or smaller one",
         bare: true,
     }],
     variants: &["", "down"],
@@ -60,7 +59,7 @@ fn class_of(job: &Job) -> u32 {
 }
 
 impl Scan {
-    /// Returns the number of classes between the current class and another.
+    /// Returns the number of classes from the current class to another, in serving order.
     fn distance(&self, class: u32) -> u32 {
         let first = if self.up { 0 } else { CLASSES - 1 };
         let hand = self.class.unwrap_or(first);
@@ -71,7 +70,7 @@ impl Scan {
         }
     }
 
-    /// Returns the current job and its index.
+    /// Returns the next job to serve and its index.
     fn first<'q>(&self, queue: &'q Queue) -> Option<(usize, &'q Job)> {
         let jobs = queue.iter().enumerate();
         jobs.min_by_key(|&(index, job)| (self.distance(class_of(job)), index))

@@ -1,10 +1,10 @@
 //! Smallest Job First: only the smallest waiting job may start.
 //!
-//! The measure of size is an option, because the literature uses one name for three rules: `size`
+//! The size measure is an option, because the literature uses one name for three rules: `size`
 //! (nodes requested), `area` (nodes x estimated run time) and `time` (estimated run time, as in
 //! [SSD](super::ssd)). Ties go to the older job. If the smallest job does not fit, it blocks all
 //! others. Large jobs starve while smaller ones keep arriving. A decision takes O(log q) time for q
-//! waiting jobs and one question. After a failure, it takes O(q log q) time.
+//! waiting jobs, or O(q log q) after a failure, and one query.
 //!
 //! Source: Majumdar, Eager & Bunt, "Scheduling in multiprogrammed parallel systems", SIGMETRICS
 //! 1988, for smallest number of processes first and smallest cumulative demand first.
@@ -26,16 +26,15 @@ pub(crate) static ENTRY: Entry = Entry {
     },
 };
 
-/// The `by` option.
 pub(super) const BY: OptionSpec = OptionSpec {
     key: "by",
     values: Values::OneOf(&["size", "area", "time"]),
     default: "size",
-    meaning: "the size of a job: nodes, nodes x estimate, or the estimate",
+    meaning: "job size: nodes, nodes x estimate, or estimate",
     bare: true,
 };
 
-/// Returns the measure of size selected by the options.
+/// Returns the selected size measure.
 pub(super) fn size_of(options: &Options) -> fn(&Job) -> u128 {
     match options.get("by") {
         "size" => |job| u128::from(job.request.nodes),

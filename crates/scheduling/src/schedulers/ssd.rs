@@ -1,13 +1,13 @@
 //! Shortest Service Demand first: only the waiting job with the smallest demand may start.
 //!
-//! The demand is known in advance. It is the run time, the number of messages or, for logs, the
-//! estimate. Ties go to the older job. If the shortest job does not fit, it blocks all others, as
-//! the head does under FCFS. The papers do not specify this; with this interpretation, SSD differs
-//! from FCFS only in the order. Long jobs starve while shorter ones keep arriving. A decision takes
-//! O(log q) time for q waiting jobs and one question. After a failure, it takes O(q log q) time.
+//! The demand is known in advance: the run time, the number of messages or, for logs, the estimate.
+//! Ties go to the older job. If the shortest job does not fit, it blocks all others, as the head
+//! does under FCFS. The papers do not specify this; with this interpretation, SSD differs from FCFS
+//! only in the order. Long jobs starve while shorter ones keep arriving. A decision takes O(log q)
+//! time for q waiting jobs, or O(q log q) after a failure, and one query.
 //!
-//! Source: the scheduler is named in the GABL paper after Krueger, Lai & Dixit-Radiya, IEEE TPDS
-//! 5(5), 1994 (whose own contribution is [Scan](super::scan)).
+//! Source: the GABL paper, which attributes it to Krueger, Lai & Dixit-Radiya, IEEE TPDS 5(5), 1994
+//! (whose contribution is [Scan](super::scan)).
 
 use crate::priority::LeastFirst;
 use crate::{BuildScheduler, Entry, SchedulerKind};

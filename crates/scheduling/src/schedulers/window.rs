@@ -1,9 +1,8 @@
 //! Window: any job that fits among `w` consecutive arrivals may start. The window begins at the
 //! oldest waiting job.
 //!
-//! Jobs in the window are tried in order of arrival. A job that has started keeps its place in the
-//! window. The window slides only when the oldest job starts; it then begins at the next waiting
-//! job:
+//! Jobs in the window are tried in order of arrival. A started job keeps its place in the window.
+//! The window slides only when the oldest job starts, and then begins at the next waiting job:
 //!
 //! ```text
 //!   w = 4        [a b c d] e f      b starts: [a - c d] e f      e must wait for a, although only
@@ -12,7 +11,7 @@
 //!
 //! A job is thus overtaken by at most w - 1 others, all of which are among the w - 1 arrivals that
 //! follow it, and none starves. `window:1` is FCFS; wider windows are more similar to ScanAll. A
-//! decision takes O(w) time, with one question per distinct request in each state of the machine.
+//! decision takes O(w) time, with one query per distinct request in each state of the machine.
 //!
 //! Source: Ababneh & Bani-Mohammad, "A new window-based job scheduling scheme for 2D mesh
 //! multicomputers", Simulation Modelling Practice and Theory 19(1), 2011. Trying the window in
@@ -35,7 +34,7 @@ pub(crate) static ENTRY: Entry = Entry {
         key: "width",
         values: Values::Integer(1, u32::MAX as u64),
         default: "8",
-        meaning: "the number of consecutive arrivals in the window",
+        meaning: "number of consecutive arrivals in the window",
         bare: true,
     }],
     variants: &["", "1", "3"],
@@ -52,7 +51,7 @@ pub(crate) static ENTRY: Entry = Entry {
 
 struct Window {
     width: usize,
-    /// The started jobs behind the oldest waiting job, in order of arrival. They keep their places.
+    /// The started jobs behind the oldest waiting job, in order of arrival.
     started: Vec<JobId>,
     refused: Refused,
 }
@@ -68,7 +67,7 @@ impl Window {
             let Some(job) = queue.get(waiting) else { break };
             match self.started.get(gone) {
                 Some(&started) if started < job.id => gone += 1,
-                // The job failed and is waiting again.
+                // The job failed and was requeued.
                 Some(&started) if started == job.id => drop(self.started.remove(gone)),
                 _ => waiting += 1,
             }
@@ -94,8 +93,8 @@ impl Scheduler for Window {
     }
 
     fn standing(&self, _: Time, queue: &Queue, _: &Machine) -> Option<Standing> {
-        // A job that has failed and waits again is no longer among the started jobs, because the
-        // last question removed it.
+        // Requeued jobs are no longer among the started jobs, since the last call to `next` removed
+        // them.
         let oldest = queue.get(0)?.id;
         let mut open = 0;
         let mut gone = 0;

@@ -1,4 +1,4 @@
-//! Answers for a machine on which the nodes reserved for a waiting job count as taken.
+//! Placements on a machine on which the nodes reserved for a waiting job count as taken.
 
 use pavior_allocation::{Fork, Machine, Placement};
 use pavior_mesh::Occupancy;
@@ -7,25 +7,25 @@ use pavior_workload::Job;
 use crate::shared::refused::Refused;
 use crate::{MachineView, Reach};
 
-/// Answers to requests as if the reserved nodes were taken.
+/// Finds placements as if the reserved nodes were taken.
 ///
-/// The strategy is asked on a fork of the machine. If its answers depend only on the free nodes,
-/// one fork lasts as long as the reservation: the fork follows the machine's grants and releases in
-/// O(1) each, and the strategy keeps its caches. Otherwise, and after failures, a new fork is made
-/// for each state of the machine. For a job that overlaps an advance reservation, a separate fork
-/// is made for the question.
+/// The strategy is queried on a fork of the machine. If its answers depend only on the free nodes,
+/// one fork lasts as long as the reservation: it is updated with the machine's grants and releases
+/// in O(1) each, and the strategy keeps its caches. Otherwise, and after failures, a new fork is
+/// made for each state of the machine. A job that overlaps an advance reservation is placed on a
+/// separate fork.
 #[derive(Default)]
 pub(crate) struct BesideReservation {
-    /// The fork, which is created for the first request that is not refused by count.
+    /// The fork, created for the first request that is not refused by count.
     fork: Option<UpdatedFork>,
-    /// A state of the machine, and the number of free and unreserved nodes in that state.
+    /// The number of free unreserved nodes, and the state of the machine in which it was counted.
     free: Option<(u64, u32)>,
     /// All nodes except the reserved ones.
     unreserved: Option<Occupancy>,
     refused: Refused,
 }
 
-/// A fork and the state of the machine that it represents.
+/// A fork, and the state of the machine that it represents.
 struct UpdatedFork {
     fork: Fork,
     state: u64,
@@ -38,7 +38,7 @@ impl BesideReservation {
         *self = BesideReservation::default();
     }
 
-    /// Returns the strategy's placement for a job if the reserved nodes are taken.
+    /// Returns the strategy's placement for a job with the reserved nodes taken.
     pub(crate) fn place(
         &mut self,
         job: &Job,
@@ -66,8 +66,8 @@ impl BesideReservation {
         })
     }
 
-    /// Returns the number of nodes that are free and not reserved. If the machine has changed, the
-    /// fork is updated or dropped.
+    /// Returns the number of free unreserved nodes. If the machine has changed, updates or drops
+    /// the fork.
     fn count_free(&mut self, reserved: &Placement, machine: &Machine) -> u32 {
         if let Some((state, free)) = self.free
             && state == machine.state()
@@ -83,7 +83,7 @@ impl BesideReservation {
         free
     }
 
-    /// Returns the nodes that are free and not reserved.
+    /// Returns the free unreserved nodes.
     fn unreserved_free(&mut self, reserved: &Placement, machine: &Machine) -> Occupancy {
         let unreserved = self.unreserved.get_or_insert_with(|| {
             let mut unreserved = Occupancy::all_free(*machine.grid());
@@ -103,8 +103,8 @@ impl UpdatedFork {
         UpdatedFork { fork, state: machine.state(), health: machine.health() }
     }
 
-    /// Applies the grants and releases since then. Returns `None` if they are not known, or if the
-    /// strategy cannot follow a grant of reserved nodes.
+    /// Applies the grants and releases since `state`. Returns `None` if they are unknown, or if the
+    /// strategy cannot handle a grant of reserved nodes.
     fn update(mut self, machine: &Machine) -> Option<UpdatedFork> {
         if !machine.is_determined() || self.health != machine.health() {
             return None;

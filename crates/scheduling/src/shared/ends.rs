@@ -10,8 +10,7 @@ use crate::{Calendar, Running, RunningJob};
 /// A running job and its expected end.
 pub(crate) type End<'a> = (Time, &'a RunningJob);
 
-/// A time at which a job may start to fit, and the number of running jobs that will have ended by
-/// then.
+/// A time at which nodes become free, and the number of running jobs that will have ended by then.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Instant {
     pub(crate) at: Time,
@@ -38,11 +37,11 @@ pub(crate) fn instants(now: Time, ends: &[End<'_>], calendar: Option<&Calendar>)
 /// The expected ends of running jobs.
 ///
 /// A job that has outrun its estimate is expected to take twice as long
-/// ([`RunningJob::expected_end`]). As a result, promises are postponed for jobs with estimates that
-/// are too short, and more such jobs can start before the new time. A large job would wait for as
-/// long as such jobs keep arriving. With `promise=holds`, a job that overtook the oldest waiting
-/// job and has outrun its estimate is expected to end at any moment. No promise is postponed for
-/// it, and until it ends no other job starts on the promised nodes.
+/// ([`RunningJob::expected_end`]). As a result, jobs with short estimates postpone promises, and
+/// more such jobs can start before the new time, so a large job would wait for as long as they keep
+/// arriving. With `promise=holds`, a job that overtook the oldest waiting job and has outrun its
+/// estimate is expected to end at any moment. It postpones no promise, and until it ends no other
+/// job starts on the promised nodes.
 #[derive(Clone, Copy)]
 pub(crate) struct Expected<'a> {
     pub(crate) now: Time,
@@ -52,18 +51,19 @@ pub(crate) struct Expected<'a> {
 }
 
 impl<'a> Expected<'a> {
-    /// Creates expectations under which promises may be postponed.
+    /// Creates expectations that may postpone promises.
     pub(crate) fn of(now: Time, running: &'a Running) -> Expected<'a> {
         Expected { now, running, oldest: None }
     }
 
-    /// Makes promises hold for this job, if one is given, and for the jobs behind it.
+    /// Makes promises hold for `oldest`, if given, and the jobs behind it.
     pub(crate) fn holding(self, oldest: Option<&'a Job>) -> Expected<'a> {
         Expected { oldest, ..self }
     }
 
-    /// Returns the time to reserve for the oldest waiting job, whose nodes are expected to be free
-    /// from `at` on. If that may be at any moment, returns now, so that no other job ends first.
+    /// Returns the time from which to reserve nodes for the oldest waiting job, if they are
+    /// expected to be free from `at`. If that may be at any moment, returns now, so that no other
+    /// job ends first.
     pub(crate) fn reserved(&self, at: Time) -> Time {
         let at_any_moment = self.oldest.is_some() && at <= self.now.saturating_add(Time(1));
         if at_any_moment { self.now } else { at }
@@ -83,12 +83,10 @@ impl<'a> Expected<'a> {
         running.expected_end(self.now)
     }
 
-    /// Returns the running jobs with their expected ends, earliest first. Ties are ordered by
-    /// number.
+    /// Returns the running jobs with their expected ends, earliest first, with ties in order of id.
     ///
-    /// [`Running`] keeps the jobs by estimated end. Only the l jobs that have outrun their
-    /// estimates have later expected ends. These jobs are sorted in O(l log l) time, and then
-    /// merged with the others.
+    /// [`Running`] is sorted by estimated end. Only the l jobs that have outrun their estimates
+    /// have later expected ends. They are sorted in O(l log l) time and merged with the others.
     pub(crate) fn by_end(self) -> Peekable<impl Iterator<Item = End<'a>>> {
         let mut jobs = self.running.by_estimated_end().peekable();
         let mut late = Vec::new();

@@ -1,4 +1,4 @@
-//! Code that several schedulers share.
+//! Code shared by several schedulers.
 
 pub(crate) mod beside;
 pub(crate) mod ends;

@@ -5,12 +5,12 @@ use pavior_mesh::JobId;
 
 use crate::MachineView;
 
-/// The option that makes promises hold ([`Expected`](super::ends::Expected)).
+/// The `promise` option, which can make promises hold ([`Expected`](super::ends::Expected)).
 pub(crate) const OPTION: OptionSpec = OptionSpec {
     key: "promise",
     values: Values::OneOf(&["moves", "holds"]),
     default: "moves",
-    meaning: "what happens to the promised start if a job that overtook the waiting one exceeds \
+    meaning: "the promised start if a job that overtook the waiting one exceeds \
               its estimate: it is postponed (moves) or kept (holds); use holds if users may \
               underestimate run times",
     bare: false,
@@ -21,11 +21,11 @@ pub(crate) fn holds(options: &Options) -> bool {
     options.get(OPTION.key) == "holds"
 }
 
-/// The first promise to the head of the queue, and the number of promises broken so far.
+/// The first promise to the head of the queue, and the number of broken promises.
 ///
-/// A promise is broken if the job starts later. A promise is voided by the failure or repair of a
-/// node, by a change to the advance reservations, and by a grant of its nodes to a job outside the
-/// queue. The next promise then counts as the first.
+/// A promise is broken if the job starts later. The failure or repair of a node, a change to the
+/// advance reservations, and a grant of its nodes to a job outside the queue void the promise, and
+/// the next one counts as the first.
 #[derive(Default)]
 pub(crate) struct HeadPromise {
     first: Option<(JobId, Time)>,
@@ -45,8 +45,7 @@ impl HeadPromise {
         changed
     }
 
-    /// Does the same as [`HeadPromise::voided_by`], but any job that was given nodes outside the
-    /// queue also voids the promise.
+    /// Like [`HeadPromise::voided_by`], but any grant outside the queue also voids the promise.
     pub(crate) fn voided_in(&mut self, view: &MachineView<'_>) -> bool {
         let (changed, granted) = (self.voided_by(view.health()), !view.granted().is_empty());
         if granted {
@@ -55,7 +54,6 @@ impl HeadPromise {
         changed || granted
     }
 
-    /// Drops the promise. The next promise counts as the first.
     pub(crate) fn void(&mut self) {
         self.first = None;
     }
@@ -67,7 +65,7 @@ impl HeadPromise {
         }
     }
 
-    /// Records that the head starts.
+    /// Records the start of the head.
     pub(crate) fn starts(&mut self, head: JobId, now: Time) {
         if self.first.take().is_some_and(|(job, at)| job == head && at < now) {
             self.broken += 1;

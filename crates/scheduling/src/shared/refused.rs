@@ -1,4 +1,4 @@
-//! A cache of refused requests, which avoids asking the same question twice.
+//! A cache of refused requests, which avoids repeated queries.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Pool, Request};
@@ -7,16 +7,16 @@ use rustc_hash::FxHashSet;
 
 use crate::{MachineView, Queue, Reach, Start};
 
-/// The requests that were refused in one state of the machine.
+/// The requests refused in one state of the machine.
 ///
 /// For jobs with the same reach, a refused request stays refused until the state changes. Each
-/// distinct request is therefore asked only once, regardless of the number of jobs.
+/// distinct request is therefore tried only once, regardless of the number of jobs.
 #[derive(Default)]
 pub(crate) struct Refused {
     state: u64,
-    /// The requests. The set is only tested for membership, so its order is irrelevant.
+    /// The refused requests.
     requests: FxHashSet<Key>,
-    /// The number of jobs, counted from the oldest, that are known to be refused.
+    /// The number of jobs at the front of the queue that are known to be refused.
     passed: usize,
     /// The time at which `passed` was counted, if reaches increase with time.
     at: Time,
@@ -24,8 +24,8 @@ pub(crate) struct Refused {
     withdrawals: u64,
 }
 
-/// A request and a reach. The key is only a few words long, because each waiting job is looked up
-/// at each event.
+/// A request and a reach, packed into a few words, because each waiting job is looked up at each
+/// event.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
     sides: u64,
@@ -34,7 +34,7 @@ struct Key {
 }
 
 impl Key {
-    /// Creates the key. Different requests have different keys.
+    /// Creates a key, which is unique to the request and reach.
     #[inline]
     fn of(request: &Request, reach: Reach) -> Key {
         let Request { nodes, shape, freedom, pool } = *request;
@@ -57,7 +57,7 @@ impl Refused {
         }
     }
 
-    /// Returns the answer for a job with a given reach. Calls `ask` unless the job is known to be
+    /// Returns the answer for a job with this reach, calling `ask` unless the job is known to be
     /// refused.
     pub(crate) fn ask<T>(
         &mut self,
@@ -76,7 +76,8 @@ impl Refused {
         answer
     }
 
-    /// Returns true if the machine, which must be in this state, can start a job now.
+    /// Returns true if the job can start now. The machine must be in the state last passed to
+    /// [`Refused::in_state`].
     #[inline]
     pub(crate) fn can_start(&mut self, job: &Job, view: &mut MachineView<'_>) -> bool {
         self.ask(job, view.reach(job), || view.can_start(job).ok()).is_some()
@@ -84,8 +85,8 @@ impl Refused {
 
     /// Starts the first of the oldest `window` jobs that can start.
     ///
-    /// No job returns to the queue within one state of the machine, so jobs that were passed over
-    /// keep their indices unless one is withdrawn.
+    /// No job returns to the queue within one state of the machine, so skipped jobs keep their
+    /// indices unless one is withdrawn.
     pub(crate) fn first_fit(
         &mut self,
         queue: &Queue,

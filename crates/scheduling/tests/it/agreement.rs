@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use crate::workloads::schedulers;
 use crate::world;
 
-/// Machines that hold only a few jobs. On the last one, switches join the parts of placements.
+/// Machines with room for only a few jobs. On the last one, switches join the parts of placements.
 const MACHINES: [(&str, &str); 5] = [
     ("mesh:4x3", "tff"),
     ("torus:4x3", "mbs"),
@@ -24,10 +24,10 @@ const MACHINES: [(&str, &str); 5] = [
     ("torus:4x4x8", "tpu"),
 ];
 
-/// The number of a call, and data that it may need: jobs, a box, a small number, and a choice.
+/// A call's number, and data that it may need: jobs, a box, a small number, and a choice.
 type Call = (u8, Vec<Job>, Cuboid, u64, bool);
 
-/// The queue, the running jobs, the nodes of each, the failed nodes, and the number of current
+/// The queue, the running jobs and their nodes, the failed nodes, and the number of current
 /// reservations.
 type Tables = (Vec<Job>, String, Vec<(JobId, Placement)>, Vec<NodeId>, usize);
 
@@ -150,7 +150,7 @@ impl Subject {
                 *dispatcher = dispatcher.fork_in(scheduler(small), 3);
                 self.now = Time(now.0 * 3);
             }
-            // Copies the machine with waiting and running jobs that the caller provides.
+            // Copies the machine with waiting and running jobs from the caller.
             21 => {
                 let (mut queue, mut running) = (Queue::new(), Running::new());
                 jobs.drain(..jobs.len() / 2).for_each(|job| queue.push(job));
@@ -166,7 +166,7 @@ impl Subject {
         true
     }
 
-    /// Returns the tables, which must not change when a call fails.
+    /// Returns the tables, which a failing call must not change.
     fn shown(&self) -> Tables {
         let (dispatcher, machine) = (&self.dispatcher, self.dispatcher.machine());
         let running: Vec<_> = dispatcher.running().by_estimated_end().collect();

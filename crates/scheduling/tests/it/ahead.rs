@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use crate::workloads::{Estimates, GRID, jobs, jobs_with_freedoms, schedulers, strategies};
 use crate::world::{NoObserver, World, fail_and_repair, in_lock_step, job, row};
 
-/// Reserves some columns of a machine, over all rows, for a period.
+/// Reserves columns of a machine, over all rows, for a period.
 fn columns(number: u64, grid: &str, x: u16, width: u16, time: (u64, u64)) -> AdvanceReservation {
     let grid = grid.parse().unwrap();
     let mut whole = Cuboid::whole(&grid);
@@ -72,8 +72,8 @@ fn nobody_is_ended_for_a_reservation() {
     }
 }
 
-/// Checks that the head is promised the time between two reservations if that is long enough, or
-/// otherwise the time after both. The promise must not delay the job behind the head.
+/// Checks that the head is promised the time between two reservations if long enough, or else the
+/// time after both. The promise must not delay the job behind the head.
 #[test]
 fn plans_are_made_around_reservations() {
     for (estimate, start) in [(4, 10), (5, 30)] {
@@ -114,7 +114,7 @@ fn a_reservation_that_is_made_or_given_up_voids_promises() {
     }
 }
 
-/// A custom scheduler that ignores reservations and asks no questions.
+/// A custom scheduler that ignores reservations and makes no queries.
 struct Stubborn(Option<Placement>);
 
 impl Scheduler for Stubborn {

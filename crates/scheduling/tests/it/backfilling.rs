@@ -1,4 +1,4 @@
-//! Tests of the promises of backfilling, which hold if estimates are exact.
+//! Tests of backfilling promises, which hold if estimates are exact.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ impl StartObserver for Bounds {
         let mut copy = world.dispatcher.machine().clone();
         let mut bound = world.now;
         for running in world.dispatcher.running().by_estimated_end() {
-            // The nodes of all jobs that end together are freed before the strategy is asked.
+            // The nodes of all jobs that end together are freed before the strategy is queried.
             if running.estimated_end() > bound {
                 if copy.probe(&head.request).is_ok() {
                     break;
@@ -56,7 +56,7 @@ proptest! {
         }
     }
 
-    /// Checks that overestimates can only help the head.
+    /// Checks that overestimates only help the head.
     #[test]
     fn with_safe_estimates_no_head_starts_later_than_first_promised(
         jobs in jobs(40, Estimates::Safe),
@@ -101,8 +101,8 @@ proptest! {
         }
     }
 
-    /// Checks that the first job that has to wait starts no later under EASY than without
-    /// backfilling. The state is the same in both cases when the job begins to wait.
+    /// Checks that the first waiting job starts no later under EASY than without backfilling. The
+    /// state is the same in both cases when it begins to wait.
     #[test]
     fn the_first_to_wait_is_not_delayed(jobs in jobs(30, Estimates::Exact)) {
         for strategy in ["tff", "mbs", "naive"] {

@@ -1,4 +1,4 @@
-//! Tests of cases with drawings, which are small enough to check by eye.
+//! Tests of cases small enough to check by eye, with drawings.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;

@@ -1,4 +1,4 @@
-//! Tests of EASY with a choice of the freedom of each job.
+//! Tests of EASY with a choice of each job's freedom.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,7 @@ use crate::world::{NoObserver, StartObserver, World, job, row};
 
 const CHOICE: &str = "easy-freedom";
 
-/// A delay after an early job. It is so long that hardly any jobs arrive per unit of time during a
-/// test.
+/// A delay after an early job, so long that the arrival rate is almost zero during a test.
 const LATER: u64 = 1 << 40;
 
 fn later(jobs: &[Job]) -> Vec<Job> {
@@ -24,7 +23,7 @@ fn later(jobs: &[Job]) -> Vec<Job> {
     [long_ago].into_iter().chain(jobs.iter().map(late)).collect()
 }
 
-/// Predicts that a job takes longer by this factor for each piece beyond the first.
+/// Predicts that each piece beyond the first lengthens a job's run time by this factor.
 fn by_pieces(each: f64) -> impl Fn(&Job, &Placement) -> f64 + Copy {
     move |_, placement| 1.0 + each * (placement.parts().len() as f64 - 1.0)
 }
@@ -76,9 +75,9 @@ fn a_job_is_no_freer_than_it_allows() {
     assert_eq!(start(None), (Time(1), line));
 }
 
-/// Checks that the delay of other jobs counts too. The head could start in two pieces at 4, where
-/// its run time would be 3 longer, or in a row at 9. It uses 4 of 6 nodes, so its cost at 4
-/// includes 3 + 3 * 4 / 6 for each other waiting job. With two of them, the head waits.
+/// Checks that delays of other jobs count too. The head could start in two pieces at 4, where its
+/// run time would be 3 longer, or in a row at 9. It uses 4 of 6 nodes, so its cost at 4 includes 3
+/// + 3 * 4 / 6 for each other waiting job. With two of them, the head waits.
 ///
 /// ```text
 ///   x  0 1 2 3 4 5
@@ -150,7 +149,7 @@ fn other_jobs_wait_for_their_box_too() {
     assert_eq!(start(1.0), (Time(2), 1));
 }
 
-/// Facts about the other jobs at the time when a job is chosen.
+/// Facts about the other jobs when a job is chosen.
 #[derive(Clone, Copy)]
 struct Known {
     /// The number of other waiting jobs.
@@ -185,7 +184,7 @@ struct Least<F> {
 }
 
 impl<F: Fn(&Job, &Placement) -> f64> Least<F> {
-    /// Returns the cost of a placement. Each job that waits, or that arrives within three times the
+    /// Returns the cost of a placement. Each job that is waiting, or arrives within three times the
     /// extra time, waits longer by the job's share of the machine.
     fn cost(&self, job: &Job, waits: Time, placement: &Placement, known: Known) -> Time {
         let added = (job.estimate.ticks() * ((self.growth)(job, placement) - 1.0)).round();

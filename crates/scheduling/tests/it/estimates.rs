@@ -110,8 +110,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(4, 24, 24)))]
 
-    /// Checks the same as the test above, for strategies that can miss places and find them again
-    /// later.
+    /// Checks the same for strategies that can miss places and find them later.
     #[test]
     fn every_strategy_can_be_planned_with(jobs in jobs(25, Estimates::Any)) {
         for strategy in strategies(GRID) {

@@ -1,4 +1,4 @@
-//! Tests of node failures, which void promises, so that plans are remade.
+//! Tests of node failures, which void promises and plans.
 
 use pavior_kernel::Time;
 use pavior_mesh::{NodeId, Request};

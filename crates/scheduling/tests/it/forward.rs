@@ -1,4 +1,4 @@
-//! Tests of a machine and its queue that run forward with each job's estimated run time.
+//! Tests of simulating a machine and its queue with estimated run times.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;

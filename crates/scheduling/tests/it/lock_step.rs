@@ -1,5 +1,5 @@
-//! Tests of the plain and the fast form of EASY on machines with an index of busy boxes. Many
-//! decisions are made in lock-step, with estimates that are exact, too long or too short.
+//! Lock-step tests of the plain and fast forms of EASY on machines with an index of busy boxes,
+//! with estimates that are exact, too long or too short.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use pavior_mesh::{Cuboid, Grid, JobId};
 use pavior_scheduling::{Dispatcher, Selection};
 use pavior_workload::{Job, Service, Synthetic, SyntheticJobs};
 
-/// A machine with its queue, and the ends of its running jobs.
+/// A machine and its queue, with the ends of its running jobs.
 struct Side {
     dispatcher: Dispatcher,
     ends: BTreeSet<(Time, JobId)>,

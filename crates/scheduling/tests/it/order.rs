@@ -70,7 +70,7 @@ proptest! {
         }
     }
 
-    /// Checks that any job in a window starts if it fits.
+    /// Checks that any job in the window starts if it fits.
     #[test]
     fn a_window_idles_no_job_that_fits(jobs in jobs(40, Estimates::Any)) {
         let mut watch = InWindow(3);
@@ -137,7 +137,7 @@ impl StartObserver for Classes {
     }
 }
 
-/// An observer that checks that no job in the window fits when the scheduler is done.
+/// An observer that checks that no job in the window fits once the scheduler is done.
 struct InWindow(u64);
 
 impl StartObserver for InWindow {

@@ -1,4 +1,4 @@
-//! Tests of the plain and the fast form of backfilling, in lock-step.
+//! Lock-step tests of the plain and fast forms of backfilling.
 
 use pavior_kernel::Time;
 use pavior_mesh::{NodeId, Occupancy, Pool, Request};
@@ -40,7 +40,7 @@ fn compare_in_pools(scheduler: &str, jobs: &[Job], strategy: &str) {
     in_lock_step(world(scheduler), world(&format!("{scheduler}:plain")), &confined, &[]);
 }
 
-/// Returns the strategies whose answers do not depend on how often they are asked.
+/// Returns the strategies whose answers do not depend on the number of queries.
 fn steady_strategies() -> impl Iterator<Item = &'static str> {
     strategies(GRID).into_iter().filter(|name| *name != "random")
 }
@@ -86,8 +86,7 @@ proptest! {
     }
 }
 
-/// Creates jobs that are given nodes outside the queue, and jobs that leave the queue, in order of
-/// time.
+/// Creates grants outside the queue and withdrawals, in order of time.
 fn asides() -> impl Strategy<Value = Vec<(Time, Aside)>> {
     let draft = (0u64..90, 1u16..4, 1u16..3, 1u64..20, 0u64..20, 0usize..12);
     prop::collection::vec(draft, 0..20).prop_map(|drafts| {
@@ -159,8 +158,8 @@ proptest! {
         }
     }
 
-    /// Checks freedoms. A strategy that grants by count refuses a box although enough nodes are
-    /// free, and one that only grants boxes grants a connected set although no box is free.
+    /// Checks freedoms, with which a strategy that grants by count can refuse a box although enough
+    /// nodes are free, and one that grants boxes can grant a connected set.
     #[test]
     fn conservative_decides_as_its_plain_form_for_jobs_with_freedoms(
         jobs in jobs_with_freedoms(40, Estimates::Any),

@@ -1,5 +1,5 @@
-//! Tests of conservative backfilling by numbers of nodes. An implementation with linear searches in
-//! lists runs in lock-step with the tree-based one.
+//! Tests of conservative backfilling by count, in lock-step with an implementation based on linear
+//! searches.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
@@ -124,8 +124,8 @@ fn length(job: &Job) -> Time {
     job.estimate.max(Time(1))
 }
 
-/// Returns the expected end, which is one, two, four, ... estimates after the start, whichever is
-/// the first that is not in the past.
+/// Returns the expected end: the first time after now that is one, two, four, ... estimates after
+/// the start.
 fn expected(now: Time, start: Time, estimate: Time) -> Time {
     if start == now {
         return start + estimate;

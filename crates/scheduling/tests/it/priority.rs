@@ -1,4 +1,4 @@
-//! Tests of priority by a function, compared with equivalent built-in schedulers.
+//! Tests that compare priority functions with equivalent built-in schedulers.
 
 use pavior_kernel::CallerError;
 use pavior_scheduling::{KeyFunction, Priority, Scheduler};
@@ -13,7 +13,7 @@ fn run(scheduler: Box<dyn Scheduler>, jobs: &[Job]) -> World {
     World::with(GRID, "tff", scheduler).run(jobs, &mut NoObserver)
 }
 
-/// Compares a key with a built-in scheduler. Starts and questions must be equal.
+/// Compares a key with a built-in scheduler. Starts and attempts must be equal.
 fn same(
     name: &str,
     key: fn(&Job) -> f64,

@@ -1,5 +1,4 @@
-//! Tests of jobs that leave the queue without a start, and of jobs that start without the
-//! scheduler. Both occur in a service.
+//! Tests of jobs that are withdrawn or that start without the scheduler, as in a service.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
@@ -17,7 +16,7 @@ impl Small {
         Small(Dispatcher::new(machine, scheduler.parse::<Selection>().unwrap().build(()).unwrap()))
     }
 
-    /// Starts a job without asking the scheduler.
+    /// Starts a job without the scheduler.
     fn begin(&mut self, id: u64, at: u64, nodes: u16, estimate: u64) {
         let request = row(nodes);
         self.0.grant(job(id, at, request, estimate, estimate), Time(at)).unwrap();

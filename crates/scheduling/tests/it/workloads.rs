@@ -42,7 +42,7 @@ pub(crate) fn jobs(most: usize, estimates: Estimates) -> impl Strategy<Value = V
     })
 }
 
-/// Creates jobs as [`jobs`] does, but five in six jobs specify a freedom.
+/// Like [`jobs`], but five in six jobs specify a freedom.
 pub(crate) fn jobs_with_freedoms(
     most: usize,
     estimates: Estimates,

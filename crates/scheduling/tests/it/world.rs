@@ -1,4 +1,4 @@
-//! A small simulation loop for these tests. The real one is in a crate above this one.
+//! A small simulation loop for these tests, since the real one is in a higher crate.
 
 use std::collections::BTreeSet;
 
@@ -38,8 +38,8 @@ pub(crate) struct Started {
     pub(crate) waiting: Vec<Job>,
 }
 
-/// An observer that is called before every question to the scheduler, and after the last question
-/// of an instant.
+/// An observer that is called before every call to the scheduler, and after the last one of an
+/// instant.
 pub(crate) trait StartObserver {
     fn asked(&mut self, _: &World) {}
     fn settled(&mut self, _: &mut World) {}
@@ -66,11 +66,11 @@ pub(crate) struct World {
 pub(crate) enum Aside {
     /// A job is given nodes if the strategy finds some.
     Grant(Job),
-    /// The job at an index of the queue, if there is one, is withdrawn.
+    /// The job at an index of the queue, if any, is withdrawn.
     Withdraw(usize),
 }
 
-/// A time and a node, with true if the node fails or false if it is repaired.
+/// A time, a node, and true if it fails or false if it is repaired.
 pub(crate) type Upset = (Time, NodeId, bool);
 
 struct Count<'a>(&'a mut u64);

@@ -1,4 +1,4 @@
-//! Components that fail and are repaired, and the effects of this on jobs.
+//! Component failures and repairs, and their effects on jobs.
 
 mod outages;
 
@@ -14,8 +14,8 @@ use crate::RunError;
 pub(crate) use outages::Effect;
 use outages::Outages;
 
-/// The consequences for a job that a failure hits. The job gives up its nodes, and returns to the
-/// queue at the position of its original arrival.
+/// The treatment of a job that a failure hits. The job gives up its nodes, and returns to the queue
+/// at the position of its original arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restart {
     /// The job restarts from the beginning.
@@ -27,13 +27,13 @@ pub enum Restart {
 /// Spare components.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spares {
-    /// The number of cubes that are kept out of use as long as enough others are whole.
+    /// The number of cubes kept out of use while enough others are whole.
     pub cubes: u32,
     /// The number of switches that can replace failed ones.
     pub switches: u32,
 }
 
-/// The failures of components in a run.
+/// The component failures in a run.
 ///
 /// ```
 /// # mod pavior { pub use pavior_simulation as simulation; pub use pavior_workload as workload; }
@@ -68,14 +68,14 @@ impl Failing {
     }
 }
 
-/// Failures or spares that are not possible on the machine.
+/// Reasons why failures or spares are impossible on a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadFailing {
     /// An event refers to a component that the machine does not have.
     #[error("the machine has no {0}")]
     Unknown(Component),
     /// There are spare cubes on a machine without cubes, or no cube would be left in use.
-    #[error("{spares} of {cubes} cubes cannot be spares")]
+    #[error("{spares} spare cubes are too many for a machine of {cubes} cubes")]
     Spares {
         /// The number of cubes in the machine, or 0 if it is not made of cubes.
         cubes: u32,
@@ -84,19 +84,18 @@ pub enum BadFailing {
     },
 }
 
-/// Future failures and repairs, in chronological order.
+/// Future failures and repairs, with the current outages.
 pub(crate) struct Faults {
     events: Peekable<Box<dyn Iterator<Item = FailureEvent> + Send>>,
     restart: Restart,
     outages: Outages,
-    /// The machine without jobs or failures, with its spares out of use, or `None` if it has no
-    /// spares.
+    /// The machine without jobs or failures, with its spares out of use, or `None` without spares.
     spared: Option<Machine>,
 }
 
 impl Faults {
-    /// Creates the faults. Events before the start of a run take effect at its start. Takes the
-    /// spares of the machine out of use; the machine must be empty.
+    /// Creates the faults, and takes the spares of the machine, which must be empty, out of use.
+    /// Events before the start of the run take effect at its start.
     pub(crate) fn new(
         failing: Failing,
         begin: Time,
@@ -113,8 +112,7 @@ impl Faults {
         Ok(Faults { events: events.peekable(), restart, outages, spared })
     }
 
-    /// Returns true if a request could be granted without using the spares, on a machine without
-    /// failures and running jobs.
+    /// Returns true if a request could be granted on the empty, healthy machine without its spares.
     pub(crate) fn leaves_room_for(&mut self, request: &Request) -> bool {
         self.spared.as_mut().is_none_or(|machine| machine.probe(request).is_ok())
     }
@@ -123,14 +121,13 @@ impl Faults {
         self.events.peek().map(|event| event.at)
     }
 
-    /// Returns the effects of the next event at an instant. Events come in chronological order, and
-    /// repairs come first.
+    /// Returns the effects of the next event at `now`, or `None` if there is no more.
     pub(crate) fn at(&mut self, now: Time) -> Result<Option<Vec<Effect>>, BadFailing> {
         let Some(event) = self.events.next_if(|event| event.at == now) else { return Ok(None) };
         self.outages.apply(event.component, event.change).map(Some)
     }
 
-    /// Returns the part of a job that remains after it has run for `elapsed`.
+    /// Returns the rest of a job that has run for `elapsed`.
     pub(crate) fn rest_of(&self, mut job: Job, elapsed: Time) -> Job {
         let saved = match self.restart {
             Restart::Scratch => Time::ZERO,

@@ -1,16 +1,16 @@
-//! The nodes and switches that are missing because components have failed.
+//! Nodes and switches that are missing because components have failed.
 //!
-//! A node is missing while it, or the cube that contains it, is out of order. A cube is whole while
-//! none of its components is missing. On a machine with C cubes and S spares, C - S whole cubes are
-//! in use, if there are that many. Any other whole cube is a spare, and its nodes are out of use.
+//! A node is missing while it, or the cube that contains it, has failed. A cube is whole while
+//! neither it nor any of its nodes has failed. On a machine with C cubes and S spares, C - S whole
+//! cubes are in use, if available. Any other whole cube is a spare, whose nodes are out of use.
 //!
 //! When a cube in use breaks, the spare with the lowest number replaces it. The rest of the broken
-//! cube goes out of use when its jobs have ended. If there is no spare, the cube stays in use. A
-//! cube that becomes whole again is put into use if fewer than C - S cubes are in use. Otherwise,
-//! it becomes a spare. Initially, the cubes with the highest numbers are spares.
+//! cube goes out of use when its jobs have ended. Without a spare, the cube stays in use. A cube
+//! that becomes whole again is put into use if fewer than C - S whole cubes are in use, or else
+//! becomes a spare. Initially, the cubes with the highest numbers are spares.
 //!
-//! The switches work if no more of them have failed than there are spares. A spare switch takes
-//! over immediately, but the jobs on the failed switch are still interrupted.
+//! The switches work if no more have failed than there are spares. A spare switch takes over
+//! immediately, but the jobs on the failed switch are still interrupted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,28 +19,28 @@ use pavior_workload::{Change, Component, SWITCHES};
 
 use super::{BadFailing, Spares};
 
-/// An effect on a node, or on the switches.
+/// An effect on a node or on the switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// The node is missing, and the job that holds it is hit.
+    /// The node is missing, and its job is interrupted.
     Lost(NodeId),
-    /// The node goes out of use when the job that holds it has ended.
+    /// The node goes out of use when its job has ended.
     Withdrawn(NodeId),
     /// The node can be used again.
     Back(NodeId),
-    /// The switches no longer join cubes, and the jobs that need them are hit.
+    /// The switches no longer join cubes, and the jobs that need them are interrupted.
     SwitchesLost,
     /// The switches join cubes again.
     SwitchesBack,
 }
 
-/// The components that have failed, and those that are out of use.
+/// The failed components, and the cubes out of use.
 pub(crate) struct Outages {
     grid: Grid,
     cubes: Option<Cubes>,
     spares: Spares,
     failed: BTreeSet<Component>,
-    /// For each cube that is not whole, the number of its failed components.
+    /// The number of failed components of each cube that is not whole.
     broken: BTreeMap<NodeId, u32>,
     /// The cubes that are out of use.
     withdrawn: BTreeSet<NodeId>,
@@ -48,7 +48,7 @@ pub(crate) struct Outages {
 }
 
 impl Outages {
-    /// Creates the outages for a machine without failures, with its spares out of use.
+    /// Creates the outages of a healthy machine with its spares out of use.
     pub(crate) fn new(grid: Grid, spares: Spares) -> Result<Outages, BadFailing> {
         let cubes = Cubes::of(&grid);
         let count = cubes.map_or(0, |cubes| cubes.grid().nodes());
@@ -66,13 +66,13 @@ impl Outages {
         })
     }
 
-    /// Returns the nodes that are out of use before any failure.
+    /// Returns the nodes out of use before any failure.
     pub(crate) fn spare_nodes(&self) -> Vec<NodeId> {
         self.withdrawn.iter().flat_map(|&cube| self.nodes(Component::Cube(cube))).collect()
     }
 
-    /// Applies a failure or a repair. A failure of a component that has already failed changes
-    /// nothing, and neither does a repair of a working one.
+    /// Applies a failure or a repair. Failures of failed components and repairs of healthy ones
+    /// change nothing.
     pub(crate) fn apply(
         &mut self,
         component: Component,
@@ -133,7 +133,6 @@ impl Outages {
         }
     }
 
-    /// Returns the nodes of a component.
     fn nodes(&self, component: Component) -> Vec<NodeId> {
         match (component, self.cubes) {
             (Component::Node(node), _) => vec![node],
@@ -142,7 +141,8 @@ impl Outages {
         }
     }
 
-    /// Records a failure or a repair in a cube, and takes cubes out of use or puts them back.
+    /// Records a failure or a repair in a cube, and takes cubes out of use or puts them back into
+    /// use.
     fn count(&mut self, cube: NodeId, change: Change, effects: &mut Vec<Effect>) {
         let failures = self.broken.entry(cube).or_default();
         match change {
@@ -195,7 +195,7 @@ impl Outages {
         self.effects_on(cube, Effect::Withdrawn, effects);
     }
 
-    /// Adds an effect on those nodes of a cube that have not failed.
+    /// Adds an effect on the healthy nodes of a cube.
     fn effects_on(&self, cube: NodeId, effect: fn(NodeId) -> Effect, effects: &mut Vec<Effect>) {
         if self.has_failed(Component::Cube(cube)) {
             return;
@@ -207,7 +207,6 @@ impl Outages {
         effects.extend(healthy.map(effect));
     }
 
-    /// Records the failure or repair of a switch.
     fn switch(&mut self, change: Change) -> Vec<Effect> {
         let standing_by = self.spares.switches.min(SWITCHES);
         let worked = self.switches_failed <= standing_by;
@@ -233,7 +232,7 @@ mod tests {
         Outages::new(machine.parse().unwrap(), Spares { cubes, switches }).unwrap()
     }
 
-    /// Applies random events, and tracks the state that the machine should have.
+    /// Applies random events, and tracks the expected state of the machine.
     #[test]
     fn nodes_are_missing_if_and_only_if_something_has_failed_or_is_a_spare() {
         for spares in [0, 1, 3, 7] {

@@ -1,5 +1,4 @@
-//! Attempts: the number of times that the scheduler asked whether a job could start now, regardless
-//! of the answer.
+//! Attempts: the number of times that the scheduler checked whether a job could start now.
 
 use super::count::CountOf;
 use super::{MetricSpec, Unit};

@@ -1,14 +1,13 @@
 //! The error of a mean over the jobs in one run, estimated by the moving block bootstrap.
 //!
-//! The waits of successive jobs are correlated. Therefore, their plain standard error is far too
-//! small, and a log cannot be replicated. The moving block bootstrap (Künsch, Annals of Statistics
-//! 17(3), 1989) draws blocks of consecutive jobs with replacement, until the sample has as many
-//! jobs as the run. The spread of the means of such samples estimates the error.
+//! The waits of successive jobs are correlated, so their plain standard error is far too small, and
+//! a log cannot be replicated. The moving block bootstrap (Künsch, Annals of Statistics 17(3),
+//! 1989) draws blocks of consecutive jobs with replacement, until the sample has as many jobs as
+//! the run. The spread of the means of such samples estimates the error.
 //!
 //! The block length is the square root of the number of jobs, and 999 samples are drawn. The error
-//! is half of the distance between the 2.5th and the 97.5th percentile of their means. The draws
-//! are the same in every run. Cost: O(jobs log jobs) for sorting, and 999 times the square root of
-//! the number of jobs.
+//! is half the distance between the 2.5th and 97.5th percentiles of their means. The draws are the
+//! same in every run. Cost: O(jobs log jobs), plus 999 times the square root of the number of jobs.
 
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::JobId;
@@ -20,15 +19,15 @@ use crate::{Fact, Interest, Observer};
 const SAMPLES: u64 = 999;
 /// The indices of the two ends of the interval among the sorted means.
 const ENDS: [usize; 2] = [24, 974];
-/// The minimum number of jobs for which their correlation can be estimated.
+/// The minimum number of jobs to estimate their correlation.
 const FEWEST: usize = 100;
 
-/// A time for each completed job, and the error of the mean.
+/// A time for each completed job, and the error of their mean.
 pub(super) struct BlockError {
     context: Context,
     /// Returns the time to be averaged, given a job, its start and its end.
     time: fn(&Job, Time, Time) -> Time,
-    /// The times, each with the job's arrival and number.
+    /// The jobs' arrivals and ids, and the times.
     times: Vec<((Time, JobId), f64)>,
 }
 
@@ -63,8 +62,8 @@ impl Metric for BlockError {
     }
 }
 
-/// Returns the half-width of the 95 % interval for the mean of successive values. Returns `None`
-/// for fewer than 100 values.
+/// Returns the half-width of the 95 % interval for the mean of successive values, or `None` for
+/// fewer than 100 values.
 fn half_width(values: impl ExactSizeIterator<Item = f64>) -> Option<f64> {
     let count = values.len();
     if count < FEWEST {
@@ -115,8 +114,8 @@ mod tests {
     }
 
     /// Repeats each value a hundred times in a row, so that only a hundredth of the values are
-    /// independent. The error is ten times that of independent values, minus the part that blocks
-    /// of 100 do not capture.
+    /// independent. The error is ten times that of independent values, minus what blocks of 100 do
+    /// not capture.
     #[test]
     fn values_that_depend_on_each_other_have_a_greater_one() {
         let mut draw = Stream::new(3, 0, "values");

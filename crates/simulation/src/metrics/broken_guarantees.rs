@@ -1,8 +1,8 @@
 //! Broken guarantees: jobs that started later than their scheduler first promised.
 //!
-//! Only backfilling schedulers make promises. Those that reserve nodes break a promise only if a
-//! job runs longer than its estimate. EASY by count may also break a promise because the free nodes
-//! are not where the strategy needs them. Delays caused by node failures do not count.
+//! Only backfilling schedulers make promises. Those that reserve nodes break one only if a job runs
+//! longer than its estimate. Those that reserve by count may also break one because the free nodes
+//! are scattered. Delays caused by node failures do not count.
 
 use super::count::CountOf;
 use super::{MetricSpec, Unit};

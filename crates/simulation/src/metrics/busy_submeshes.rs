@@ -1,12 +1,11 @@
-//! Busy submeshes: the time average of the number of parts that jobs hold, called m in the TBL
-//! paper.
+//! Busy submeshes: the time average of the number of parts held by jobs, called m in the TBL paper.
 
 use super::time_average::HeldOverTime;
 use super::{MetricSpec, Unit};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "busy_submeshes",
-    meaning: "boxes held by jobs, time average (m of the TBL paper)",
+    meaning: "boxes held by jobs, time average (m in the TBL paper)",
     unit: Unit::Count,
     standard: true,
     build: |_| HeldOverTime::boxed(1.0, |_, placement| placement.parts().len() as f64),

@@ -1,4 +1,4 @@
-//! Metrics that are computed from the network totals at the end of a run.
+//! Metrics computed from the network totals at the end of a run.
 
 use pavior_kernel::Time;
 use pavior_network::MessageTotals;
@@ -6,7 +6,6 @@ use pavior_network::MessageTotals;
 use super::{Context, Metric};
 use crate::{Fact, Interest, Observer};
 
-/// A metric computed from the totals.
 pub(super) struct Carried<F> {
     context: Context,
     of: F,

@@ -5,7 +5,6 @@ use pavior_kernel::Time;
 use super::Metric;
 use crate::{Fact, Interest, Observer};
 
-/// The number of facts that satisfy a condition.
 pub(super) struct CountOf<F> {
     interest: Interest,
     counts: F,

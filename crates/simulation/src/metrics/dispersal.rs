@@ -1,12 +1,11 @@
-//! Dispersal: the mean hop distance between two nodes of a job, divided by that in the most compact
-//! box with the same number of nodes, averaged over started jobs.
+//! Dispersal: the mean hop distance between a job's nodes, divided by that in the most compact box
+//! with the same number of nodes, averaged over started jobs.
 //!
-//! Distances are those of the network, that is, the shorter direction on axes that wrap. Only
-//! granted nodes count. The most compact box is the one that the `compact` shape rule chooses for
-//! the number of nodes; if it has more nodes, only its first ones in row-major order are used. It
-//! is measured at the origin. Jobs with a single node have no pairs and do not count. Nodes are
-//! counted by coordinate, axis by axis. Cost: O(parts + the machine's sides) per job, or O(1) for a
-//! job in one box if no ring shortens its distances.
+//! Distances are those of the network, in the shorter direction on axes that wrap. The most compact
+//! box is the one that the `compact` shape rule chooses for the number of granted nodes, at the
+//! origin; if it has more nodes, only the first ones in row-major order count. Jobs with a single
+//! node do not count. Nodes are counted by coordinate, axis by axis. Cost: O(parts + the machine's
+//! sides) per job, or O(1) for a job in one box if no ring shortens its distances.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, Sides};
@@ -18,7 +17,7 @@ use crate::{Fact, Interest, Observer};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "dispersal",
-    meaning: "mean pairwise hop distance over that of the most compact box, over jobs started",
+    meaning: "mean pairwise hop distance relative to the most compact box, over started jobs",
     unit: Unit::Ratio,
     standard: true,
     build: |context| Box::new(Dispersal::new(context)),
@@ -27,8 +26,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
 struct Dispersal {
     grid: Grid,
     shaper: Shaper,
-    /// The mean distance in the most compact box, by number of nodes. It is 0 if it has not been
-    /// computed.
+    /// The mean distance in the most compact box, by number of nodes, or 0 if not yet computed.
     compact: Vec<f64>,
     counts: Counts,
     mean: Mean,
@@ -61,16 +59,16 @@ impl Dispersal {
     }
 }
 
-/// Returns the mean distance over ordered pairs of nodes, including pairs of a node with itself.
-/// Such pairs add nothing, and occur in both parts of the ratio.
+/// Returns the mean distance over ordered pairs of nodes, including pairs of a node with itself,
+/// which cancel out in the ratio.
 fn mean_distance(grid: &Grid, parts: &[Cuboid], counts: &mut Counts) -> f64 {
     let total: u64 = parts.iter().map(|part| u64::from(part.volume())).sum();
     let of_axes = (0..3).map(|axis| distances(grid, axis, parts, total, counts));
     of_axes.sum::<u64>() as f64 / (total * total) as f64
 }
 
-/// Returns the first nodes of a box at the origin in row-major order. They are represented as
-/// boxes: whole planes, whole rows, and the rest.
+/// Returns the first nodes of a box at the origin in row-major order, as boxes: whole planes, whole
+/// rows, and the rest.
 fn first_nodes([a, b, _]: Sides, nodes: u32) -> Vec<Cuboid> {
     let (row, plane) = (u32::from(a), u32::from(a) * u32::from(b));
     let (planes, beyond) = ((nodes / plane) as u16, nodes % plane);
@@ -83,8 +81,7 @@ fn first_nodes([a, b, _]: Sides, nodes: u32) -> Vec<Cuboid> {
     parts.into_iter().filter(|part| part.volume() > 0).collect()
 }
 
-/// Adds up the distances along one axis over ordered pairs of nodes of the parts, which have
-/// `total` nodes.
+/// Adds up the distances along one axis over ordered pairs of the parts' `total` nodes.
 fn distances(grid: &Grid, axis: usize, parts: &[Cuboid], total: u64, counts: &mut Counts) -> u64 {
     let n = grid.side(axis);
     if n == 1 {
@@ -111,27 +108,26 @@ fn distances(grid: &Grid, axis: usize, parts: &[Cuboid], total: u64, counts: &mu
     }
 }
 
-/// Returns the number of nodes in a box that have a given coordinate along an axis.
+/// Returns the number of nodes in a box per coordinate along an axis.
 fn layer(part: &Cuboid, axis: usize) -> u64 {
     let side = |other: usize| u64::from(part.sides[(axis + other) % 3]);
     side(1) * side(2)
 }
 
-/// The number of nodes at each of successive coordinates along an axis.
+/// The numbers of nodes at successive coordinates along an axis.
 #[derive(Default)]
 struct Counts {
     at: Vec<u64>,
 }
 
 impl Counts {
-    /// Counts the nodes at `n` coordinates, which begin with `first` and wrap around after the
-    /// last. Takes O(parts + n) time.
+    /// Counts the nodes at `n` coordinates from `first` on, wrapping around after the last. Takes
+    /// O(parts + n) time.
     fn count(&mut self, first: u16, n: u32, axis: usize, parts: &[Cuboid]) {
         let n = n as usize;
         self.at.clear();
         self.at.resize(n, 0);
-        // At first, each element is the difference from the previous coordinate, as a wrapping
-        // number.
+        // Initially, each element is the wrapping difference from the previous coordinate.
         for part in parts {
             let layer = layer(part, axis);
             let begin = usize::from(part.base[axis] - first);
@@ -178,7 +174,7 @@ impl Counts {
         };
         let from_first = apart(first, rest);
         if rest.len() == half {
-            // The arcs that begin at other coordinates are the complements of these.
+            // The arcs that begin at other coordinates are the complements.
             2 * from_first
         } else {
             let from_middle = apart(&rest[..1], &rest[half..]);

@@ -1,6 +1,5 @@
-//! Energy: flit-hops times the energy of a link traversal, plus the number of flits through routers
-//! times the energy of a router traversal, averaged over delivered messages (suggested as future
-//! work in the NAS paper).
+//! Energy: flit-hops times the energy per link, plus router traversals times the energy per router,
+//! averaged over delivered messages (suggested as future work in the NAS paper).
 
 use super::carried::Carried;
 use super::{MetricSpec, Unit};

@@ -1,6 +1,5 @@
-//! Internal fragmentation: the number of nodes granted but not requested, divided by the number of
-//! nodes granted (the NAS paper's definition) or requested (the MFA paper's). Both numbers are
-//! summed over started jobs.
+//! Internal fragmentation: the nodes granted but not requested, divided by the nodes granted (the
+//! NAS paper's definition) or requested (the MFA paper's), both summed over started jobs.
 
 use pavior_kernel::Time;
 
@@ -9,21 +8,21 @@ use crate::{Fact, Interest, Observer};
 
 pub(super) const GRANTED: MetricSpec = MetricSpec {
     name: "internal_fragmentation_granted",
-    meaning: "nodes wasted / nodes granted, over jobs started",
+    meaning: "wasted nodes / granted nodes, over started jobs",
     build: |_| Box::new(InternalFragmentation { over_granted: true, granted: 0, requested: 0 }),
     ..REQUIRED
 };
 
 pub(super) const REQUIRED: MetricSpec = MetricSpec {
     name: "internal_fragmentation_required",
-    meaning: "nodes wasted / nodes requested, over jobs started",
+    meaning: "wasted nodes / requested nodes, over started jobs",
     unit: Unit::Ratio,
     standard: true,
     build: |_| Box::new(InternalFragmentation { over_granted: false, granted: 0, requested: 0 }),
 };
 
 struct InternalFragmentation {
-    /// True if the ratio is to granted nodes, false if it is to requested nodes.
+    /// True to divide by granted nodes, false to divide by requested nodes.
     over_granted: bool,
     granted: u64,
     requested: u64,

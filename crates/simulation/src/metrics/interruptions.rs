@@ -1,4 +1,4 @@
-//! Interruptions: the number of times that a failure cut short the run of a job.
+//! Interruptions: the number of job runs cut short by failures.
 
 use super::count::CountOf;
 use super::{MetricSpec, Unit};
@@ -6,7 +6,7 @@ use crate::{Fact, Interest};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "interruptions",
-    meaning: "runs of jobs cut short by a failure",
+    meaning: "job runs cut short by failures",
     unit: Unit::Count,
     standard: false,
     build: |_| {

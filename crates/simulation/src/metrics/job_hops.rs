@@ -1,5 +1,5 @@
-//! Job hops: the number of links that a message in an iteration crosses, averaged over the
-//! iteration, then over all started jobs that send messages.
+//! Job hops: the mean number of links crossed by a message of one iteration, averaged over started
+//! jobs that send messages.
 
 use super::mean::MeanOf;
 use super::{MetricSpec, Unit};
@@ -7,7 +7,7 @@ use crate::{Fact, Interest};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "job_hops",
-    meaning: "links crossed per message of one iteration, mean over jobs started",
+    meaning: "links crossed per message of one iteration, mean over started jobs",
     unit: Unit::Count,
     standard: false,
     build: |context| {

@@ -1,5 +1,5 @@
-//! Job link load: the number of messages in an iteration that cross its most loaded link, averaged
-//! over all started jobs that send messages.
+//! Job link load: the number of messages of one iteration on its busiest link, averaged over
+//! started jobs that send messages.
 
 use super::mean::MeanOf;
 use super::{MetricSpec, Unit};
@@ -7,7 +7,7 @@ use crate::{Fact, Interest};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "job_link_load",
-    meaning: "messages of one iteration on the job's busiest link, mean over jobs started",
+    meaning: "messages of one iteration on the job's busiest link, mean over started jobs",
     unit: Unit::Count,
     standard: false,
     build: |context| {

@@ -1,4 +1,4 @@
-//! Makespan: the time of the last departure that counts, on the workload's clock.
+//! Makespan: the time of the last counted departure, on the workload's clock.
 
 use pavior_kernel::Time;
 
@@ -7,7 +7,7 @@ use crate::{Fact, Interest, Observer};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "makespan",
-    meaning: "the time of the last counted departure",
+    meaning: "time of the last counted departure",
     unit: Unit::Time,
     standard: true,
     build: |context| Box::new(Makespan { context: *context, last: None }),

@@ -1,11 +1,11 @@
-//! A mean over jobs, parts or refusals.
+//! Means over facts.
 
 use pavior_kernel::Time;
 
 use super::{Context, Metric};
 use crate::{Fact, Interest, Observer};
 
-/// A sum and a count, which give a mean.
+/// A running mean.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Mean {
     sum: f64,
@@ -24,7 +24,7 @@ impl Mean {
     }
 }
 
-/// The mean of a value taken from facts.
+/// A metric that is the mean of a value from facts.
 pub(super) struct MeanOf<F> {
     context: Context,
     interest: Interest,
@@ -36,7 +36,7 @@ impl<F> MeanOf<F>
 where
     F: Fn(&Context, Time, &Fact<'_>) -> Option<f64> + Send + 'static,
 {
-    /// Creates a mean. `of` returns the value that a fact contributes, if any.
+    /// Creates a mean of the values that `of` returns.
     pub(super) fn boxed(context: &Context, interest: Interest, of: F) -> Box<dyn Metric> {
         Box::new(MeanOf { context: *context, interest, of, mean: Mean::default() })
     }

@@ -1,4 +1,4 @@
-//! Migrations: the number of moves of running jobs, the number of nodes moved, and the time spent
+//! Migrations: the number of moves of running jobs, the number of moved nodes, and the time spent
 //! on moves.
 
 use pavior_kernel::Time;
@@ -16,7 +16,7 @@ pub(super) const MOVES: MetricSpec = MetricSpec {
 
 pub(super) const NODES: MetricSpec = MetricSpec {
     name: "nodes_moved",
-    meaning: "nodes of running jobs that moved, summed over moves",
+    meaning: "nodes of moved jobs, summed over moves",
     unit: Unit::Count,
     standard: false,
     build: |context| Box::new(Migrations::new(context, |_, nodes, _| f64::from(nodes))),
@@ -24,7 +24,7 @@ pub(super) const NODES: MetricSpec = MetricSpec {
 
 pub(super) const TIME: MetricSpec = MetricSpec {
     name: "migration_time",
-    meaning: "delay of job ends caused by moves, summed over moves",
+    meaning: "run time added by moves, summed over moves",
     unit: Unit::Time,
     standard: false,
     build: |context| {
@@ -32,7 +32,7 @@ pub(super) const TIME: MetricSpec = MetricSpec {
     },
 };
 
-/// Returns the amount that a move counts, given its number of nodes and its price.
+/// A function that returns the contribution of a move, given its number of nodes and its price.
 type Count = fn(&Context, u32, Time) -> f64;
 
 struct Migrations {

@@ -1,7 +1,7 @@
-//! Metrics: one observer per file, and the list of all of them.
+//! Metrics, one observer per file, and their list.
 //!
-//! `allocation_ns` is also in the list, but no observer computes it. The stopwatch of the run
-//! measures it, and it is part of the outcome.
+//! No observer computes `allocation_ns`: the run's stopwatch measures it, and it is part of the
+//! outcome.
 
 mod attempts;
 mod block_error;
@@ -55,33 +55,33 @@ use pavior_workload::TimeUnit;
 
 use crate::Observer;
 
-/// A metric, described as data.
+/// A metric's description and constructor.
 pub struct MetricSpec {
     /// The name in results.
     pub name: &'static str,
     /// The metric's meaning, as a clause.
     pub meaning: &'static str,
-    /// The unit of its values.
+    /// The unit.
     pub unit: Unit,
     /// True if the metric is computed by default.
     pub standard: bool,
-    /// Creates an observer for a run.
+    /// The constructor of an observer for a run.
     pub build: fn(&Context) -> Box<dyn Metric>,
 }
 
 impl MetricSpec {
-    /// Creates an observer for a run with the metric's own option.
+    /// Creates an observer for a run, with the metric's option.
     pub fn observer(&self, context: &Context) -> Box<dyn Metric> {
         let option = self.name.split_once(':').map_or("", |(_, option)| option);
         (self.build)(&Context { option, ..*context })
     }
 }
 
-/// Returns the metric with a given name, such as `turnaround` or `slots:4x4x4`.
+/// Returns the metric with this name, such as `turnaround` or `slots:4x4x4`.
 ///
 /// # Errors
-/// Returns an error if there is no such metric, with a suggestion if a similar name exists. Also
-/// returns an error if the metric's option is invalid.
+/// Returns an error, suggesting a similar name, if there is no such metric, or if its option is
+/// invalid.
 pub fn named(text: &str) -> Result<&'static MetricSpec, BadName> {
     let option = text.split_once(':').map_or("", |(_, option)| option);
     match bare_name(text) {
@@ -98,25 +98,25 @@ pub fn named(text: &str) -> Result<&'static MetricSpec, BadName> {
     })
 }
 
-/// The properties of a run that a metric needs.
+/// The properties of a run that metrics need.
 #[derive(Clone, Copy, Debug)]
 pub struct Context {
-    /// The grid of the machine.
+    /// The machine's grid.
     pub grid: Grid,
     /// The workload's unit of time.
     pub time: TimeUnit,
-    /// The minimum run time in the bounded slowdown, in units of time.
+    /// The minimum run time in the bounded slowdown, in time units.
     pub slowdown_bound: f64,
-    /// The number of cycles needed to route a header through a node.
+    /// The number of cycles to route a header through a node.
     pub routing_delay: u32,
-    /// The energy that messages use.
+    /// The energy parameters.
     pub energy: Energy,
     /// The text after the metric's name and a colon, or an empty string.
     pub option: &'static str,
 }
 
 impl Context {
-    /// Creates the context of a run on a machine, with defaults for everything else.
+    /// Creates the default context of a run on a machine.
     ///
     /// ```
     /// # mod pavior { pub use pavior_simulation as simulation; }
@@ -135,13 +135,13 @@ impl Context {
         }
     }
 
-    /// Returns the number of nodes of the machine.
+    /// Returns the machine's number of nodes.
     pub fn nodes(&self) -> f64 {
         f64::from(self.grid.nodes())
     }
 }
 
-/// An observer whose result is a number.
+/// An observer that computes a number.
 pub trait Metric: Observer {
     /// Returns the value after the run, or `None` if the metric does not apply.
     fn value(&self) -> Option<f64>;
@@ -175,7 +175,7 @@ impl Unit {
         }
     }
 
-    /// Returns the word to use if no workload is known.
+    /// Returns the word to use without a workload.
     pub fn general_word(self) -> &'static str {
         match self {
             Unit::Time => "time",

@@ -1,9 +1,8 @@
-//! Node time lost: the time for which nodes were held without useful work.
+//! Node time lost: the node time held without useful work.
 //!
-//! Useful work is the work of completed jobs: their requested nodes times their run times.
-//! Therefore, granted nodes beyond the request, runs that a failure cut short, and the time of
-//! moves are lost. Work saved by a checkpoint is not lost, because it counts when the job
-//! completes.
+//! Useful work is that of completed jobs: their requested nodes times their run times. Therefore,
+//! nodes granted beyond the request, runs cut short by failures, and the time of moves are lost.
+//! Work saved by a checkpoint is not lost, because it counts when the job completes.
 
 use pavior_kernel::Time;
 use pavior_workload::{Service, TimeUnit};

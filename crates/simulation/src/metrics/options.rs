@@ -1,12 +1,12 @@
-//! Metrics with an option, which is the text after the colon, as in `slots:4x4x4`.
+//! Metrics with an option after a colon, as in `slots:4x4x4`.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::MetricSpec;
 
-/// Returns the metric with a valid option, in the given spelling. Each such metric is created once
-/// and lives as long as the program.
+/// Returns the metric with a valid option. Each such metric is created once and lives as long as
+/// the program.
 pub(super) fn with_option(spec: &'static MetricSpec, option: &str) -> &'static MetricSpec {
     static KNOWN: Mutex<BTreeMap<String, &'static MetricSpec>> = Mutex::new(BTreeMap::new());
     let name = format!("{}:{option}", spec.name);

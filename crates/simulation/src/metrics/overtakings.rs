@@ -1,9 +1,7 @@
-//! Overtakings: the number of times that a job started while an older one was waiting, counted once
-//! for each older job.
+//! Overtakings: the number of older waiting jobs when a job starts, summed over starts.
 //!
-//! The value is zero under FCFS. A job that was interrupted and is waiting again does not count as
-//! waiting, because it has already started once. The cost is O(q) per start for q waiting jobs, so
-//! this metric is computed only on request.
+//! The value is zero under FCFS. Requeued jobs do not count as waiting, because they have already
+//! started once. Computed only on request, because the cost is O(q) per start for q waiting jobs.
 
 use std::collections::VecDeque;
 
@@ -15,7 +13,7 @@ use crate::{Fact, Interest, Observer};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "overtakings",
-    meaning: "older jobs left waiting, summed over starts (only on request)",
+    meaning: "older waiting jobs overtaken, summed over starts (only on request)",
     unit: Unit::Count,
     standard: false,
     build: |_: &Context| Box::new(Overtakings::default()),

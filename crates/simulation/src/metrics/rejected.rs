@@ -1,4 +1,4 @@
-//! Rejected jobs: the number of jobs that can never fit and are rejected on arrival.
+//! Rejected jobs: the number of jobs rejected on arrival because they can never fit.
 
 use super::count::CountOf;
 use super::{MetricSpec, Unit};
@@ -6,7 +6,7 @@ use crate::{Fact, Interest};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "rejected",
-    meaning: "jobs that can never fit, rejected at arrival",
+    meaning: "jobs that can never fit, rejected on arrival",
     unit: Unit::Count,
     standard: true,
     build: |_| CountOf::boxed(Interest::ARRIVALS, |fact| matches!(fact, Fact::Rejected(..))),

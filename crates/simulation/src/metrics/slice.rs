@@ -1,8 +1,7 @@
-//! Slices: the fraction of the time in which the requested slice could be placed.
+//! Slices: the fraction of time in which the requested slice could be placed.
 //!
-//! For `slice_availability`, the strategy is asked about the machine with its current failures but
-//! without its jobs; for `slice_free`, it is asked about the machine with the running jobs. Without
-//! a slice, neither metric has a value.
+//! `slice_availability` considers the machine with its current failures but without jobs, and
+//! `slice_free` with its running jobs. Without a slice, neither has a value.
 
 use pavior_kernel::Time;
 
@@ -21,14 +20,14 @@ pub(super) const AVAILABILITY: MetricSpec = MetricSpec {
 
 pub(super) const FREE: MetricSpec = MetricSpec {
     name: "slice_free",
-    meaning: "fraction of time in which the slice fits next to the running jobs (with a slice)",
+    meaning: "fraction of time in which the slice fits alongside the running jobs (with a slice)",
     unit: Unit::Fraction,
     standard: false,
     build: |_| Box::new(SliceShare::of(|_, beside| beside)),
 };
 
 struct SliceShare {
-    /// Selects one of the two answers.
+    /// Selects one of the two results.
     counts: fn(bool, bool) -> bool,
     share: TimeAverage,
     asked: bool,

@@ -1,9 +1,8 @@
-//! Slots: the number of boxes of a shape that fit at the same time, turned or not, as a time
-//! average.
+//! Slots: the number of boxes of a shape that fit simultaneously, turned or not, as a time average.
 //!
-//! The shape follows the name, as in `slots:4x4x4`. Slots are counted again whenever the occupancy
-//! changes, so this metric is computed only on request. If a count exhausts its budget, only the
-//! boxes found so far count, and the value is a lower bound.
+//! The shape follows the name, as in `slots:4x4x4`. Computed only on request, because each change
+//! in occupancy requires a new count. If a count exhausts its budget, only the boxes found so far
+//! count, and the value is a lower bound.
 
 use pavior_answers::{Shape, slots};
 use pavior_kernel::BadName;
@@ -12,26 +11,24 @@ use pavior_mesh::read_sides;
 use super::time_average::FreeOverTime;
 use super::{Context, Metric, MetricSpec, Unit, options};
 
-/// The maximum number of words of bit sets that are read for each count, which takes about a
-/// millisecond.
+/// The maximum number of words of bit sets to read for each count, which takes about a millisecond.
 pub(super) const BUDGET: u64 = 400_000;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "slots",
-    meaning: "boxes of a shape that fit at the same time, turned or not, time average; slots:4x4x4 \
+    meaning: "boxes of a shape that fit simultaneously, turned or not, time average; slots:4x4x4 \
               (only on request)",
     unit: Unit::Count,
     standard: false,
     build,
 };
 
-/// Returns the metric for the slots of a shape.
 pub(super) fn of_shape(
     spec: &'static MetricSpec,
     text: &str,
 ) -> Result<&'static MetricSpec, BadName> {
     read_sides(text).map(|_| options::with_option(spec, text)).ok_or_else(|| BadName {
-        reason: format!("write a shape after it, such as {}:4x4x4", spec.name),
+        reason: format!("the metric needs a shape, such as {}:4x4x4", spec.name),
         span: 0..text.len(),
     })
 }

@@ -1,8 +1,8 @@
-//! Slots at arrivals: the number of boxes of a shape that fit at the same time when a job arrives,
+//! Slots at arrivals: the number of boxes of a shape that fit simultaneously when a job arrives,
 //! averaged over arrivals.
 //!
-//! `slots` counts at each change in the occupancy. Here, it is enough to count at every fourth
-//! arrival, which takes an eighth of the time.
+//! Counting at every fourth arrival takes an eighth of the time of `slots`, which counts at each
+//! change in occupancy.
 
 use pavior_answers::{Shape, slots};
 use pavior_kernel::Time;
@@ -13,22 +13,22 @@ use super::slots::{BUDGET, SPEC as SLOTS};
 use super::{Context, Metric, MetricSpec};
 use crate::{Fact, Interest, Observer};
 
-/// The number of arrivals per count.
+/// The number of arrivals between counts.
 const EVERY: u64 = 4;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "slots_arriving",
-    meaning: "slots at the arrival of a job, mean over every fourth job; slots_arriving:4x4x4 \
+    meaning: "slots when a job arrives, mean over every fourth job; slots_arriving:4x4x4 \
               (only on request)",
     build: |context| SlotsArriving::boxed(context),
     ..SLOTS
 };
 
 struct SlotsArriving {
-    /// The shape, or `None` if the metric was requested without one, in which case it has no value.
+    /// The shape. Without one, the metric has no value.
     shape: Option<Shape>,
     free: Occupancy,
-    /// The count for the free nodes, once it has been computed.
+    /// The count for the free nodes, once computed.
     count: Option<f64>,
     mean: Mean,
 }

@@ -1,4 +1,4 @@
-//! The time average of a quantity that changes in steps.
+//! Time averages of quantities that change in steps.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
@@ -23,13 +23,11 @@ impl TimeAverage {
         (self.since, self.from, self.integral) = (now, now, 0.0);
     }
 
-    /// Changes the level by `step`.
     #[inline]
     pub(super) fn step(&mut self, now: Time, step: f64) {
         self.set(now, self.level + step);
     }
 
-    /// Sets the level.
     #[inline]
     pub(super) fn set(&mut self, now: Time, level: f64) {
         self.integral += self.level * now.since(self.since).ticks();
@@ -44,10 +42,10 @@ impl TimeAverage {
     }
 }
 
-/// The time average of a quantity held by running jobs, as a fraction of a whole.
+/// The time average of a quantity held by running jobs, divided by `whole`.
 pub(super) struct HeldOverTime<F> {
     whole: f64,
-    /// Returns the amount that a job with a placement holds.
+    /// Returns the quantity held by a job.
     of: F,
     held: TimeAverage,
     end: Time,
@@ -83,11 +81,11 @@ impl<F: Fn(&Job, &Placement) -> f64 + Send> Metric for HeldOverTime<F> {
     }
 }
 
-/// The time average of a quantity computed from the free nodes, as a fraction of a whole. The
-/// quantity is computed again whenever the free nodes change.
+/// The time average of a quantity computed from the free nodes, divided by `whole`. The quantity is
+/// recomputed whenever the free nodes change.
 pub(super) struct FreeOverTime<F> {
     whole: f64,
-    /// Returns the quantity, or `None` if it does not apply, regardless of the free nodes.
+    /// Returns the quantity, or always `None` if it does not apply.
     of: F,
     level: TimeAverage,
     applies: bool,

@@ -1,8 +1,7 @@
 //! Utilization while jobs arrive: the utilization from the first arrival to the last.
 //!
-//! When no more jobs arrive, the machine drains, and the length of that period has little to do
-//! with the rest of the log. An average over the whole log would give it the same weight as any
-//! other.
+//! After the last arrival, the machine drains for a time that has little to do with the rest of the
+//! log, but would affect an average over the whole log.
 
 use pavior_kernel::Time;
 

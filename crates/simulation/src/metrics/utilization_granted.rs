@@ -1,5 +1,4 @@
-//! Granted utilization: utilization with granted instead of requested nodes, which includes
-//! internal fragmentation.
+//! Granted utilization: utilization by granted nodes, which includes internal fragmentation.
 
 use super::time_average::HeldOverTime;
 use super::{MetricSpec, Unit};

@@ -1,6 +1,6 @@
 //! Longest wait: the maximum time from arrival to start over completed jobs, by size class.
 //!
-//! The maximum shows starvation, which the mean does not. See [`waits`](super::waits) for the size
+//! The maximum shows starvation, which the mean does not. [`waits`](super::waits) defines the size
 //! classes.
 
 use super::waits::{Class, Waits};
@@ -8,7 +8,7 @@ use super::{MetricSpec, Unit};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "waiting_max",
-    meaning: "the longest wait of completed jobs (only on request)",
+    meaning: "longest wait of completed jobs (only on request)",
     unit: Unit::Time,
     standard: false,
     build: |context| Waits::percentile(context, Class::All, 100),

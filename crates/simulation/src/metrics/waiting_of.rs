@@ -1,4 +1,4 @@
-//! Waiting of jobs in a range of sizes: `waiting_of:5-32` covers jobs with 5 to 32 nodes.
+//! Waiting by size: `waiting_of:5-32` covers jobs with 5 to 32 nodes.
 
 use std::ops::RangeInclusive;
 
@@ -26,14 +26,13 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     },
 };
 
-/// Returns the metric for a range of sizes.
 pub(super) fn of_sizes(text: &str) -> Result<&'static MetricSpec, BadName> {
     match sizes(text) {
         Some(sizes) => {
             Ok(options::with_option(&SPEC, &format!("{}-{}", sizes.start(), sizes.end())))
         }
         None => Err(BadName {
-            reason: "write the smallest and the largest number of nodes after it, such as \
+            reason: "the metric needs a range of node counts, such as \
                      waiting_of:5-32"
                 .to_string(),
             span: 0..text.len(),
@@ -41,7 +40,7 @@ pub(super) fn of_sizes(text: &str) -> Result<&'static MetricSpec, BadName> {
     }
 }
 
-/// Parses a range of sizes, which includes both ends.
+/// Parses an inclusive range of sizes.
 fn sizes(text: &str) -> Option<RangeInclusive<u32>> {
     let whole = |text: &str| {
         let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,6 +1,6 @@
 //! The 99th percentile of the time from arrival to start over completed jobs, by size class.
 //!
-//! The percentile shows starvation, which the mean does not. See [`waits`](super::waits) for the
+//! The percentile shows starvation, which the mean does not. [`waits`](super::waits) defines the
 //! size classes.
 
 use super::waits::{Class, Waits};
@@ -8,7 +8,7 @@ use super::{MetricSpec, Unit};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "waiting_p99",
-    meaning: "the wait that 99 % of completed jobs do not exceed (only on request)",
+    meaning: "99th percentile of the waits of completed jobs (only on request)",
     unit: Unit::Time,
     standard: false,
     build: |context| Waits::percentile(context, Class::All, 99),

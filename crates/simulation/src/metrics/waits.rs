@@ -1,5 +1,4 @@
-//! The waits of completed jobs in a size class, from which the maximum and percentiles are
-//! computed.
+//! Percentiles of the waits of completed jobs in a size class.
 //!
 //! Size classes are fractions of the machine: small jobs use at most 1/64 of its nodes, medium jobs
 //! at most 1/8, and large jobs more. On 16x16, these are jobs with up to 4, 5 to 32, and more than
@@ -10,7 +9,7 @@ use pavior_kernel::Time;
 use super::{Context, Metric};
 use crate::{Fact, Interest, Observer};
 
-/// The class of jobs to include.
+/// A size class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     All,
@@ -31,7 +30,7 @@ impl Class {
     }
 }
 
-/// The waits in a class, and the percentile that is the value of the metric.
+/// The waits in a class, and the percentile to compute.
 pub(super) struct Waits {
     context: Context,
     class: Class,
@@ -40,8 +39,7 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    /// Creates the metric. Its value is the smallest wait that `percent` percent of the jobs in a
-    /// class do not exceed (nearest rank).
+    /// Creates a metric whose value is the percentile of the waits in a class (nearest rank).
     pub(super) fn percentile(context: &Context, class: Class, percent: u64) -> Box<dyn Metric> {
         Box::new(Waits { context: *context, class, percent, ticks: Vec::new() })
     }

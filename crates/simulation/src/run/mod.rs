@@ -1,4 +1,4 @@
-//! The main loop of a run, instant by instant.
+//! The main loop, instant by instant.
 
 mod events;
 mod migrate;
@@ -21,11 +21,11 @@ use crate::traffic::{Forecast, Seen, Traffic};
 use crate::{Bounds, Ending, Fact, Inputs, Interest, Observer, Outcome, RunError, Setup, Stop};
 use slice::SliceWatch;
 
-/// The rank of departures, which come first within an instant.
+/// The priority of departures, which come first within an instant.
 const DEPARTURES: u8 = 0;
 
-/// The end of a job whose last start or move was number `start` in the run. If the job is
-/// interrupted and starts again, or if it moves, its earlier departure becomes void.
+/// The end of a job whose last start or move was number `start` in the run. A restart or move voids
+/// the job's earlier departure.
 struct Departure {
     job: JobId,
     start: u64,
@@ -35,9 +35,7 @@ struct Departure {
 /// [`Setup::simulation`].
 ///
 /// # Errors
-/// Returns an error if the strategy, the machine and the network are incompatible, if the network
-/// deadlocks, or if the scheduler starts a job that cannot start. Also returns an error if the
-/// strategy or the scheduler fails, or if the run reaches a bound.
+/// Returns the errors of [`SimulationBuilder::run`](crate::SimulationBuilder::run).
 pub fn run(
     setup: &Setup,
     inputs: Inputs<'_>,
@@ -46,11 +44,11 @@ pub fn run(
     Simulation::new(setup, inputs, observers)?.run(&Stop::default())
 }
 
-/// A run that its caller executes step by step. The caller may also make the scheduling decisions.
+/// A run that the caller executes step by step, optionally making the scheduling decisions.
 ///
 /// [`Simulation::advance`] goes to the next instant at which the queue or the machine has changed.
-/// Then jobs are started: [`Simulation::schedule`] starts the jobs that the scheduler chooses, and
-/// [`Simulation::start`] starts one that the caller chooses. [`Simulation::decide`] asks the
+/// Then, [`Simulation::schedule`] starts the jobs that the scheduler chooses, and
+/// [`Simulation::start`] starts one that the caller chooses. [`Simulation::decide`] calls the
 /// scheduler, but leaves the start to the caller. At the end, [`Simulation::finish`] returns the
 /// outcome. A run is `Send`.
 ///
@@ -78,7 +76,7 @@ pub struct Simulation<'a, 'o, 'i> {
     now: Time,
     ending: Ending,
     warmup: u64,
-    /// True if the instant `now` is still open, that is, if its messages have not been created.
+    /// True if the messages of the instant `now` have not yet been created.
     open: bool,
     /// Jobs whose last message is delivered at the current instant.
     finished: Vec<JobId>,
@@ -92,20 +90,20 @@ pub struct Simulation<'a, 'o, 'i> {
     traffic: Option<Traffic>,
     mover: Option<Mover>,
     watch: Watch,
-    /// The number of starts and moves so far. If nodes fail or jobs move, the next field contains
-    /// the number of the latest one for each running job.
+    /// The number of starts and moves so far and, if nodes fail or jobs move, the number of the
+    /// latest one for each running job.
     starts: u64,
     live: FxHashMap<JobId, u64>,
     observers: Observers<'a, 'o>,
     completed: u64,
     arrived: u64,
-    /// The number of guarantees that the scheduler has broken so far.
+    /// The number of guarantees broken so far.
     broken: u64,
     rejected: Vec<JobId>,
 }
 
 impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
-    /// Creates a run before its first instant.
+    /// Creates a run, before its first instant.
     ///
     /// # Errors
     /// Returns an error if the strategy, machine and network are incompatible.
@@ -170,14 +168,14 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok(simulation)
     }
 
-    /// Sets other bounds for the run.
+    /// Sets the bounds of the run.
     #[must_use]
     pub fn within(mut self, bounds: Bounds) -> Self {
         self.watch = Watch::new(bounds, self.ending);
         self
     }
 
-    /// Runs to the end. The scheduler makes all decisions.
+    /// Runs to the end, with all decisions made by the scheduler.
     ///
     /// # Errors
     /// Returns the errors of [`run`], and [`RunError::Stopped`] at the first instant after `stop`
@@ -191,8 +189,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
     }
 
     /// Checks that no job was forgotten. At the end of a run that drains the queue, the idle
-    /// machine must refuse each job that is still waiting, unless the job is behind a refused one
-    /// for which the scheduler waits.
+    /// machine must refuse each waiting job, unless the scheduler keeps it behind a refused one.
     fn check_all_started(&mut self) -> Result<(), RunError> {
         if self.ending != Ending::Drained || !self.dispatcher.running().is_empty() {
             return Ok(());
@@ -216,7 +213,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
     }
 
     /// Advances to the next instant at which the queue or the machine changes, and applies these
-    /// changes. Returns false if the run is over. Does not start any jobs.
+    /// changes, but starts no jobs. Returns false if the run is over.
     ///
     /// # Errors
     /// Returns an error if the network deadlocks, `stop` is set, the run reaches a bound, or the
@@ -248,8 +245,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
                 }
             }
             if only_messages && self.finished.is_empty() {
-                // Nothing but messages has moved. Schedulers are asked only after changes to the
-                // queue or the machine.
+                // Only messages have moved. Schedulers are called only after changes to the queue
+                // or the machine.
                 self.send();
                 continue;
             }
@@ -266,8 +263,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok(false)
     }
 
-    /// Starts the jobs that the scheduler chooses, until it chooses no more. If it can choose more
-    /// after running jobs have moved, moves them.
+    /// Starts jobs until the scheduler chooses no more, also after moving running jobs to make
+    /// room.
     ///
     /// # Errors
     /// Returns an error if the scheduler starts a job that cannot start, or if the scheduler or the
@@ -283,8 +280,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         }
     }
 
-    /// Returns the job that the scheduler would start next, if any. The job is not started. The
-    /// caller must start it, on these nodes or on others, before the scheduler is asked again.
+    /// Returns the job that the scheduler would start next, without starting it. The caller must
+    /// start it, on these nodes or on others, before the scheduler is called again.
     ///
     /// # Errors
     /// Returns an error if the scheduler or the strategy fails.
@@ -299,7 +296,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok(Some(decision.named().clone()))
     }
 
-    /// Checks, at the end of an instant, that the run makes progress.
+    /// Checks at the end of an instant that the run makes progress.
     fn settle(&mut self) -> Result<(), RunError> {
         let changes = self.faults.as_mut().and_then(Faults::next_time).is_some()
             || !self.dispatcher.calendar().is_empty();
@@ -323,8 +320,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         }
     }
 
-    /// Returns the next time at which anything happens. Jobs whose last message is delivered at
-    /// that time are added to `finished`.
+    /// Returns the next time at which anything happens. Adds jobs whose last message is delivered
+    /// then to `finished`.
     fn next_instant(&mut self) -> Result<Option<Time>, RunError> {
         let own = self.next_own();
         if let Some(traffic) = &mut self.traffic {
@@ -335,8 +332,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok([own, fault].into_iter().flatten().min())
     }
 
-    /// Returns the time of the next known departure or arrival. While jobs are waiting, this
-    /// includes the times when advance reservations begin or end.
+    /// Returns the time of the next known departure or arrival or, while jobs are waiting, of the
+    /// next beginning or end of an advance reservation.
     fn next_own(&mut self) -> Option<Time> {
         let arrival = self.jobs.peek().map(|job| job.arrival);
         let waits = !self.dispatcher.queue().is_empty();

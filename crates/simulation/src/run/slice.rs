@@ -1,14 +1,14 @@
-//! Tests of whether a slice could be placed, which are made whenever the machine has changed.
+//! Checks of whether a slice could be placed, after each change to the machine.
 
 use pavior_mesh::Request;
 
 use super::Simulation;
 use crate::Fact;
 
-/// The slice that is watched, and the last answers.
+/// The watched slice and its last result.
 pub(super) struct SliceWatch {
     slice: Option<Request>,
-    /// The machine's counters of changes and of health changes when the last question was asked.
+    /// The machine's state and health counters at the last check.
     asked: Option<(u64, u64)>,
     alone: bool,
 }
@@ -20,8 +20,8 @@ impl SliceWatch {
 }
 
 impl Simulation<'_, '_, '_> {
-    /// Tells observers whether the slice could be placed, if the machine has changed. Forks of the
-    /// machine are asked, so that the answers do not influence the run.
+    /// Reports whether the slice could be placed, if the machine has changed. Checks on forks, so
+    /// that the run is not influenced.
     pub(super) fn watch_slice(&mut self) {
         let Some(slice) = self.slice.slice else { return };
         let machine = self.dispatcher.machine();

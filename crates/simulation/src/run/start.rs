@@ -13,13 +13,13 @@ impl Simulation<'_, '_, '_> {
     /// Starts a waiting job.
     ///
     /// # Errors
-    /// Returns an error if the queue has no job at that index, the job does not fit now, or its end
-    /// is too late to be represented. In that case, nothing changes.
+    /// Returns an error, and changes nothing, if the queue has no job at that index, the job does
+    /// not fit now, or its end is too late to be represented.
     pub fn start(&mut self, start: Start) -> Result<(), RunError> {
         let decision = self.dispatcher.choose(self.now, start)?;
         let length = match decision.job().service {
             Service::Run(length) => length,
-            // A job without a message holds its nodes for one cycle.
+            // A job without messages holds its nodes for one cycle.
             Service::Messages(_) | Service::Iterations(_) => Time(1),
             Service::Partly { compute, communicate } => compute.saturating_add(communicate),
         };

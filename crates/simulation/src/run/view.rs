@@ -1,4 +1,4 @@
-//! The parts of a run's state that a caller can read between steps.
+//! The state that a caller can read between steps.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
@@ -18,7 +18,7 @@ impl Simulation<'_, '_, '_> {
         self.dispatcher.queue()
     }
 
-    /// Returns the jobs that hold nodes.
+    /// Returns the running jobs.
     pub fn running(&self) -> &Running {
         self.dispatcher.running()
     }
@@ -28,37 +28,36 @@ impl Simulation<'_, '_, '_> {
         self.dispatcher.machine()
     }
 
-    /// Returns true if there are jobs that have yet to arrive or depart. Otherwise, only failures
-    /// and repairs of nodes remain.
+    /// Returns true if jobs have yet to arrive or depart. Otherwise, only failures and repairs
+    /// remain.
     pub fn goes_on(&mut self) -> bool {
         !self.running().is_empty() || self.jobs.peek().is_some()
     }
 
-    /// Returns the number of links from jobs that will be rejected. Their followers are submitted
+    /// Returns the number of links from jobs that will be rejected, whose followers are submitted
     /// at the listed times.
     pub fn unfollowed(&self) -> u64 {
         self.unfollowed
     }
 
-    /// Returns the number of jobs that have departed.
+    /// Returns the number of departed jobs.
     pub fn completed(&self) -> u64 {
         self.completed
     }
 
-    /// Returns the scheduler's view of the machine. Every question asked through the view counts as
-    /// an attempt.
+    /// Returns the scheduler's view of the machine. Every query through it counts as an attempt.
     pub fn view(&mut self) -> MachineView<'_> {
         self.dispatcher.view(self.now, &mut self.observers)
     }
 
-    /// Returns true if the job at a queue index could start now, and false if there is no such
-    /// index. This counts as an attempt, as it does when a scheduler asks.
+    /// Returns true if the job at a queue index could start now, and false if there is no such job.
+    /// Counts as an attempt.
     pub fn can_start(&mut self, index: usize) -> bool {
         let Some(job) = self.queue().get(index).cloned() else { return false };
         self.view().can_start(&job).is_ok()
     }
 
-    /// Informs observers that the run is over, and returns its outcome.
+    /// Notifies observers that the run is over, and returns its outcome.
     pub fn finish(mut self) -> Outcome {
         if self.completed < self.warmup {
             // The warm-up never ended, so no results count.

@@ -1,9 +1,9 @@
-//! Running jobs that could share links.
+//! Links claimed by running jobs.
 
 use pavior_mesh::Grid;
 use pavior_network::Footprint;
 
-/// The jobs with which a job may share links.
+/// Jobs with which a job may share links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Met {
     /// The job in this slot.
@@ -11,10 +11,9 @@ pub(super) enum Met {
     AllJobs,
 }
 
-/// The links that running jobs claim, and the jobs that claim them.
+/// The links claimed by running jobs.
 pub(super) struct Claims {
-    /// The number of jobs that claim each link, and the last job that claimed it. The list is empty
-    /// until a job claims a link.
+    /// For each link, the number of claims and the last claiming job. Empty until the first claim.
     links: Vec<(u32, u32)>,
     bound: usize,
     /// The number of running jobs that claim all links.
@@ -22,14 +21,13 @@ pub(super) struct Claims {
 }
 
 impl Claims {
-    /// Creates the claims for a machine without jobs.
+    /// Creates the claims on an empty machine.
     pub(super) fn new(grid: &Grid) -> Claims {
         Claims { links: Vec::new(), bound: Footprint::bound(grid), everywhere: 0 }
     }
 
-    /// Claims the links of a job that starts. `None` stands for all links. Calls `met` with jobs
-    /// that it may meet, among them every such job that was alone. Returns true if the new job is
-    /// alone.
+    /// Claims the links of a starting job, or all links for `None`. Calls `met` with jobs that it
+    /// may meet, including all that were alone. Returns true if the new job is alone.
     pub(super) fn claim(
         &mut self,
         slot: u32,
@@ -54,9 +52,8 @@ impl Claims {
         alone
     }
 
-    /// Returns true if a job is the only one that claims these links. From then on, the next job
-    /// that claims one of the links meets it, even if other jobs have claimed the links and ended
-    /// in the meantime.
+    /// Returns true if a job is the only one to claim these links. The next job that claims one of
+    /// them then meets it, even if others have claimed and released them before.
     pub(super) fn is_alone(&mut self, slot: u32, links: &[u32]) -> bool {
         let alone =
             self.everywhere == 0 && links.iter().all(|&link| self.links[link as usize].0 == 1);
@@ -68,7 +65,7 @@ impl Claims {
         alone
     }
 
-    /// Releases the links of a job that has ended.
+    /// Releases the links of an ended job.
     pub(super) fn give_up(&mut self, links: Option<&[u32]>) {
         match links {
             Some(links) => links.iter().for_each(|&link| self.links[link as usize].0 -= 1),

@@ -1,12 +1,10 @@
-//! Jobs that communicate for part of their run time. They alternate between iterations of a pattern
-//! and computation.
+//! Jobs that alternate between iterations of a communication pattern and computation.
 //!
-//! A job with a run time of R communicates for a fraction of R, its share. Let T be the time of an
-//! iteration in the requested box, alone on the machine. The job then has k = share x R / T
-//! iterations, rounded down. For the rest of R, it computes in k equal pauses, one after each
-//! iteration. The remainder of the division comes after the last pause. On other nodes, or if other
-//! jobs share links with it, the iterations take a different time, but the pauses stay the same.
-//! Jobs that only send messages have no pauses:
+//! A job with a run time of R communicates for a share of R. If an iteration in the requested box,
+//! alone on the machine, takes a time of T, the job has k = share x R / T iterations, rounded down.
+//! For the rest of R, it computes in k equal pauses, one after each iteration, plus the remainder
+//! of the division at the end. On other nodes, or with shared links, iterations take a different
+//! time, but pauses stay the same. Jobs that only send messages have no pauses:
 //!
 //! ```text
 //!   in the requested box   |--T--|pause|--T--|pause|--T--|pause|rest|   = R
@@ -28,28 +26,27 @@ use super::iterations::Trials;
 /// The messages that a job sends between two pauses.
 pub(super) const ITERATION: Communication = Communication::Iterations(1);
 
-/// The activities of a job from start to end.
+/// A job's activities from start to end.
 pub(super) struct Course {
     pub(super) layout: Layout,
-    /// The stream from which random patterns draw. It is restarted for each exchange.
+    /// The stream of random patterns, restarted for each exchange.
     draw: Stream,
-    /// The messages that the job sends before it computes: those of one iteration, or all of its
-    /// messages.
+    /// The messages sent before a pause: those of one iteration, or all of them.
     exchange: Communication,
-    /// The history of an exchange if the job is alone. It is simulated when it is first needed.
+    /// The history of an exchange if the job is alone, simulated when first needed.
     exchange_alone: Option<History>,
     /// The number of remaining exchanges, including the current one.
     pub(super) exchanges_left: u64,
-    /// The time for which the job computes after each exchange.
+    /// The computation time after each exchange.
     pub(super) pause: Time,
-    /// The time for which the job computes after the last pause.
+    /// The computation time after the last pause.
     pub(super) rest: Time,
 }
 
 impl Course {
     /// Creates the course of a job on its granted nodes. Returns `None` if the job does not
-    /// communicate, or if its share is too short for one iteration. `draw` is the job's own stream.
-    /// A job that communicates for part of its time is first simulated alone in its requested box.
+    /// communicate, or if its share is too short for one iteration. `draw` is the job's stream. A
+    /// job that also computes is first simulated alone in its requested box.
     pub(super) fn new(
         trials: &mut Trials,
         job: &Job,
@@ -67,8 +64,7 @@ impl Course {
         let (draw, exchange_alone, pause, rest) = (draw.clone(), None, Time::ZERO, Time::ZERO);
         let mut course =
             Course { layout, draw, exchange, exchange_alone, exchanges_left, pause, rest };
-        // For such a job, the time of an iteration that runs alone determines the number of
-        // exchanges and the computing times.
+        // The time of an iteration alone determines the number of exchanges and the pauses.
         if let Service::Partly { compute, communicate } = job.service {
             let asked = trials.layouts.asked(&job.request, &course.draw);
             let asked = asked.as_ref().unwrap_or(&course.layout);
@@ -92,7 +88,7 @@ impl Course {
         JobTraffic::new(slot, self.layout.clone(), plan, self.exchange, &mut self.draw.clone())
     }
 
-    /// Returns the history of an exchange that takes place while the job is alone.
+    /// Returns the history of an exchange while the job is alone.
     pub(super) fn exchange_alone(
         &mut self,
         trials: &mut Trials,
@@ -103,13 +99,13 @@ impl Course {
         Ok(self.exchange_alone)
     }
 
-    /// Ends an exchange. Returns the time for which the job computes afterwards.
+    /// Ends an exchange, and returns the computation time after it.
     pub(super) fn end_exchange(&mut self) -> Time {
         self.exchanges_left -= 1;
         if self.exchanges_left == 0 { self.pause.saturating_add(self.rest) } else { self.pause }
     }
 
-    /// Returns the history of all remaining exchanges and pauses, if the job stays alone.
+    /// Returns the history of all remaining exchanges and pauses if the job stays alone.
     pub(super) fn remainder(&self, exchange: &History) -> History {
         let round = u128::from(exchange.length.0) + u128::from(self.pause.0);
         let length = round * u128::from(self.exchanges_left) + u128::from(self.rest.0);

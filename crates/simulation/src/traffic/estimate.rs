@@ -1,24 +1,21 @@
-//! A mean-value model of shared links, for runs in which messages are not simulated while several
-//! jobs are running.
+//! A mean-value model of shared links, for runs without message simulation.
 //!
-//! The time that a job takes when it is alone is simulated once ([`Trials`]): T cycles per
-//! iteration, with a mean latency of l. At each link on its path, a message waits for the messages
-//! of other jobs, as in a queue with one server and Poisson arrivals (Pollaczek and Khinchine). The
-//! wait is w = R / (1 - U) cycles. U is the fraction of time for which other jobs hold the link. R
-//! is the sum of m h^2 / 2P over the other jobs, each of which sends m messages per iteration that
-//! hold the link for h cycles ([`LinkHolds`]). The pace P of a job is the time of an iteration and
-//! the pause after it. If d is the mean wait of a message over its whole path, an iteration takes T
-//! (1 + d / l).
+//! Each job is simulated once alone ([`Trials`]): T cycles per iteration, with a mean latency of l.
+//! At each link on its path, a message waits for messages of other jobs as in a single-server queue
+//! with Poisson arrivals (Pollaczek and Khinchine): w = R / (1 - U) cycles. U is the fraction of
+//! time for which other jobs hold the link. R is the sum of m h^2 / 2P over the other jobs, each of
+//! which sends m messages per iteration that hold the link for h cycles ([`LinkHolds`]). A job's
+//! pace P is the time of an iteration plus a pause. If d is a message's mean wait over its whole
+//! path, an iteration takes T (1 + d / l).
 //!
-//! P depends on d, and therefore on the values of P of the other jobs. Whenever a job starts or
-//! ends, each job gets a new pace once, in the order of slots, based on the current paces of the
-//! others. A change of less than a thousandth is ignored. The work done so far is kept. A job runs
-//! exactly as in the network if it shares no links, or shares them only with jobs that do not
-//! communicate.
+//! P depends on d, and therefore on the other jobs' paces. Whenever a job starts or ends, each job
+//! gets a new pace once, in slot order, based on the others' current paces. Changes of less than a
+//! thousandth are ignored, and work done so far is kept. A job that shares no links runs exactly as
+//! in the network.
 //!
-//! The pace of a job changes only if a job that shares a link with it starts, ends or changes its
-//! own pace. Only such jobs are updated. When a job starts or ends, the cost is O(running jobs),
-//! plus O(links crossed by the updated jobs).
+//! A job's pace changes only if a job that shares a link with it starts, ends or changes its pace,
+//! so only such jobs are updated. A start or end costs O(running jobs + links crossed by the
+//! updated jobs).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -36,10 +33,10 @@ use super::holds::KnownHolds;
 use super::iterations::Trials;
 use super::{NetworkSetup, Seen};
 
-/// The maximum fraction of time for which other jobs are assumed to hold a link.
+/// The maximum assumed fraction of time for which other jobs hold a link.
 const MOST_BUSY: f64 = 0.95;
 
-/// The minimum relative change in a pace; smaller changes are ignored.
+/// The minimum relative change in a pace. Smaller changes are ignored.
 const LEAST_CHANGE: f64 = 1e-3;
 
 /// All running jobs.
@@ -56,18 +53,16 @@ pub(crate) struct Estimate {
     /// The links, by channel number.
     links: Vec<Link>,
     jobs: Vec<Option<Runner>>,
-    /// For each slot, true if the use of one of the job's links by others has changed since the
-    /// job's pace was set.
+    /// True for slots whose links' use by others has changed since the job's pace was set.
     stale: Vec<bool>,
     free_slots: Vec<u32>,
-    /// The end times of jobs, with their slots. An entry is void if the job's pace has changed
-    /// since then.
+    /// The jobs' end times and slots. An entry is void if the job's pace has changed since.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
-    /// The last time when jobs started or ended, if the paces have not been set since then.
+    /// The last time at which jobs started or ended, if the paces have not been set since.
     changed: Option<Time>,
 }
 
-/// The use of a link, in integers, so that additions can be reversed exactly.
+/// The use of a link, in integers so that additions can be reversed exactly.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Busy {
     /// U, in units of 2^-32.
@@ -84,7 +79,7 @@ impl Busy {
         }
     }
 
-    /// Returns the number of cycles that a message waits.
+    /// Returns the number of cycles for which a message waits.
     fn wait(self) -> f64 {
         let share = self.share as f64 / (1u64 << 32) as f64;
         let residual = self.residual as f64 / f64::from(1 << 16);
@@ -104,7 +99,7 @@ impl SubAssign for Busy {
     }
 }
 
-/// A link, with the slots of the jobs whose messages cross it.
+/// A link, and the slots of the jobs whose messages cross it.
 #[derive(Clone, Debug, Default)]
 struct Link {
     busy: Busy,
@@ -122,7 +117,7 @@ impl Link {
     }
 }
 
-/// A link that a job's messages cross.
+/// A link crossed by a job's messages.
 struct Crossed {
     hold: LinkHolds,
     /// The job's use of the link at its pace.
@@ -140,13 +135,13 @@ struct Runner {
     /// The number of iterations left at `since`.
     left: f64,
     since: Time,
-    /// The number of cycles of an iteration and the pause after it.
+    /// The number of cycles of an iteration plus a pause.
     pace: f64,
     end: Time,
 }
 
 impl Runner {
-    /// Returns the pace of the job if it is alone.
+    /// Returns the job's pace if it is alone.
     fn pace_alone(&self) -> f64 {
         (self.exchange_alone.length.0 + self.pause.0) as f64
     }
@@ -155,7 +150,7 @@ impl Runner {
     fn change(&mut self, now: Time, pace: f64) {
         let done = now.since(self.since).ticks() / self.pace;
         if done >= self.left {
-            // The iterations are over. Only `rest` remains, for which the job computes.
+            // The iterations are over, and only `rest` remains.
             return;
         }
         self.left -= done;
@@ -290,7 +285,7 @@ impl Estimate {
         }
     }
 
-    /// Updates the pace of every job whose pace may have changed, if jobs have started or ended.
+    /// Updates the paces that may have changed, if jobs have started or ended.
     fn set_paces(&mut self) {
         let Some(now) = self.changed.take() else { return };
         for slot in 0..self.jobs.len() {
@@ -310,7 +305,7 @@ impl Estimate {
         }
     }
 
-    /// Returns the pace of a job in the presence of the others.
+    /// Returns a job's pace in the presence of the others.
     fn pace(&self, job: &Runner) -> f64 {
         let mut waits = 0.0;
         for Crossed { hold, busy } in &job.links {
@@ -321,7 +316,7 @@ impl Estimate {
                 waits += hold.messages as f64 * others.wait();
             }
         }
-        // This is the mean wait divided by the mean latency. Both means are over the same messages.
+        // The mean wait divided by the mean latency, over the same messages.
         let slower = waits / (job.exchange_alone.totals.latency as f64).max(1.0);
         job.pace_alone() + job.exchange_alone.length.ticks() * slower
     }
@@ -335,7 +330,7 @@ mod tests {
     use super::super::{Contention, Histories};
     use super::*;
 
-    /// Returns the end times of scattered jobs. One of them starts every 500 cycles, on nodes from
+    /// Returns the end times of scattered jobs, one of which starts every 500 cycles on nodes from
     /// the list. If `all` is true, every job is updated whenever a job starts or ends.
     fn ends(grid: Grid, nodes: &[NodeId], all: bool) -> Vec<(Time, JobId)> {
         let setup = NetworkSetup {

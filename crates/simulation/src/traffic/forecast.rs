@@ -1,10 +1,10 @@
-//! Predictions for schedulers of how long a job runs on given nodes, relative to its run time in
-//! its box.
+//! Predictions, for schedulers, of a job's run time on given nodes relative to that in its
+//! requested box.
 //!
-//! An iteration of the job's pattern is simulated on these nodes and in the box that the job
-//! requests, each time alone on the machine ([`Trials`]). The ratio of the two times is weighted by
-//! the share of communication in the job. Contention with other jobs is not predicted. The
-//! prediction uses only the estimated run time, which schedulers also know.
+//! An iteration of the job's pattern is simulated alone, on these nodes and in the requested box
+//! ([`Trials`]). The ratio of the two times is weighted by the job's share of communication.
+//! Contention with other jobs is not predicted. The prediction uses only the estimated run time,
+//! which is visible to schedulers.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Stream;
@@ -17,27 +17,26 @@ use rustc_hash::FxHashMap;
 use super::NetworkSetup;
 use super::iterations::Trials;
 
-/// The maximum number of cached answers.
+/// The maximum number of cached results.
 const MOST_KNOWN: usize = 1 << 14;
 
-/// The prediction for a run whose jobs send messages.
+/// The predictor for a run whose jobs send messages.
 pub(crate) struct Forecast {
     setup: NetworkSetup,
     grid: Grid,
     seed: u64,
     replication: u64,
-    /// The network for trials, which is created for the first question.
+    /// The network for trials, created when first needed.
     trials: Option<Box<Trials>>,
-    /// The cycles of an iteration in the requested box and on the granted nodes, by request and
-    /// nodes. Used only if the pattern makes no random draws for a job.
+    /// Cached results by request and granted nodes, for patterns without random draws.
     known: FxHashMap<(Request, Box<[Cuboid]>), Cycles>,
 }
 
-/// The times of an iteration, in cycles.
+/// The times of an iteration in the requested box and on the granted nodes, in cycles.
 #[derive(Clone, Copy, Debug)]
 struct Cycles {
     asked: u64,
-    /// The time on the granted nodes, or `None` if the messages wait for each other in a cycle.
+    /// The time on the granted nodes, or `None` if the messages deadlock.
     granted: Option<u64>,
 }
 
@@ -47,8 +46,8 @@ impl Forecast {
         Forecast { setup, grid, seed, replication, trials: None, known: FxHashMap::default() }
     }
 
-    /// Returns the cycles of a job. Returns `None` if the job sends nothing, or if its pattern has
-    /// no iteration.
+    /// Returns a job's iteration times, or `None` if it sends nothing or its pattern has no
+    /// iteration.
     fn cycles(&mut self, job: &Job, placement: &Placement) -> Option<Cycles> {
         supports_iterations(&self.setup.plan.pattern).ok()?;
         let request = job.request.with_freedom(None);
@@ -77,7 +76,7 @@ impl Forecast {
         Some(cycles)
     }
 
-    /// Returns the cycles of an iteration, or `Ok(None)` if it never ends. Returns an error if
+    /// Returns the cycles of an iteration, or `Ok(None)` if it deadlocks. Returns an error if
     /// nothing is sent.
     fn try_out(&mut self, layout: &Layout, draw: &Stream) -> Result<Option<u64>, NothingSent> {
         let Forecast { trials, setup, grid, .. } = self;
@@ -86,7 +85,7 @@ impl Forecast {
             Ok(Some(history)) => Ok(Some(history.length.0)),
             Ok(None) => Err(NothingSent),
             Err(_) => {
-                // The messages are still in the network, so it cannot be used again.
+                // The network still contains the messages, so it cannot be reused.
                 self.trials = None;
                 Ok(None)
             }

@@ -1,5 +1,5 @@
-//! Histories of jobs that were alone on the network. Later jobs of the same kind need not be
-//! simulated.
+//! Histories of jobs that were alone on the network, so that later jobs of the same kind need not
+//! be simulated.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,15 +10,15 @@ use rustc_hash::FxHashMap;
 
 use super::NetworkSetup;
 
-/// The duration of a job, and its messages.
+/// A job's duration and message totals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct History {
     pub(super) length: Time,
     pub(super) totals: MessageTotals,
 }
 
-/// The data that determine the history of a job that is alone, apart from the network and the
-/// settings common to all jobs.
+/// The data that determines the history of a lone job, apart from the network and settings common
+/// to all jobs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct HistoryKey {
     relative_layout: Box<[u32]>,
@@ -36,16 +36,15 @@ impl HistoryKey {
     }
 }
 
-/// The histories of jobs that were alone on the network: the duration of each job, and the totals
-/// of its messages.
+/// A cache of the durations and message totals of jobs that were alone on the network.
 ///
-/// Clones share their contents. Any runs may share one value, even if they have different machines,
-/// patterns and settings, because a history is a function of its key. Therefore, the cached
-/// histories affect only the time needed to compute the results, and not the results themselves.
+/// Clones share their contents. Any runs may share one cache, even with different machines,
+/// patterns and settings, because a history is a function of its key. Therefore, the cache affects
+/// only the time to compute results, not the results themselves.
 #[derive(Clone, Default)]
 pub struct Histories(Arc<Mutex<FxHashMap<String, SharedCache>>>);
 
-/// Histories on one kind of network.
+/// Histories on one network with one traffic plan.
 pub(super) type SharedCache = Arc<Mutex<HistoryCache>>;
 
 /// Histories by key.
@@ -56,10 +55,10 @@ pub(super) struct HistoryCache {
 }
 
 impl Histories {
-    /// Returns the histories for a machine and network.
+    /// Returns the histories for a machine and a network.
     pub(super) fn cache(&self, grid: &Grid, setup: &NetworkSetup) -> SharedCache {
-        // The key contains everything that affects the time of a message. The relative layout
-        // includes the order of ranks.
+        // This key and `HistoryKey` contain everything that affects message times. The relative
+        // layout includes the rank order.
         let NetworkSetup { settings, plan, .. } = setup;
         let kind = format!("{grid} {settings:?} {plan:?}");
         lock(&self.0).entry(kind).or_default().clone()
@@ -76,7 +75,7 @@ impl HistoryCache {
 
     pub(super) fn note(cache: &SharedCache, key: HistoryKey, history: History) {
         let mut kept = lock(cache);
-        // This is a fixed estimate for the rest of an entry.
+        // A fixed estimate for the rest of an entry is added.
         let words = key.relative_layout.len() + 32;
         if kept.words + words <= Self::MOST_WORDS {
             kept.words += words;
@@ -86,7 +85,7 @@ impl HistoryCache {
     }
 }
 
-/// Locks a mutex. Even if a thread panicked while holding the lock, all entries are complete.
+/// Locks a mutex, ignoring poisoning: all entries are complete even if a thread panicked.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

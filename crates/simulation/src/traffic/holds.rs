@@ -1,7 +1,7 @@
-//! The times for which jobs hold the links that their messages cross, with a cache.
+//! A cache of the times for which jobs hold links.
 //!
-//! On a machine without axes that wrap, if a job has the same layout at another place, the numbers
-//! of its links are shifted in the same way as those of its nodes, and the times are the same.
+//! On a machine without axes that wrap, the same layout at another place has the same times on
+//! links whose numbers are shifted like those of its nodes.
 //!
 //! Invariant: a cached result equals the result of [`LinkHolds::of`].
 //!
@@ -18,15 +18,15 @@ use super::histories::HistoryKey;
 /// The maximum number of cached links: 32 MB.
 const MOST_LINKS: usize = 1 << 20;
 
-/// The times for which the jobs on a network hold links.
+/// The cache for the jobs on a network.
 pub(super) struct KnownHolds {
     setup: NetworkSetup,
     grid: Grid,
     channels: Channels,
-    /// The known results by the relative layout of the nodes: the first node of the job for which
-    /// they were computed, and its links.
+    /// Results by relative layout: the first node of the job for which they were computed, and its
+    /// links.
     known: FxHashMap<HistoryKey, (NodeId, Box<[LinkHolds]>)>,
-    /// The total number of these links.
+    /// The total number of cached links.
     links: usize,
 }
 
@@ -35,9 +35,8 @@ impl KnownHolds {
         KnownHolds { setup: setup.clone(), grid, channels, known: FxHashMap::default(), links: 0 }
     }
 
-    /// Returns the times for which a job in a layout holds links, by link number. The key describes
-    /// the relative layout of its nodes. The key is `None` if the pattern makes random draws for
-    /// each job.
+    /// Returns the times for which a job in a layout holds links, by link number. `key` describes
+    /// the relative layout, or is `None` if the pattern makes random draws for each job.
     pub(super) fn of(
         &mut self,
         layout: &Layout,
@@ -79,7 +78,7 @@ mod tests {
 
     #[test]
     fn what_is_remembered_is_what_would_be_found() {
-        // Results are cached only for patterns that make no random draws, on machines on which all
+        // Results are cached only for patterns without random draws, on machines where all
         // positions are equivalent.
         for (machine, pattern, kept) in [
             ("mesh:7x6x5", "near-neighbour", 2),

@@ -1,4 +1,4 @@
-//! Durations of jobs that are alone, determined by simulation on an empty network.
+//! Durations of lone jobs, simulated on an empty network.
 
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::Grid;
@@ -11,7 +11,7 @@ use super::NetworkSetup;
 use super::histories::{History, HistoryCache, HistoryKey, SharedCache};
 use super::layouts::Layouts;
 
-/// An empty network on which jobs are simulated, with a cache of results.
+/// An empty network on which jobs are simulated alone, with a cache of results.
 pub(super) struct Trials {
     setup: NetworkSetup,
     grid: Grid,
@@ -33,8 +33,8 @@ impl Trials {
         })
     }
 
-    /// Returns the stored trials, which are created at the first use. The run's own network was
-    /// created with the same settings, so this cannot fail.
+    /// Returns the stored trials, creating them at first use. This cannot fail, because the run's
+    /// network was created with the same settings.
     pub(super) fn kept<'t>(
         kept: &'t mut Option<Box<Trials>>,
         setup: &NetworkSetup,
@@ -44,8 +44,8 @@ impl Trials {
         kept.get_or_insert_with(|| Box::new(make()))
     }
 
-    /// Returns the duration and the messages of a job that is alone in a layout. Returns `None` if
-    /// the job sends nothing. The pattern draws from a copy of `draw`.
+    /// Returns the history of a lone job in a layout, or `None` if it sends nothing. The pattern
+    /// draws from a copy of `draw`.
     pub(super) fn history(
         &mut self,
         layout: &Layout,
@@ -69,8 +69,8 @@ impl Trials {
         Ok(Some(history))
     }
 
-    /// Returns the key of the history of a job in a layout. Returns `None` if the history depends
-    /// on random draws, or if no iteration is requested.
+    /// Returns the key of a job's history in a layout, or `None` if it depends on random draws or
+    /// the service is a number of messages.
     pub(super) fn key(
         &self,
         layout: &Layout,

@@ -1,4 +1,4 @@
-//! The layout of the ranks of jobs.
+//! Layouts of jobs' ranks.
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, Request, orientations};
@@ -6,7 +6,6 @@ use pavior_network::{Layout, PatternLayouts, RankOrder};
 
 use super::NetworkSetup;
 
-/// Creates the layouts of the jobs on a network.
 pub(super) struct Layouts {
     grid: Grid,
     order: RankOrder,
@@ -19,7 +18,7 @@ impl Layouts {
         Layouts { grid, order: setup.ranks, by_pattern }
     }
 
-    /// Returns the layout of a job with these granted parts.
+    /// Returns the layout of a job on its granted parts.
     pub(super) fn granted(&mut self, parts: &[Cuboid], request: &Request, draw: &Stream) -> Layout {
         let (nodes, shape) = (request.nodes, request.shape);
         match self.order {
@@ -28,9 +27,8 @@ impl Layouts {
         }
     }
 
-    /// Returns the layout of a job in the box that it requests. The box is at the origin, and is
-    /// turned only if it does not fit otherwise. Returns `None` if the job requests no box that
-    /// fits.
+    /// Returns the layout of a job in its requested box at the origin, turned only if necessary, or
+    /// `None` if it requests no box that fits.
     pub(super) fn asked(&mut self, request: &Request, draw: &Stream) -> Option<Layout> {
         let sides = orientations(request.shape?).find(|&sides| self.grid.fits(sides))?;
         Some(self.granted(&[Cuboid::new([0; 3], sides)], request, draw))

@@ -1,14 +1,15 @@
-//! Jobs that wait for their messages: the link between the network and the simulation loop.
+//! The interface between the network and the simulation loop, for jobs that wait for their
+//! messages.
 //!
-//! Neither side polls the other. The loop passes the time of its own next event. The network
-//! advances to that time, or to an earlier time at which a job ends. Events at that instant are
-//! processed in the order of the model: deliveries, departures, arrivals, the scheduler, the
-//! creation of messages. Requests and grants follow when the network advances.
+//! Neither side polls the other. The loop passes the time of its next event, and the network
+//! advances to that time or to an earlier end of a job. Events of an instant are processed in the
+//! model's order: deliveries, departures, arrivals, the scheduler, the creation of messages.
+//! Requests and grants follow when the network advances.
 //!
-//! A job that shares no link with another ([`Footprint`]) is not affected by the others. Therefore,
-//! the end time and the message totals of the first job of a kind are also those of the next one.
-//! The next job is not simulated unless a job that may meet it starts before it has ended. In that
-//! case, it catches up first. This involves no approximation.
+//! A job that shares no link with another ([`Footprint`](pavior_network::Footprint)) is not
+//! affected by the others, so all such jobs of a kind have the same duration and message totals.
+//! Only the first one is simulated. If a job that may meet a later one starts before it has ended,
+//! the latter first catches up. This involves no approximation.
 //!
 //! ```text
 //!            no job near,            a job comes near
@@ -20,7 +21,7 @@
 //! ```
 //!
 //! A job that computes between exchanges ([`Course`]) may be alone again whenever an exchange
-//! begins. If it is, all its remaining exchanges and pauses are recalled together.
+//! begins. All its remaining exchanges and pauses are then recalled together.
 
 mod catch_up;
 mod start;
@@ -49,26 +50,26 @@ pub(crate) struct Messages {
     seed: u64,
     replication: u64,
     network: Network,
-    /// The network for trials of jobs that compute between exchanges. It is created for the first
-    /// such job.
+    /// The network for trials of jobs that compute between exchanges, created for the first such
+    /// job.
     trials: Option<Box<Trials>>,
     layouts: Layouts,
     events: NetworkEvents,
     seen: Seen,
-    /// The routes of the job that started last, if observers want them.
+    /// The routes of the last started job, if observers want them.
     routes: Option<IterationRoutes>,
-    /// The jobs, by slot. The slot is the owner in the tags of messages.
+    /// The jobs by slot, which is the owner in message tags.
     jobs: Vec<Option<Sender>>,
     free_slots: Vec<u32>,
     /// Jobs that may have messages to send at this instant.
     ready: Vec<(JobId, u32)>,
-    /// The times when computing jobs communicate again or end, with their slots.
+    /// The times at which computing jobs communicate again or end, and their slots.
     wakes: BinaryHeap<Reverse<(Time, u32)>>,
     next_message: u64,
     totals: MessageTotals,
-    /// The failed trial of a job, if any.
+    /// The deadlock of a trial, to be reported.
     failed: Option<Deadlock>,
-    /// Data about jobs that are alone. It is `None` if every job is simulated.
+    /// Data about lone jobs, or `None` if every job is simulated.
     alone: Option<Alone>,
 }
 
@@ -79,14 +80,13 @@ struct Sender {
     /// The links that the job claims, or `None` for all links.
     links: Option<Vec<u32>>,
     how: How,
-    /// The course of the job, if it computes between exchanges.
+    /// The job's course, if it computes between exchanges.
     course: Option<Box<Course>>,
 }
 
-/// The way in which a job is processed.
+/// A way of processing a job.
 enum How {
-    /// The job is simulated in the network, where it may share links with others, or it is
-    /// computing.
+    /// The job is simulated in the network, where it may share links, or is computing.
     Shared,
     /// The job is simulated in the network, and has been alone so far.
     Watched { since: Time, totals: MessageTotals, key: HistoryKey },
@@ -94,18 +94,18 @@ enum How {
     Recalled { since: Time, history: History },
 }
 
-/// Data about jobs that are alone.
+/// Data about lone jobs.
 struct Alone {
     claims: Claims,
     cache: SharedCache,
-    /// The end times of recalled jobs, with their slots. An entry is void if the job has caught up.
+    /// The end times of recalled jobs, and their slots. An entry is void if the job has caught up.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
 impl Messages {
-    /// The ratio above which the box around a job is considered wide. If the box has more nodes
-    /// than this number times those of the job (plus a constant), the job is assumed to share links
-    /// with every other job. This is nearly true, and such jobs have many links to track.
+    /// The maximum ratio (plus a constant) of the nodes in the box around a job to the job's nodes.
+    /// Above it, the job is assumed to share links with every other job, which is nearly true,
+    /// since such jobs have many links to track.
     const MOST_SPREAD: u64 = 8;
 
     /// Creates a network without jobs.
@@ -149,9 +149,7 @@ impl Messages {
         })
     }
 
-    /// Advances to `until`, to an earlier end of jobs, or to the first deliveries if an observer
-    /// needs them. Jobs whose last message was delivered are added to `finished`, in job order.
-    /// Returns the new instant, if there is one.
+    /// Advances the network. See [`Traffic::advance`](super::Traffic::advance).
     pub(crate) fn advance(
         &mut self,
         until: Option<Time>,
@@ -180,7 +178,7 @@ impl Messages {
         }
     }
 
-    /// Processes the events of the network.
+    /// Processes the network's events.
     fn deliver(&mut self, now: Time, finished: &mut Vec<JobId>) {
         for entered in &self.events.entered {
             let sender = self.jobs[entered.tag.owner as usize].as_mut().expect("it is running");
@@ -207,7 +205,7 @@ impl Messages {
         }
     }
 
-    /// Ends the recalled jobs whose end time has been reached.
+    /// Ends the recalled jobs that have reached their end times.
     fn recall_ends(&mut self, now: Time, finished: &mut Vec<JobId>) {
         loop {
             let Some(Alone { ends, .. }) = &mut self.alone else { return };
@@ -227,7 +225,7 @@ impl Messages {
         }
     }
 
-    /// Removes a job that has ended. If the job was watched, stores its history.
+    /// Removes an ended job. Stores its history if it was watched.
     fn end(&mut self, slot: u32, now: Time) -> JobId {
         let sender = self.jobs[slot as usize].take().expect("it was running");
         self.free_slots.push(slot);
@@ -245,31 +243,30 @@ impl Messages {
         if self.seen.deliveries { &self.events.deliveries } else { &[] }
     }
 
-    /// Returns the totals of the messages delivered since [`count_anew`](Traffic::count_anew).
+    /// Returns the totals of messages delivered since [`count_anew`](Messages::count_anew).
     pub(crate) fn totals(&mut self, now: Time) -> &MessageTotals {
         self.settle(now);
         &self.totals
     }
 
-    /// Starts to count from here.
+    /// Restarts the totals.
     pub(crate) fn count_anew(&mut self, now: Time) {
         self.settle(now);
         self.totals = MessageTotals::default();
     }
 
-    /// Returns the routes of the job that started last, if observers want them.
+    /// Returns the routes of the last started job, if observers want them.
     pub(crate) fn routes(&self) -> Option<&IterationRoutes> {
         self.routes.as_ref()
     }
 
-    /// Creates the messages that jobs can send now, in order of job, rank and sequence.
+    /// Creates the messages that jobs can send now, ordered by job, rank and sequence.
     pub(crate) fn create(&mut self, now: Time) {
         self.ready.sort_unstable();
         self.ready.dedup();
         let Messages { ready, jobs, network, next_message, .. } = self;
         for (id, slot) in ready.drain(..) {
-            // A job that was ready may have ended since then, and its slot may belong to another
-            // job.
+            // A ready job may have ended since, and its slot may belong to another job.
             let sender = jobs[slot as usize].as_mut().filter(|sender| sender.id == id);
             if let Some(Sender { traffic, .. }) = sender {
                 let send = |message| network.create(message);

@@ -1,4 +1,4 @@
-//! Jobs that wait for their messages: the messages that they send, and how they are delivered.
+//! The messages of jobs that wait for them, simulated or estimated.
 
 mod claims;
 mod course;
@@ -23,12 +23,12 @@ pub use histories::Histories;
 use messages::Messages;
 pub use network_setup::{Contention, NetworkSetup};
 
-/// The data about messages that observers want.
+/// The message data that observers want.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
-    /// Each delivery.
+    /// True for deliveries.
     pub(crate) deliveries: bool,
-    /// The routes of each job that starts.
+    /// True for the routes of starting jobs.
     pub(crate) routes: bool,
 }
 
@@ -58,8 +58,8 @@ impl Traffic {
     }
 
     /// Advances to `until`, to an earlier end of jobs, or to the first deliveries if an observer
-    /// needs them. Jobs whose last message was delivered are added to `finished`, in job order.
-    /// Returns the new instant, if there is one.
+    /// needs them. Adds jobs whose last message was delivered to `finished`, in order of id.
+    /// Returns the new instant, or `None` if nothing remains.
     pub(crate) fn advance(
         &mut self,
         until: Option<Time>,
@@ -79,8 +79,7 @@ impl Traffic {
         }
     }
 
-    /// Returns the routes of the job that started last, if observers want them and the job sends
-    /// anything.
+    /// Returns the routes of the last started job, if observers want them and it sends messages.
     pub(crate) fn routes(&self) -> Option<&IterationRoutes> {
         match self {
             Traffic::Messages(messages) => messages.routes(),
@@ -103,7 +102,7 @@ impl Traffic {
         }
     }
 
-    /// Returns the totals of the messages delivered since [`count_anew`](Traffic::count_anew), or
+    /// Returns the totals of messages delivered since [`count_anew`](Traffic::count_anew), or
     /// `None` if no messages are simulated.
     pub(crate) fn totals(&mut self, now: Time) -> Option<&MessageTotals> {
         match self {
@@ -112,7 +111,7 @@ impl Traffic {
         }
     }
 
-    /// Starts to count from here.
+    /// Restarts the totals.
     pub(crate) fn count_anew(&mut self, now: Time) {
         if let Traffic::Messages(messages) = self {
             messages.count_anew(now);

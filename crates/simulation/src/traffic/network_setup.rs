@@ -1,4 +1,4 @@
-//! The settings of a network.
+//! Network settings.
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Grid, JobId};
@@ -6,18 +6,18 @@ use pavior_network::{EngineKind, IterationRoutes, Layout, RankOrder, Settings, T
 
 use super::Histories;
 
-/// The network on which the messages of jobs travel.
+/// The network for jobs' messages.
 #[derive(Clone)]
 pub struct NetworkSetup {
-    /// The engine that simulates the network.
+    /// The engine.
     pub engine: EngineKind,
-    /// The parameters of the network.
+    /// The network parameters.
     pub settings: Settings,
     /// The messages that jobs send.
     pub plan: TrafficPlan,
-    /// The order in which the ranks of jobs are numbered.
+    /// The numbering of jobs' ranks.
     pub ranks: RankOrder,
-    /// Known histories of jobs that are alone on the network. Clones of a setup share them.
+    /// Cached histories of lone jobs, shared by clones of the setup.
     pub histories: Histories,
     /// The treatment of jobs that share links.
     pub contention: Contention,
@@ -29,14 +29,14 @@ pub enum Contention {
     /// The messages are simulated. The results are exact.
     #[default]
     Simulated,
-    /// The messages of running jobs are not simulated. The pace of each job is computed from the
-    /// time of an iteration alone and from the use of its links by other jobs
-    /// (`traffic/estimate.rs` describes the model). Metrics of messages do not apply.
+    /// The messages of running jobs are not simulated. Each job's pace is computed from the time of
+    /// an iteration alone and other jobs' use of its links (`traffic/estimate.rs` describes the
+    /// model). Message metrics do not apply.
     Estimated,
 }
 
 impl NetworkSetup {
-    /// Returns the random stream for a job's messages. Each job has its own stream, so its draws do
+    /// Returns the random stream for a job's messages. Streams are separate, so a job's draws do
     /// not depend on when others start.
     pub(super) fn draws(seed: u64, replication: u64, job: JobId) -> Stream {
         Stream::new(seed, replication, &format!("traffic-{}", job.0))

@@ -5,7 +5,7 @@ use pavior_simulation::{Ending, Fact, Interest, Measured, Observer, SimulationBu
 
 use crate::{job, setup};
 
-/// A metric of the caller: the number of jobs that started.
+/// A custom metric: the number of started jobs.
 #[derive(Default)]
 struct Starts(u32);
 

@@ -28,7 +28,7 @@ fn times(setup: &Setup, jobs: &[Job]) -> Vec<(u64, u64)> {
     times.collect()
 }
 
-/// Returns the total time by which jobs run longer than their run times.
+/// Returns the total time by which jobs exceed their run times.
 fn added(setup: &Setup, jobs: &[Job]) -> i64 {
     let run = |job: &Job| match job.service {
         Service::Partly { compute, communicate } => compute.0 + communicate.0,
@@ -79,7 +79,7 @@ fn jobs_that_share_a_link_take_longer_than_alone() {
         let mut jobs: Vec<Job> = (0..4)
             .map(|id| sender(id, 0, [1, 1, 1], Service::Run(Time(1 + 2 * (id % 2)))))
             .collect();
-        // Every second node in a row belongs to the first job, and the others to the second.
+        // The nodes of a row belong alternately to the first and the second job.
         jobs.push(partly(4, 1, [2, 1, 1], 100_000, share));
         jobs.push(partly(5, 3, [2, 1, 1], 100_000, share));
         jobs
@@ -141,8 +141,8 @@ fn the_routes_of_each_job_are_recorded() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// Compares runs in which each message is simulated with runs in which a job is recalled while
-    /// it is alone. They must be equal, cycle by cycle.
+    /// Checks that runs in which each message is simulated and runs in which lone jobs are recalled
+    /// are equal, cycle by cycle.
     #[test]
     fn jobs_that_are_alone_for_a_while_see_what_they_would_have_seen(
         (machine, strategy) in prop::sample::select(vec![
@@ -172,8 +172,8 @@ proptest! {
     }
 }
 
-/// Compares the model with the network for scattered jobs that share links. The error is that of
-/// the time by which the jobs exceed their run times.
+/// Compares the model with the network for scattered jobs that share links, by the time by which
+/// the jobs exceed their run times.
 #[test]
 fn the_estimate_is_near_what_the_network_says() {
     let mut draw = Stream::new(11, 0, "jobs");
@@ -185,8 +185,8 @@ fn the_estimate_is_near_what_the_network_says() {
             partly(id, id * 700, shape, run, 0.4)
         })
         .collect();
-    // The errors measured here are +5.6, -1.1, +4.8 and -39 %. If every rank sends to every other,
-    // queues are longer than in the model, which assumes independent arrivals.
+    // The errors measured here are +5.6, -1.1, +4.8 and -39 %. With all-to-all traffic, queues are
+    // longer than in the model, which assumes independent arrivals.
     for (pattern, strategy, most) in [
         ("near-neighbour", "mbs", 0.10),
         ("near-neighbour", "random", 0.05),
@@ -220,7 +220,7 @@ fn a_job_is_torn_if_the_network_lets_it_pay() {
                 estimate: Time(run),
                 ..partly(id, arrival, [nodes, 1, 1], run, share)
             };
-            // This is so long after the first job that hardly any others arrive.
+            // So long after the first job that the arrival rate is almost zero.
             let then = 1 << 40;
             let jobs = [
                 known(0, 0, 1, 1, 0.0),

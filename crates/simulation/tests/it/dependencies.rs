@@ -1,4 +1,4 @@
-//! Tests of jobs that are submitted after others have started or ended.
+//! Tests of jobs submitted after others have started or ended.
 
 use std::sync::Arc;
 
@@ -32,10 +32,10 @@ fn go(
     (recorder.into_records(), outcome)
 }
 
-/// The number of a job and its submission time, and its start and end if it was not rejected.
+/// A job's number and submission time, and its start and end unless it was rejected.
 type JobTimes = (u64, u64, Option<(u64, u64)>);
 
-/// Lists the times of each job, in order of submission.
+/// Returns the times of each job, in order of submission.
 fn times(records: &[JobRecord]) -> Vec<JobTimes> {
     let one = |record: &JobRecord| {
         let held = match record.fate {
@@ -70,7 +70,7 @@ fn a_later_submit_time_of_its_own_counts() {
     assert_eq!(times(&records)[2], (1, 70, Some((70, 80))));
     let jobs = vec![job(0, 0, WHOLE, 10), job(1, 50, WHOLE, 10), job(2, 5, [1, 1, 1], 1)];
     let (records, _) = go(PLAIN, jobs, vec![link(0, 1, 20), links[1], links[2]], None);
-    // Job 2 follows both of the other jobs, so it waits for the later one.
+    // Job 2 depends on both other jobs, so it waits for the later one.
     assert_eq!(times(&records)[1..], [(1, 50, Some((50, 60))), (2, 60, Some((60, 61)))]);
 }
 
@@ -123,7 +123,7 @@ fn drawn(draw: &mut Stream, count: u64) -> (Vec<Job>, Vec<Link>) {
         })
         .collect();
     let mut links = Vec::new();
-    // Links have a separate order, as do the lines of a log.
+    // Links have a separate order, like the lines of a log.
     let mut order: Vec<u32> = (0..count as u32).collect();
     for place in (1..order.len()).rev() {
         order.swap(place, draw.below(place as u64 + 1) as usize);

@@ -1,4 +1,4 @@
-//! Tests of runs that would not end by themselves. Each fails with an error that gives the reason.
+//! Tests of endless runs, which fail with an error that gives the reason.
 
 use pavior_kernel::Time;
 use pavior_mesh::NodeId;
@@ -101,8 +101,8 @@ fn failures_that_let_nothing_start_come_to_an_end() {
 #[test]
 fn many_that_wait_in_vain_are_told_sooner() {
     // A node is always missing, and a job with one of two shapes arrives with each change. The
-    // scheduler asks about both shapes, so each instant n adds 10 + n / 100. The sum reaches
-    // 1,000,000 at about n = 13,200.
+    // scheduler tries both shapes, so each instant n adds 10 + n / 100. The sum reaches 1,000,000
+    // at about n = 13,200.
     let jobs = (0..).map(|id| job(id, id, [4, if id % 2 == 0 { 4 } else { 3 }, 1], 1));
     let first = std::iter::once(event(0, 1, Change::Fail));
     let changes = (0..).map(|step: u64| {
@@ -133,7 +133,7 @@ fn a_job_that_waits_long_for_a_healthy_machine_is_not_given_up() {
 
 #[test]
 fn nodes_that_fail_faster_than_jobs_run_end_a_run() {
-    // Every job that starts is interrupted. A restart is not progress.
+    // Every started job is interrupted. Restarts are not progress.
     let machine = "mesh:4x4".parse().unwrap();
     let classes = FailureClasses::nodes(1.0, 1.0);
     let draw = || Failures::new(&machine, &classes, TimeUnit::TIME_UNIT, 1, 0).unwrap();
@@ -176,7 +176,7 @@ fn completions_out_of_reach_end_a_run() {
     assert!(completed > 0);
     // The pace is the same, but few completions remain.
     assert!(seldom(60, long, Restart::Scratch).is_ok());
-    // Work that a checkpoint saves counts as progress.
+    // Work saved by a checkpoint counts as progress.
     let kept = Restart::Checkpoint(Time(100_000));
     assert!(seldom(2_000, long, kept).is_ok());
 }

@@ -11,7 +11,7 @@ fn event(at: u64, node: u32, change: Change) -> FailureEvent {
     FailureEvent { at: Time(at), component: Component::Node(NodeId(node)), change }
 }
 
-/// Returns the start and the end of each job's last run, if it has one.
+/// Returns the start and end of each job's last run.
 fn go(
     jobs: Vec<Job>,
     events: Vec<FailureEvent>,

@@ -1,5 +1,4 @@
-//! Tests of the order of events within an instant, the end of a run, and the data that a warm-up
-//! drops.
+//! Tests of the order of events within an instant, the end of a run, and the warm-up.
 
 use pavior_kernel::Time;
 use pavior_simulation::metrics::{ALL, Context, Metric};
@@ -8,7 +7,7 @@ use pavior_workload::{Job, TimeUnit};
 
 use crate::{job, setup};
 
-/// The start and the end of a job, if it has them.
+/// The start and end of a job.
 type Times = Option<(u64, Option<u64>)>;
 
 /// Runs jobs. Returns the outcome, the times of each job, and a function that returns the value of
@@ -54,7 +53,7 @@ fn departures_come_before_arrivals_and_arrivals_before_the_scheduler() {
 
 #[test]
 fn arrivals_of_one_instant_queue_in_order_before_anyone_starts() {
-    // The shorter job comes second at the same instant. SSD must know both jobs before it decides.
+    // The shorter job comes second at the same instant. SSD must see both jobs before it decides.
     let jobs = vec![job(0, 0, [4, 4, 1], 10), job(1, 0, [4, 4, 1], 3)];
     let (_, times, _) = go(&setup("mesh:4x4", "tff", "ssd", Ending::Drained), jobs);
     assert_eq!(times, [Some((3, Some(13))), Some((0, Some(3)))]);

@@ -1,4 +1,4 @@
-//! Tests of the behavior of the simulation, seen from outside.
+//! Tests of simulation through the public interface.
 
 mod builder;
 mod communication;

@@ -29,7 +29,7 @@ pub(crate) fn sender(id: u64, arrival: u64, shape: [u16; 3], service: Service) -
     Job { service, estimate: Time(1), ..job(id, arrival, shape, 1) }
 }
 
-/// An observer that stores every message, in order of delivery.
+/// An observer that records every message, in order of delivery.
 #[derive(Default)]
 struct Messages(Vec<Sent>);
 
@@ -46,7 +46,7 @@ impl Observer for Messages {
     }
 }
 
-/// The time when a message was created, the time when it was delivered, and its hops.
+/// A message's creation and delivery times, and its hops.
 type Sent = (u64, u64, u32);
 
 /// Returns the start and departure of each job, and its messages.
@@ -116,7 +116,7 @@ fn who_waits_starts_in_the_cycle_of_the_departure() {
 
 #[test]
 fn messages_of_all_jobs_share_one_network() {
-    // Two jobs whose nodes alternate on a row delay each other. Alone, they are not delayed.
+    // Two jobs whose nodes alternate on a row delay each other.
     let alone = with("mesh:8", "naive", network("all-to-all", Some(Sending::Pipelined)));
     let comb = |id, arrival| sender(id, arrival, [3, 1, 1], Service::Iterations(1));
     // While the jobs start, single nodes hold every other place, so that the nodes of the jobs
@@ -145,8 +145,8 @@ fn a_deadlock_ends_the_run_with_an_error() {
     assert!(error.contains("deadlock") && error.contains("waits for link"), "{error}");
 }
 
-/// Returns the record of every job, including rejected ones, and the network totals. If `each` is
-/// true, there is an observer of each delivery.
+/// Returns the fate of every job, and the network totals. If `each` is true, an observer receives
+/// each delivery.
 pub(crate) fn outcome(setup: &Setup, jobs: &[Job], each: bool) -> (Vec<Fate>, MessageTotals) {
     let (mut recorder, mut messages) = (Recorder::default(), Messages::default());
     let mut carried = Carried(MessageTotals::default());
@@ -159,7 +159,7 @@ pub(crate) fn outcome(setup: &Setup, jobs: &[Job], each: bool) -> (Vec<Fate>, Me
     (recorder.into_records().into_iter().map(|record| record.fate).collect(), carried.0)
 }
 
-/// An observer that stores the network totals.
+/// An observer that records the network totals.
 struct Carried(MessageTotals);
 
 impl Observer for Carried {
@@ -174,8 +174,8 @@ impl Observer for Carried {
     }
 }
 
-/// Compares all ways in which jobs are processed: each job is simulated, or recalled from the first
-/// of its kind, in this run or in an earlier one.
+/// Compares all ways of processing jobs: each is simulated, or recalled from the first of its kind,
+/// in this run or an earlier one.
 pub(crate) fn ways_agree(setup: &Setup, jobs: &[Job]) -> Result<(), TestCaseError> {
     let each = outcome(setup, jobs, true);
     prop_assert_eq!(&outcome(setup, jobs, false), &each, "nothing known");
@@ -232,8 +232,8 @@ proptest! {
         ways_agree(&with(machine, strategy, network), &jobs)?;
     }
 
-    /// Runs many jobs of few kinds on larger machines. Some jobs are alone, some are not, and some
-    /// are alone for a while.
+    /// Runs many jobs of few kinds on larger machines. Some are alone always, some never, and some
+    /// for a while.
     #[test]
     fn who_is_recalled_sees_what_it_would_have_seen(
         (machine, strategy) in prop::sample::select(vec![

@@ -1,4 +1,4 @@
-//! Compares the loop with a slow and obvious simulator that steps through every tick.
+//! Compares the loop with a simple, slow simulator that steps through every tick.
 
 use pavior_mesh::{Cuboid, Grid, Occupancy, Scan, orientations};
 use pavior_simulation::{Ending, Fate, Inputs, Observer, Recorder, run};

@@ -1,4 +1,4 @@
-//! Tests of advance reservations of nodes in whole runs.
+//! Tests of advance reservations in whole runs.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, JobId, Request};
@@ -40,9 +40,9 @@ fn starts(scheduler: &str, jobs: Vec<Job>, reserved: Vec<AdvanceReservation>) ->
     records.iter().filter_map(start).collect()
 }
 
-/// Checks a run in which nothing else happens when a reservation ends, so the run must continue by
-/// itself. The first job needs the whole machine, which is available from 30 on. The second job
-/// fits on the left half from 20 on, and would hold it until 70.
+/// Checks that a run continues when nothing but the end of a reservation happens. The first job
+/// needs the whole machine, which is available from 30 on. The second job fits on the left half
+/// from 20 on, and would hold it until 70.
 #[test]
 fn a_run_goes_on_when_a_reservation_ends() {
     let jobs = || vec![job(0, 0, [4, 2, 1], 5), job(1, 1, [2, 1, 1], 50)];
@@ -62,7 +62,7 @@ fn a_reservation_that_is_over_before_the_run_begins_changes_nothing() {
     }
 }
 
-/// Checks the same for jobs that send messages: even between two messages, nothing else happens.
+/// Checks the same for jobs that send messages.
 #[test]
 fn a_run_with_messages_goes_on_when_a_reservation_ends() {
     let jobs = vec![Job { service: Service::Messages(3), ..job(0, 0, [4, 1, 1], 40) }];

@@ -1,5 +1,5 @@
-//! Tests of slices of a pod whose chips, cubes and switches fail. Results are compared with closed
-//! forms, exact enumeration and manual calculation.
+//! Tests of slices of a pod whose chips, cubes and switches fail, compared with closed forms, exact
+//! enumeration and manual calculation.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
@@ -50,7 +50,7 @@ fn share(strategy: &str, classes: &str, slice: Request, spares: Spares) -> (f64,
 const CUBES: &str = "cube:mttf=9:mttr=1";
 
 /// Returns the probability that at least `least` of `count` independent components are available,
-/// if each is available with a given probability.
+/// if each is available with probability `each`.
 fn binomial(count: i32, least: i32, each: f64) -> f64 {
     let choose = |taken: i32| (0..taken).map(|i| f64::from(count - i) / f64::from(i + 1)).product();
     let term = |taken: i32| -> f64 {
@@ -60,8 +60,8 @@ fn binomial(count: i32, least: i32, each: f64) -> f64 {
     (least..=count).map(term).sum()
 }
 
-/// Returns true if some box with these sides, in any orientation, is in a set of the 2x2x2 cubes,
-/// with one bit per cube.
+/// Returns true if a box with these sides, in any orientation, is in a set of the 2x2x2 cubes,
+/// given as one bit per cube.
 fn has_box(set: u32, sides: Sides) -> bool {
     let cube = |[x, y, z]: [u16; 3]| u32::from(x % 2 + 2 * (y % 2) + 4 * (z % 2));
     let all = (0..8u16).map(|i| [i % 2, i / 2 % 2, i / 4]);
@@ -90,8 +90,7 @@ fn the_share_of_time_is_the_binomial_one_with_switches() {
         assert!((mean - exact).abs() <= width, "{cubes} cubes: {mean} ± {width}, not {exact}");
         assert!(width < 0.05, "{width}");
     }
-    // Spares replace the cubes that the slice needs, but reduce the number of cubes that the slice
-    // could use.
+    // Spares replace cubes that the slice needs, but reduce the number of usable cubes.
     let spares = Spares { cubes: 2, switches: 0 };
     let (mean, width) = share("tpu", CUBES, Request::nodes(64 * 6), spares);
     assert!((mean - binomial(8, 6, 0.9)).abs() <= width, "{mean} ± {width}");
@@ -156,10 +155,10 @@ fn both_wirings_answer_as_enumeration_does_in_every_state() {
     }
 }
 
-/// The start and the end of the last run of each job that ran.
+/// The start and end of each job's last run.
 type Times = Vec<Option<(u64, Option<u64>)>>;
 
-/// Returns the times of the jobs, and the number of jobs that were hit.
+/// Returns the jobs' times, and the number of interrupted jobs.
 fn go(jobs: &[Job], spares: Spares, events: &[(u64, Component, Change)]) -> (Times, f64) {
     let setup = setup("torus:8x8x8", "tpu", "fcfs", Ending::Drained);
     let event = |&(at, component, change): &(u64, Component, Change)| FailureEvent {

@@ -1,4 +1,4 @@
-//! Tests of a run that its caller executes step by step, and of a run that is stopped.
+//! Tests of runs executed step by step and of stopped runs.
 
 use pavior_allocation::Placement;
 use pavior_mesh::{Cuboid, JobId, NodeId};
@@ -74,7 +74,7 @@ fn a_caller_may_ask_the_scheduler_and_place_the_job_itself() {
     let mut placed = 0;
     while simulation.advance(&Stop::default()).unwrap() {
         while let Some(Start { index, .. }) = simulation.decide().unwrap() {
-            // The strategy places a job at the first free base. This caller uses the last one.
+            // The strategy places a job at the first free base. This caller uses the last.
             let job = simulation.queue().get(index).unwrap();
             let shape = job.request.shape.unwrap();
             let grid = *simulation.machine().grid();

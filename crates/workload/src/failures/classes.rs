@@ -8,7 +8,7 @@ use pavior_kernel::{BadName, OptionSpec, Options, Values, unknown_name};
 
 use super::ComponentKind;
 
-/// The range of valid means. Means in this range keep times well within 64 bits of ticks.
+/// The range of valid means, which keeps times well within 64 bits of ticks.
 pub(super) const MEANS: RangeInclusive<f64> = 1e-3..=1e12;
 
 const fn mean(key: &'static str, meaning: &'static str) -> OptionSpec {
@@ -17,13 +17,12 @@ const fn mean(key: &'static str, meaning: &'static str) -> OptionSpec {
 }
 
 const OPTIONS: &[OptionSpec] = &[
-    mean("mttf", "the mean time to failure of each one, exponential"),
-    mean("mttr", "the mean time to repair one, exponential"),
+    mean("mttf", "mean time to failure of each component, exponential"),
+    mean("mttr", "mean time to repair a component, exponential"),
 ];
 
-/// Components with the same distributions. Each component fails after an exponential time and is
-/// repaired after another, independently of the other components. Failures and repairs have
-/// separate means.
+/// Components that fail and are repaired with the same distributions. Each fails after an
+/// exponential time and is repaired after another, independently of the others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FailureClass {
     /// The kind of component.
@@ -37,7 +36,7 @@ pub struct FailureClass {
 /// Failure classes, at most one per kind of component.
 ///
 /// The list is written as `node:mttf=1000:mttr=10,cube:mttf=5000:mttr=24`: a class is `node` (or
-/// `chip`), `cube` or `switch`, with both means.
+/// `chip`), `cube` or `switch`, followed by both means.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_kernel::*; }
@@ -51,7 +50,7 @@ pub struct FailureClass {
 pub struct FailureClasses(Vec<FailureClass>);
 
 impl FailureClasses {
-    /// Creates a list with only a class of nodes.
+    /// Creates a list with a single class, for nodes.
     pub fn nodes(mttf: f64, mttr: f64) -> FailureClasses {
         FailureClasses(vec![FailureClass { kind: ComponentKind::Node, mttf, mttr }])
     }
@@ -73,7 +72,7 @@ impl FromStr for FailureClasses {
                 |bad: BadName| BadName { span: at + bad.span.start..at + bad.span.end, ..bad };
             let class = class(part).map_err(moved)?;
             if classes.iter().any(|other| other.kind == class.kind) {
-                let reason = format!("there is more than one class of {}", class.kind.word());
+                let reason = format!("there is more than one class for {}", class.kind.word());
                 return Err(moved(BadName { reason, span: 0..part.len() }));
             }
             classes.push(class);
@@ -91,7 +90,7 @@ fn class(text: &str) -> Result<FailureClass, BadName> {
     };
     let kind = kind.ok_or_else(|| {
         let known = ["chip", "node", "cube", "switch"];
-        BadName { span: 0..word.len(), ..unknown_name("class of failures", word, &known) }
+        BadName { span: 0..word.len(), ..unknown_name("failure class", word, &known) }
     })?;
     let options = Options::parse(word, text, OPTIONS)?;
     if let Some(spec) = OPTIONS.iter().find(|spec| options.get(spec.key).is_empty()) {
@@ -122,15 +121,15 @@ mod tests {
         assert_eq!(classes.to_string(), text);
         assert_eq!("chip:1000:10".parse::<FailureClasses>(), Ok(FailureClasses::nodes(1e3, 10.0)));
         for (text, span, reason) in [
-            ("", 0..0, "unknown class of failures"),
+            ("", 0..0, "unknown failure class"),
             ("cubes:mttf=1:mttr=1", 0..5, "did you mean `cube`"),
             ("node:mttf=1", 0..11, "has no mttr"),
             ("cube", 0..4, "has no mttf"),
             ("cube:mttf=0:mttr=1", 10..11, "not a valid value for `mttf`"),
             ("cube:mttf=1:mttr=nan", 17..20, "not a valid value for `mttr`"),
             ("cube:1:2,chip:mttf=1:often=2", 21..26, "no option `often`"),
-            ("cube:1:2,cube:3:4", 9..17, "more than one class of cube"),
-            ("chip:1:2,node:3:4", 9..17, "more than one class of node"),
+            ("cube:1:2,cube:3:4", 9..17, "more than one class for cube"),
+            ("chip:1:2,node:3:4", 9..17, "more than one class for node"),
         ] {
             let bad = text.parse::<FailureClasses>().unwrap_err();
             assert_eq!(bad.span, span, "{text}: {bad}");

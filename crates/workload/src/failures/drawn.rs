@@ -15,7 +15,7 @@ use crate::TimeUnit;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadFailures {
     /// A mean is out of range.
-    #[error("the mean time to {what} must be a number of units from 1e-3 to 1e12, not {value}")]
+    #[error("the mean time to {what} must be from 1e-3 to 1e12 units, not {value}")]
     Mean {
         /// `failure` or `repair`.
         what: &'static str,
@@ -23,7 +23,7 @@ pub enum BadFailures {
         value: String,
     },
     /// The machine has no such components.
-    #[error("{machine} has no {}: it is not made of cubes of 4x4x4 nodes", kind.word())]
+    #[error("{machine} has no {}: it is not made of 4x4x4 cubes", kind.word())]
     Missing {
         /// The missing kind.
         kind: ComponentKind,
@@ -35,16 +35,16 @@ pub enum BadFailures {
 /// An endless stream of failures and repairs of a machine's components, in order of time.
 ///
 /// Every healthy component of a class fails after an exponentially distributed time, and is
-/// repaired after another. Failures and repairs have separate means. Components are independent.
+/// repaired after another. Components are independent.
 ///
 /// Events are drawn on request. The failures of all N components of a class form one Poisson
 /// process with rate N/MTTF, and a failure of a component that has already failed is dropped. The
 /// distribution is the same, because exponential times are memoryless.
 ///
-/// Cost: O(N / healthy) draws and O(log F) steps per event, and memory for the F components that
-/// have failed. If fewer than one component in 64 is healthy, the healthy ones are listed, and the
-/// next failure is drawn among them. An event then costs a fixed number of draws, however long
-/// repairs take. Only creating the list takes O(N) time.
+/// Cost: O(N / healthy) draws and O(log F) steps per event, and memory for the F failed components.
+/// If fewer than one component in 64 is healthy, the healthy ones are listed, and the next failure
+/// is drawn among them. An event then costs a constant number of draws, however long repairs take.
+/// Only creating the list takes O(N) time.
 ///
 /// Nodes use the streams "failures" and "repairs", and each other class uses two separate streams,
 /// so that adding a class does not change the events of the others.
@@ -98,7 +98,7 @@ impl Iterator for Failures {
     }
 }
 
-/// The events of one class.
+/// The failures and repairs of one class.
 struct Drawn {
     kind: ComponentKind,
     count: u64,
@@ -110,12 +110,12 @@ struct Drawn {
     fail_draws: Stream,
     repair_draws: Stream,
     failed: BTreeSet<u32>,
-    /// The pending repairs. Each has a component's number and the time in units.
+    /// Pending repairs: component numbers, and times in units.
     pending: Agenda<(u32, f64)>,
     /// The healthy components, if few are left.
     few: Option<Vec<u32>>,
-    /// The time of the next failure, in units. Its component is not yet drawn; if the healthy
-    /// components are listed, it will be one of them.
+    /// The time of the next failure, in units. Its component is drawn only then, from the healthy
+    /// ones if they are listed.
     next: f64,
 }
 
@@ -175,8 +175,8 @@ impl Drawn {
         }
     }
 
-    /// Draws the next failure after an instant if the healthy components are listed. Exponential
-    /// times are memoryless, so the earlier draw may be dropped at any instant.
+    /// Draws the next failure after `now` if the healthy components are listed. Exponential times
+    /// are memoryless, so the earlier draw may be dropped at any instant.
     fn draw_from(&mut self, now: f64) {
         let Some(few) = &self.few else { return };
         let healthy = few.len() as f64;

@@ -27,12 +27,11 @@ enum Op {
     Repair,
 }
 
-/// Reads a list of events. Each line is a JSON object in the same form as in the live allocator,
-/// with the time in units: `{"op":"fail","node":[1,1,0],"at":3600}`. On a machine that consists of
-/// cubes, a line may name a `cube` or a `switch` instead of a node. A cube is given by its position
-/// among the cubes, and a switch by a number from 0 to 47. Blank lines are ignored. Events are
-/// returned in order of time. At the same instant, repairs come first; otherwise, the order of the
-/// list is kept.
+/// Reads a list of events. Each line is a JSON object in the live allocator's format, with the time
+/// in units: `{"op":"fail","node":[1,1,0],"at":3600}`. On a machine made of cubes, a line may name
+/// a `cube` or a `switch` instead of a node. A cube is given by its position among the cubes, and a
+/// switch by a number from 0 to 47. Blank lines are ignored. Events are returned in order of time.
+/// At the same instant, repairs come first; otherwise, the order of the list is kept.
 ///
 /// # Errors
 /// Returns an error if the reader fails, or if a line is malformed or names an unknown component.
@@ -70,7 +69,6 @@ pub fn read_failures(
 }
 
 impl Line {
-    /// Returns the component named in the line.
     fn component(&self, grid: &Grid) -> Result<Component, String> {
         let cubes = || Cubes::of(grid).ok_or_else(|| format!("{grid} is not made of cubes"));
         match (&self.node, &self.cube, self.switch) {
@@ -92,10 +90,10 @@ impl Line {
     }
 }
 
-/// Returns the number of a node, or of a cube in the grid of cubes.
+/// Returns the number of a node, or of a cube among the cubes.
 fn place(given: &[u16], among: &Grid, what: &str, machine: &Grid) -> Result<NodeId, String> {
     if given.len() != among.axes() {
-        return Err(format!("a {what} of {machine} must have {} coordinates", among.axes()));
+        return Err(format!("a {what} on {machine} must have {} coordinates", among.axes()));
     }
     let mut point = [0; 3];
     point[..given.len()].copy_from_slice(given);

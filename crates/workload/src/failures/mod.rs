@@ -28,7 +28,7 @@ pub enum Component {
 /// each face of every cube (Jouppi et al. 2023).
 pub const SWITCHES: u32 = 48;
 
-/// The kinds of components.
+/// A kind of component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ComponentKind {
     /// Single nodes.
@@ -54,7 +54,7 @@ impl ComponentKind {
     }
 
     /// Returns the number of such components. Returns `None` for cubes and switches if the machine
-    /// does not consist of cubes.
+    /// is not made of cubes.
     pub fn count(self, machine: &Grid) -> Option<u32> {
         match self {
             ComponentKind::Node => Some(machine.nodes()),
@@ -63,7 +63,6 @@ impl ComponentKind {
         }
     }
 
-    /// Returns the component of this kind with a given number.
     fn numbered(self, number: u32) -> Component {
         match self {
             ComponentKind::Node => Component::Node(NodeId(number)),

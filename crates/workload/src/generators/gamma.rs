@@ -2,8 +2,7 @@
 
 use pavior_kernel::Stream;
 
-/// Draws a value with shape `alpha` and scale `beta`, both of which are positive. The mean is
-/// alpha·beta.
+/// Draws a value with shape `alpha` and scale `beta`, both positive. The mean is alpha·beta.
 ///
 /// For alpha of at least 1, a function of a normal value is accepted or rejected, taking about 1.05
 /// tries on average (Marsaglia & Tsang 2000). For a smaller alpha, a value with shape alpha + 1 is

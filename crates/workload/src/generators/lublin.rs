@@ -242,7 +242,7 @@ const BUCKETS: usize = 48;
 /// The half hour in which the model's day begins: 05:30.
 const DAY_START: usize = 11;
 const SECONDS_IN_BUCKET: f64 = 1800.0;
-/// The maximum logarithm of a run time in seconds. The next constant is that of a gap.
+/// The maximum natural logarithms of run times and gaps, in seconds.
 const LONGEST_RUN: f64 = 12.0;
 const LONGEST_GAP: f64 = 13.0;
 
@@ -257,8 +257,8 @@ const LONGEST_GAP: f64 = 13.0;
 pub struct LublinJobs {
     model: Lublin,
     weights: [f64; BUCKETS],
-    /// The half hour of the log when the last job arrived, and the part of its weight that had been
-    /// used by then.
+    /// The half hour in which the last job arrived, counted from the start of the log, and the part
+    /// of its weight used by then.
     bucket: u64,
     used: f64,
     arrivals: Stream,
@@ -296,7 +296,7 @@ impl LublinJobs {
     fn size(&mut self) -> u32 {
         let Lublin { serial, pow2, ulow, umed, uhi, uprob, nodes, .. } = self.model;
         let draw = &mut self.sizes;
-        // Every job takes three draws.
+        // Every job uses three draws.
         let (kind, stage, at) = (draw.unit(), draw.unit(), draw.unit());
         if kind < serial {
             return 1;

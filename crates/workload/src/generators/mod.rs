@@ -1,5 +1,4 @@
-//! Models of whole workloads, which generate logs. There is one file per model, and a list of all
-//! models.
+//! Models of whole workloads, which generate logs. Each model is one file.
 
 mod gamma;
 mod lublin;

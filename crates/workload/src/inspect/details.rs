@@ -10,18 +10,18 @@ use serde::Serialize;
 use crate::TimeUnit;
 use crate::traces::{Dependencies, Record};
 
-/// Numbers of jobs that follow others.
+/// Counts of dependencies between jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct DependencyCounts {
-    /// The number of jobs that refer to a preceding job.
+    /// The number of jobs with a dependency.
     pub jobs: u64,
-    /// The number of preceding jobs that `--dependencies` takes into account.
+    /// The number of dependencies that `--dependencies` follows.
     pub followed: u64,
-    /// The number of preceding jobs that were filtered out, skipped, not read or not found.
+    /// The number of dependencies on jobs that were filtered out, skipped, not read or not found.
     pub missing: u64,
-    /// The number of preceding jobs that come later in the log.
+    /// The number of dependencies on jobs later in the log.
     pub later: u64,
-    /// The number of cycles.
+    /// The number of dependency cycles.
     pub cycles: u64,
     /// The number of jobs for which the log has no submit time.
     pub without_submit: u64,
@@ -61,8 +61,8 @@ pub struct ClassCount {
 const MOST: usize = 10;
 
 impl Class {
-    /// Returns the fields that are known for any job, given the number of jobs for each value of
-    /// every field.
+    /// Returns the fields with a known value, given the number of jobs for each value of each
+    /// field.
     pub(super) fn all(counts: &[FxHashMap<i64, u64>; 6]) -> Vec<Class> {
         const FIELDS: [&str; 6] = ["status", "user", "group", "app", "queue", "partition"];
         let classes = FIELDS.into_iter().zip(counts).map(|(field, counts)| {
@@ -88,7 +88,7 @@ pub struct Week {
     pub load: Option<f64>,
 }
 
-/// The maximum number of weeks that are listed, which is twenty years.
+/// The maximum number of weeks listed: twenty years.
 const WEEKS: u64 = 1_044;
 const WEEK: u64 = 7 * 86_400 * TimeUnit::SECOND.ticks;
 
@@ -123,7 +123,7 @@ impl Entry {
 pub(super) struct Course {
     sizes: FxHashMap<u32, u64>,
     work: u128,
-    /// The jobs and work in each week, while there are few weeks.
+    /// The jobs and work in each week, until `has_no_weeks` is set.
     weeks: Vec<(u64, u128)>,
     /// The first and the latest submission.
     submits: Option<(Time, Time)>,
@@ -203,7 +203,7 @@ impl Course {
         weeks.collect()
     }
 
-    /// Returns the sizes in ascending order, each with its number of jobs.
+    /// Returns the sizes and their job counts, in ascending order of size.
     pub(super) fn sizes(&self) -> Vec<(f64, u64)> {
         let mut sizes: Vec<_> = self.sizes.iter().map(|(&size, &jobs)| (size, jobs)).collect();
         sizes.sort_unstable();
@@ -215,7 +215,6 @@ impl Course {
         self.sizes.keys().copied().max().unwrap_or(0)
     }
 
-    /// Returns the number of jobs whose size meets a condition.
     pub(super) fn jobs(&self, condition: impl Fn(u32) -> bool) -> u64 {
         self.sizes.iter().filter(|(size, _)| condition(**size)).map(|(_, jobs)| jobs).sum()
     }

@@ -1,4 +1,4 @@
-//! Statistics of jobs, collected one job at a time.
+//! Job statistics, collected one job at a time.
 //!
 //! Distinct sizes, run times and field values are counted. Exact quantiles of estimates require 8
 //! bytes per job with an estimate, and job numbers require 4 bytes each.
@@ -14,14 +14,12 @@ use super::{DependencyCounts, LogSummary, Spread};
 use crate::TimeUnit;
 use crate::traces::{Links, Record, Tags, Trace};
 
-/// The maximum number of jobs that are sorted by submission. In a longer log, weeks and machine use
-/// are unknown if a job is more than this many jobs out of place.
+/// The maximum number of jobs sorted by submission at a time. In a longer log, weeks and machine
+/// use are unknown if a job is more than this many jobs out of place.
 const SORTED: usize = (1 << 18) - 1;
 
-/// The number of seconds in a week.
 const WEEK: i64 = 7 * 86_400;
 
-/// Statistics of a log's jobs.
 pub(crate) struct Jobs {
     machine: Option<u64>,
     pub(super) with_estimate: u64,
@@ -35,16 +33,15 @@ pub(crate) struct Jobs {
     links: Links,
     count: u32,
     pub(super) repeated: u64,
-    /// The next jobs, in order of submission.
+    /// Jobs not yet added to `plain` and `divided`, in order of submission.
     sorted: BinaryHeap<Reverse<Entry>>,
-    /// The jobs with their sizes as in the log.
+    /// The jobs with the sizes in the log.
     plain: Course,
-    /// The jobs with their sizes divided by a number, if the machine may require the division.
+    /// The jobs with sizes divided by a divisor, if the machine may require the division.
     divided: Option<(u32, Course)>,
 }
 
 impl Jobs {
-    /// Creates empty statistics for a machine with this number of nodes.
     pub(crate) fn new(machine: Option<u64>) -> Jobs {
         Jobs {
             machine,
@@ -70,12 +67,10 @@ impl Jobs {
         self.divided = divisor.map(|(by, _)| (by, Course::default()));
     }
 
-    /// Returns the number of jobs.
     pub(crate) fn count(&self) -> u64 {
         self.count.into()
     }
 
-    /// Returns the largest size in the log.
     pub(crate) fn largest(&self) -> u32 {
         self.plain.largest()
     }
@@ -121,7 +116,7 @@ impl Jobs {
         }
     }
 
-    /// Passes on the next job in order of submission. Returns false if there is none.
+    /// Moves the next job in order of submission to the courses. Returns false if there is none.
     fn pass_next(&mut self) -> bool {
         let Some(Reverse(entry)) = self.sorted.pop() else { return false };
         if let Some((by, divided)) = &mut self.divided {
@@ -131,7 +126,7 @@ impl Jobs {
         true
     }
 
-    /// Returns the summary of a log with these jobs.
+    /// Summarizes the log that contains these jobs.
     pub(crate) fn finish(mut self, trace: &Trace) -> LogSummary {
         while self.pass_next() {}
         let divisor = self.machine.and_then(|nodes| trace.divisor_for(nodes));
@@ -158,7 +153,7 @@ impl Jobs {
     }
 
     /// Returns the number of submissions in each hour of the day and on each weekday, on a clock
-    /// that is some seconds ahead of the log's.
+    /// `offset` seconds ahead of the log's.
     pub(super) fn arrivals(&self, offset: i64) -> ([u64; 24], [u64; 7]) {
         let (mut by_hour, mut by_weekday) = ([0; 24], [0; 7]);
         for (second, &count) in (0..).zip(&self.seconds) {

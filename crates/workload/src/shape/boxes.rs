@@ -2,7 +2,7 @@
 
 use pavior_mesh::{Grid, Sides, volume};
 
-/// A machine's sides in descending order, each with its axis.
+/// A machine's sides in descending order, and their axes.
 ///
 /// A box fits in some orientation exactly when its sides in descending order fit the machine's.
 /// Boxes here therefore have descending sides, and are turned only at the end, by
@@ -21,7 +21,7 @@ impl Boxes {
         Boxes { most: axes.map(|axis| grid.side(axis)), axes }
     }
 
-    /// Returns the largest sides, in descending order.
+    /// Returns the machine's sides in descending order.
     pub(crate) fn most(&self) -> Sides {
         self.most
     }

@@ -17,7 +17,7 @@ use super::{Boxes, BuildRule, Choose, ShapeRule};
 
 pub(super) const ENTRY: Entry<ShapeRule> = Entry {
     name: "compact",
-    title: "least volume of at least n, then least surface",
+    title: "smallest volume of at least n nodes, then smallest surface",
     source: "",
     options: &[OptionSpec {
         key: "slack",
@@ -25,7 +25,7 @@ pub(super) const ENTRY: Entry<ShapeRule> = Entry {
             text == "none" || text.parse::<f64>().is_ok_and(|slack| (0.0..=1e6).contains(&slack))
         }),
         default: "none",
-        meaning: "least surface among volumes of at most n(1+slack) instead",
+        meaning: "smallest surface among volumes up to n(1+slack)",
         bare: false,
     }],
     variants: &[""],

@@ -9,7 +9,7 @@ use pavior_mesh::Sides;
 
 pub(super) const ENTRY: Entry<ShapeRule> = Entry {
     name: "exact",
-    title: "only boxes of exactly n nodes, with the least surface",
+    title: "exactly n nodes, with the smallest surface",
     source: "",
     options: &[],
     variants: &[""],

@@ -4,8 +4,8 @@
 //! longest side is along the machine's longest side, and the next one along the next (equal sides
 //! of the machine are taken in the order x, y, z). Every shape therefore fits without being turned.
 //!
-//! The nodes by which the box exceeds the requested number are internal fragmentation. If a rule
-//! finds no box, the request has no shape, and contiguous strategies refuse it.
+//! Nodes beyond the requested number are internal fragmentation. If a rule finds no box, the
+//! request has no shape, and contiguous strategies refuse it.
 //!
 //! "Surface" means the faces perpendicular to axes longer than 1. On a machine with two axes, it is
 //! the box's perimeter.
@@ -31,7 +31,6 @@ pub struct ShapeRule {
     pub(crate) build: BuildRule,
 }
 
-/// A constructor of a machine's rule.
 pub(crate) enum BuildRule {
     /// A built-in rule.
     Function(fn(&Options) -> Box<dyn Choose>),
@@ -102,8 +101,7 @@ impl Family for ShapeRule {
 pub struct Shaper {
     rule: Rule,
     draw: Stream,
-    /// The cached choices, or `None` for a rule that draws, since it may choose differently each
-    /// time.
+    /// The cached choices, or `None` for a rule that draws.
     known: Option<FxHashMap<u32, Option<Sides>>>,
 }
 
@@ -129,7 +127,7 @@ impl Rule {
 }
 
 impl Shaper {
-    /// Creates a machine's rule for a replication.
+    /// Builds the rule for a machine and a replication.
     pub fn new(rule: &Selection<ShapeRule>, grid: &Grid, seed: u64, replication: u64) -> Shaper {
         let does = &rule.entry.does;
         let options = &rule.options;
@@ -161,7 +159,7 @@ impl Shaper {
         }
     }
 
-    /// Returns a job's request for a number of nodes.
+    /// Returns a request for a number of nodes, with the box chosen by the rule.
     pub fn request(&mut self, nodes: u32) -> Request {
         Request { shape: self.shape(nodes), ..Request::nodes(nodes) }
     }

@@ -1,8 +1,8 @@
 //! A random box of exactly n nodes. Each box that fits (as a set of sides) has the same
 //! probability.
 //!
-//! There is one draw per job, even if only one box or none fits, so that one job's boxes do not
-//! affect the next job's choice. The boxes for each number of nodes are listed only once.
+//! There is one draw per job, even if only one box or none fits, so that one job's choices do not
+//! affect the next job's. The boxes for each number of nodes are listed only once.
 
 use super::{Boxes, BuildRule, Choose, ShapeRule, Stream};
 use pavior_kernel::Entry;

@@ -1,6 +1,6 @@
 //! Synthetic workloads: an endless stream of jobs, each drawn on request.
 //!
-//! A workload has three parts, each with a registry: [`ArrivalProcess`] for arrival times,
+//! A workload has three parts, with one registry each: [`ArrivalProcess`] for arrival times,
 //! [`SideDistribution`] for requests, and [`ServiceDistribution`] for the jobs' work. Each part
 //! draws from a separate stream ("arrivals", "sides", "service"), so that changing one does not
 //! change the others' numbers, and every strategy gets the same jobs.
@@ -36,9 +36,9 @@ pub struct Synthetic {
     pub load: f64,
     /// The arrival process.
     pub arrivals: Selection<ArrivalProcess>,
-    /// The requested sides.
+    /// The distribution of requested sides.
     pub sides: Selection<SideDistribution>,
-    /// The work that a job does on its nodes.
+    /// The distribution of the work that jobs do on their nodes.
     pub service: Selection<ServiceDistribution>,
 }
 
@@ -46,7 +46,7 @@ pub struct Synthetic {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SyntheticError {
     /// The load is not a positive number in range.
-    #[error("a load must be a number of jobs per unit of time from 1e-6 to 1e6, not {0}")]
+    #[error("the load must be from 1e-6 to 1e6 jobs per unit of time, not {0}")]
     Load(String),
     /// The side distribution is not defined on the machine.
     #[error("sides `{sides}` cannot be drawn on {machine}: {reason}")]
@@ -61,8 +61,8 @@ pub enum SyntheticError {
 }
 
 impl Synthetic {
-    /// Creates a workload with the first entry of each registry. These are the entries of the TBL
-    /// paper, with uniform sides.
+    /// Creates a workload with the first entry of each registry: those of the TBL paper, with
+    /// uniform sides.
     pub fn at_load(load: f64) -> Synthetic {
         Synthetic {
             load,

@@ -1,4 +1,4 @@
-//! Batsim workloads, which are JSON documents with jobs and the profiles that they run.
+//! Batsim workloads: JSON documents with jobs and their profiles.
 //!
 //! ```json
 //! {"nb_res": 8,
@@ -7,12 +7,12 @@
 //!  "profiles": {"d60": {"type": "delay", "delay": 60}}}
 //! ```
 //!
-//! A job runs for its profile's `delay` or, if the profile is a sequence (`seq`), for `repeat`
-//! times the sum of the profiles in it. Profiles without a run time (computation, communication,
-//! traces) would require a platform model, which Pavior does not have. If a job uses one of them,
-//! the result is an error. The estimate is `walltime` if positive. The shape, with one to three
+//! A job runs for its profile's `delay`. If the profile is a sequence (`seq`), the run time is
+//! `repeat` times the sum over its profiles. Profiles without a run time (computation,
+//! communication, traces) would require a platform model, which Pavior does not have; a job that
+//! uses one is an error. The estimate is `walltime` if positive. The shape, with one to three
 //! sides, is `shape` in `extra_data`, which is an object or, in version 5, text that contains one.
-//! The `freedom` member of `extra_data` is one of the words of [`Freedom`].
+//! The `freedom` member of `extra_data` is a word for a [`Freedom`].
 //!
 //! Versions differ in the names of profile types (`delay`, or `DelayProfile` in version 5). The
 //! name is ignored, since only delays have a `delay`.
@@ -37,8 +37,8 @@ use crate::TimeUnit;
 #[derive(Deserialize)]
 struct Workload<'t> {
     nb_res: Option<u64>,
-    // The jobs are kept as raw JSON, so that an error in one job is located in the file and the job
-    // can be skipped.
+    // The jobs are kept as raw JSON, so that an error in one job can be located and the job
+    // skipped.
     #[serde(borrow)]
     jobs: Vec<&'t RawValue>,
     // The profiles are kept as raw JSON, so that repeated profiles are detected.
@@ -53,13 +53,13 @@ struct Profile {
     delay: Option<f64>,
     /// The names of a sequence's profiles.
     seq: Option<Vec<Box<RawValue>>>,
-    /// The number of times that a sequence is run. Old versions call it `nb`.
+    /// The number of repetitions of a sequence, called `nb` in old versions.
     #[serde(alias = "nb")]
     repeat: Option<u64>,
 }
 
-/// A job. Names and extra data can have any length. They are kept as raw JSON, since parsed values
-/// would require many times the memory of the text.
+/// A job. Names and extra data are kept as raw JSON, since they can have any length, and parsed
+/// values would require many times the memory of the text.
 #[derive(Deserialize)]
 struct Entry<'t> {
     #[serde(borrow)]
@@ -73,7 +73,6 @@ struct Entry<'t> {
     extra_data: Option<&'t RawValue>,
 }
 
-/// The parts of a job's extra data that are used.
 #[derive(Default, Deserialize)]
 struct Extra {
     shape: Option<Box<RawValue>>,
@@ -122,7 +121,7 @@ pub fn read(mut reader: impl BufRead, options: &ReadOptions) -> Result<Trace, Re
     jobs.finish(place.line)
 }
 
-/// An error whose line and column are not known yet: its byte range in the text, and the reason.
+/// The byte range and reason of an error whose line and column are not yet known.
 type Misfit = (Range<usize>, String);
 
 /// A position in the text that only moves forward.
@@ -138,7 +137,7 @@ impl Place<'_> {
         self.offset = to;
     }
 
-    /// Locates an error that the JSON reader found in the text from this position onward.
+    /// Locates an error of the JSON reader, which read the text from this position onward.
     fn json_fault(&self, error: &serde_json::Error) -> Misfit {
         let rest = &self.text[self.offset..];
         let before = rest.split_inclusive(|&byte| byte == b'\n').take(error.line().max(1) - 1);
@@ -149,7 +148,7 @@ impl Place<'_> {
     }
 
     /// Adds the path and byte offset to the reason for an error in a job, if the line is so long
-    /// that its number does not help.
+    /// that its number is of no help.
     fn with_path(&self, index: u64, at: &Range<usize>, reason: String) -> String {
         const LONG: usize = 400;
         let start = at.start.min(self.text.len());
@@ -160,8 +159,8 @@ impl Place<'_> {
         if short || whole { reason } else { format!("jobs[{index}] (byte {start}): {reason}") }
     }
 
-    /// Creates the error for a byte range from here onward. If the range spans several lines, the
-    /// error shows the first.
+    /// Creates the error for a byte range after this position. Only the first line of the range is
+    /// shown.
     fn fault(&self, at: Range<usize>, reason: String) -> LineError {
         let newline = |&byte: &u8| byte == b'\n';
         let start = self.text[..at.start].iter().rposition(newline).map_or(0, |found| found + 1);
@@ -177,10 +176,9 @@ fn newlines(text: &[u8]) -> u64 {
     text.split(|&byte| byte == b'\n').count() as u64 - 1
 }
 
-/// The profiles by name.
 struct Profiles {
     by_name: BTreeMap<String, Profile>,
-    /// The run times of sequences computed so far.
+    /// Cached run times of sequences.
     sequences: RefCell<BTreeMap<String, f64>>,
 }
 
@@ -188,7 +186,7 @@ struct Profiles {
 const DEEPEST: usize = 100;
 
 impl Profiles {
-    /// Reads the profiles, which are a part of the text.
+    /// Reads the profiles. `raw` must be a part of `text`.
     fn read(text: &[u8], raw: &RawValue) -> Result<Profiles, LineError> {
         let offset = raw.get().as_ptr() as usize - text.as_ptr() as usize;
         let place = Place { text, offset, line: 1 + newlines(&text[..offset]) };
@@ -199,8 +197,7 @@ impl Profiles {
         Ok(Profiles { by_name, sequences: RefCell::default() })
     }
 
-    /// Returns a profile's run time, or the reason why it has none. Each sequence is summed only
-    /// once.
+    /// Returns a profile's run time, or the reason why it has none.
     fn run(&self, name: &str, depth: usize) -> Result<f64, String> {
         let Some(profile) = self.by_name.get(name) else {
             return Err(format!("unknown profile `{}`", shown(name)));
@@ -210,7 +207,7 @@ impl Profiles {
         }
         let Some(seq) = &profile.seq else {
             let (name, kind) = (shown(name), shown(profile.kind.as_deref().unwrap_or("?")));
-            return Err(format!("profile `{name}` of type `{kind}` has no delay, so no run time"));
+            return Err(format!("profile `{name}` of type `{kind}` has no run time"));
         };
         if let Some(&run) = self.sequences.borrow().get(name) {
             return Ok(run);
@@ -251,7 +248,7 @@ fn job(place: &Place<'_>, raw: &RawValue, profiles: &Profiles) -> Result<Draft, 
     let shape = shape(&extra).map_err(&fault)?;
     let freedom = freedom(&extra).map_err(&fault)?;
     if let Some(sides) = shape.filter(|&sides| (volume(sides) as f64) < entry.res) {
-        let reason = format!("the shape {sides:?} does not have {} nodes", entry.res);
+        let reason = format!("the shape {sides:?} has fewer than {} nodes", entry.res);
         return Err(fault(reason));
     }
     Ok(Draft {
@@ -273,8 +270,8 @@ fn job(place: &Place<'_>, raw: &RawValue, profiles: &Profiles) -> Result<Draft, 
     })
 }
 
-/// Returns the number in an id, which is the whole id or its end: `w0!17` is job 17 of workload w0.
-/// Numbers of 2^63 or more are ignored, since they leave no room for higher ones.
+/// Returns the number in an id, which is the whole id or its last part: `w0!17` is job 17 of
+/// workload w0. Numbers of 2^63 or more are ignored to leave room for higher ones.
 fn number(job: &RawValue) -> Option<u64> {
     #[derive(Deserialize)]
     struct Named<'t> {
@@ -286,9 +283,9 @@ fn number(job: &RawValue) -> Option<u64> {
     number.filter(|&number: &u64| number < 1 << 63)
 }
 
-/// Distinct numbers for all jobs. A job's number is the one in its id. If the id has none, it is
-/// the job's position or, if another job has that number, the next number that is not in any id. If
-/// two ids have the same number, all jobs are numbered by position.
+/// Distinct numbers for all jobs. A job has the number in its id. Without one, it has its position
+/// as its number or, if that is taken, the next number not in any id. If two ids have the same
+/// number, all jobs are numbered by position.
 ///
 /// Numbers are assigned job by job, in order, so that a document with millions of invalid entries
 /// fails at the first one.
@@ -307,7 +304,6 @@ impl Numbers {
         Numbers { taken: all_differ.then_some(taken), next }
     }
 
-    /// Returns the number of the job at a position.
     fn number(&mut self, place: u64, job: &RawValue) -> u64 {
         let Some(taken) = &mut self.taken else { return place };
         if let Some(own) = number(job) {
@@ -321,7 +317,7 @@ impl Numbers {
     }
 }
 
-/// Returns a name that may be written as text or as a number.
+/// Returns a name given as text or as a number.
 fn word(value: &RawValue) -> String {
     serde_json::from_str(value.get()).unwrap_or_else(|_| value.get().to_string())
 }
@@ -344,7 +340,6 @@ fn extra(given: Option<&RawValue>) -> Result<Extra, String> {
     }
 }
 
-/// Reads the freedom in a job's extra data, if any.
 fn freedom(extra: &Extra) -> Result<Option<Freedom>, String> {
     let Some(given) = extra.freedom.as_deref() else { return Ok(None) };
     word(given).parse().map(Some).map_err(|unknown: UnknownFreedom| {
@@ -352,10 +347,9 @@ fn freedom(extra: &Extra) -> Result<Option<Freedom>, String> {
     })
 }
 
-/// Reads the shape in a job's extra data, if any.
 fn shape(extra: &Extra) -> Result<Option<Sides>, String> {
     let Some(given) = extra.shape.as_deref() else { return Ok(None) };
-    // Three sides have few characters. Longer text is invalid, and is not read into memory.
+    // Three sides have few characters. Longer text is invalid, and is not parsed.
     let is_short = given.get().len() < 1000;
     let sides: Option<Vec<u16>> =
         is_short.then(|| serde_json::from_str(given.get()).ok()).flatten();
@@ -364,7 +358,7 @@ fn shape(extra: &Extra) -> Result<Option<Sides>, String> {
         Some(&[x, y]) => Ok(Some([x, y, 1])),
         Some(&[x, y, z]) => Ok(Some([x, y, z])),
         _ => {
-            // The text is compared without white space.
+            // The shape is printed without white space.
             let given = if is_short {
                 serde_json::from_str(given.get()).map(|value: Value| value.to_string())
             } else {
@@ -372,7 +366,7 @@ fn shape(extra: &Extra) -> Result<Option<Sides>, String> {
             };
             let given = given.unwrap_or_default();
             let given = shown(&given);
-            Err(format!("the shape {given} does not have one to three sides of 1 to 65535"))
+            Err(format!("a shape must have one to three sides from 1 to 65535, not {given}"))
         }
     }
 }

@@ -1,15 +1,15 @@
-//! Jobs that follow others: their predecessors as named in a log, and the links used in a run.
+//! Dependencies between jobs: predecessors as named in a log, and the links used in a run.
 //!
 //! ```text
 //!   log      1 0 ... 100 ... -1 -1        job 1 runs 100 s
-//!            2 0 ... 100 ...  1 60        job 2 follows job 1, after 60 s of think time
+//!            2 0 ... 100 ...  1 60        job 2 depends on job 1, with 60 s of think time
 //!   links    index 0 -> index 1, 60 s     job 2 is submitted 60 s after the end of job 1
 //! ```
 //!
 //! A link is used only if the predecessor is on an earlier line of the log and was kept, so links
-//! cannot form a cycle. If a number is repeated, the last line before the job counts.
+//! cannot form a cycle. If several lines have the same number, the last one before the job counts.
 //!
-//! Source: fields 17 and 18 of the Standard Workload Format (Chapin et al. 1999), and its use for
+//! Source: fields 17 and 18 of the Standard Workload Format (Chapin et al. 1999), and their use for
 //! feedback by Zakay & Feitelson (2013). Cost: O(jobs log jobs + links log links).
 
 use std::cmp::Reverse;
@@ -19,22 +19,22 @@ use rustc_hash::FxHashMap;
 
 use super::Record;
 
-/// The jobs that a job follows.
+/// A job's predecessors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dependency {
-    /// The jobs, as named in the log. There is at least one.
+    /// The predecessors named in the log, of which there is at least one.
     pub after: Vec<Predecessor>,
     /// True if the log has a submit time for the job itself. Otherwise, the record has the latest
-    /// submit time of its predecessors, which is not after any of their ends.
+    /// submit time among its predecessors.
     pub has_submit: bool,
 }
 
-/// A job that another job follows.
+/// A job that another job depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Predecessor {
     /// The number in the log.
     pub number: u64,
-    /// The time from that event to the follower's submission, or `None` if it is not in the log.
+    /// The time from `event` to the follower's submission, or `None` if it is not in the log.
     pub think: Option<Time>,
     /// The event that the follower waits for.
     pub event: Event,
@@ -52,17 +52,17 @@ pub enum Event {
 /// A link between two of a log's jobs, by their indices in order of submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Link {
-    /// The job that is followed.
+    /// The job that the follower depends on.
     pub predecessor: u32,
     /// The predecessor's event.
     pub event: Event,
-    /// The job that follows.
+    /// The dependent job.
     pub follower: u32,
     /// The minimum time from the event to the follower's submission.
     pub think: Time,
 }
 
-/// A log's links, and counts of those that cannot be used.
+/// A log's links, and counts of dependencies that cannot be used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dependencies {
     /// The links used in a run, sorted.
@@ -76,7 +76,7 @@ pub struct Dependencies {
     pub missing: u64,
     /// The number of predecessors that are the job itself or come later in the log.
     pub later: u64,
-    /// The number of cycles of jobs that follow each other.
+    /// The number of dependency cycles.
     pub cycles: u64,
 }
 
@@ -111,26 +111,24 @@ impl Dependencies {
     }
 }
 
-/// Returns the records, which are in order of submission, in line order, each with its index.
+/// Sorts records by line, and returns each with its index in order of submission.
 pub(crate) fn in_log_order(records: &[Record]) -> impl Iterator<Item = (u32, &Record)> {
     let mut order: Vec<u32> = (0..records.len() as u32).collect();
     order.sort_by_key(|&index| records[index as usize].line);
     order.into_iter().map(|index| (index, &records[index as usize]))
 }
 
-/// Job numbers, each with an index. They require four bytes per number if numbers are close
+/// A map from job numbers to indices. It requires four bytes per number if numbers are close
 /// together.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Numbers(FxHashMap<u64, Box<[u32; 16]>>);
 
 impl Numbers {
-    /// Returns the index of a number.
     fn get(&self, number: u64) -> Option<u32> {
         let index = self.0.get(&(number / 16))?[(number % 16) as usize];
         index.checked_sub(1)
     }
 
-    /// Returns true if a number is known.
     pub(crate) fn has(&self, number: u64) -> bool {
         self.get(number).is_some()
     }
@@ -148,7 +146,7 @@ pub(crate) struct Links {
     found: Dependencies,
     /// The latest job with each number.
     latest: Numbers,
-    /// The numbers of predecessors not found in the log so far, each with its follower.
+    /// The numbers of predecessors not found so far, and their followers.
     open: Vec<(u64, u32)>,
 }
 
@@ -187,14 +185,13 @@ impl Links {
     }
 }
 
-/// Counts the cycles in a graph. Cycles that share jobs or are connected by other jobs count as
-/// one.
+/// Counts the cycles in a graph. Connected cycles count as one.
 ///
-/// Nodes without incoming or without outgoing edges are removed until no such nodes remain. The
-/// cycles and the paths between them are left.
+/// Nodes without incoming or without outgoing edges are removed until no such nodes remain. Only
+/// cycles and the paths between them remain.
 fn cycles(edges: &[(u32, u32)]) -> u64 {
     let mut edges = edges.to_vec();
-    // The second round removes nodes that are only reachable from cycles.
+    // The second round, on reversed edges, removes nodes that do not lead to a cycle.
     for _ in 0..2 {
         edges = reachable_from_cycles(&mut edges);
         for (from, to) in &mut edges {
@@ -244,13 +241,14 @@ fn reachable_from_cycles(edges: &mut [(u32, u32)]) -> Vec<(u32, u32)> {
     edges.iter().copied().filter(|(from, _)| entering[from] > 0).collect()
 }
 
-/// Fills in fields 17 and 18 based on user sessions. A known user's job follows the user's previous
-/// job if it was submitted at most `within` after that job's end. Returns the number of jobs that
-/// follow another.
+/// Fills in fields 17 and 18 based on user sessions. A known user's job depends on the user's
+/// previous job if it was submitted at most `within` after that job's end. Returns the number of
+/// jobs with a predecessor.
 ///
 /// The previous job is the last one that had ended by then, according to its submit, wait and run
-/// times. A job submitted while all earlier jobs in the session were waiting or running follows
-/// none. Jobs keep their submit times. Old values are replaced, unless the job has no submit time.
+/// times. A job submitted while all earlier jobs in the session were waiting or running has no
+/// predecessor. Jobs keep their submit times. Existing predecessors are replaced, unless the job
+/// has no submit time.
 ///
 /// Source: Zakay & Feitelson, "On identifying user sessions in parallel workload logs" (2012), with
 /// a maximum think time of 20 minutes; and "Preserving user behavior characteristics in trace-based

@@ -26,11 +26,12 @@ pub enum ReadError {
         /// The number of lines.
         lines: u64,
     },
-    /// An option does not fit the log, for example a filter with a name that the log does not have.
+    /// An option does not match the log, for example a filter for a name that the log does not
+    /// have.
     #[error("{0}")]
     Option(String),
     /// All job lines are malformed, in lenient mode.
-    #[error("none of {count} job lines is valid; the first: {first}")]
+    #[error("none of the {count} job lines is valid; the first error: {first}")]
     AllMalformed {
         /// The number of job lines.
         count: u64,
@@ -39,24 +40,24 @@ pub enum ReadError {
     },
 }
 
-/// An error in a text, with its position.
+/// An error in a text and its position.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}, column {column}: {reason}")]
 pub struct LineError {
     /// The line, from 1.
     pub line: u64,
-    /// The character in the line, from 1.
+    /// The column in characters, from 1.
     pub column: u64,
     /// The line, or the part of a long line around the error. Invisible characters are escaped.
     pub text: String,
     /// The faulty byte range in `text`.
     pub span: Range<usize>,
-    /// The reason, and the values that would be valid.
+    /// The reason and the valid values.
     pub reason: String,
 }
 
 impl LineError {
-    /// Creates the error for a byte range in a line.
+    /// Creates an error for a byte range in a line.
     pub(crate) fn new(
         line: u64,
         bytes: &[u8],
@@ -70,8 +71,7 @@ impl LineError {
     }
 }
 
-/// Quotes a token for a message. The result is safe for terminals, and truncated if the token is
-/// long.
+/// Quotes a token for a message. The result is safe for terminals. Long tokens are truncated.
 pub(crate) fn quoted(token: &[u8]) -> String {
     const LONGEST: usize = 24;
     let text = shown_bytes(&token[..token.len().min(LONGEST)]);

@@ -1,4 +1,4 @@
-//! Rules for the run times given to schedulers: the log's estimate, the true run time, or a
+//! Rules for the run-time estimates given to schedulers: the log's, the true run time, or a
 //! multiple of it.
 
 use pavior_kernel::{Entry, Family, OptionSpec, Options, Time};
@@ -12,7 +12,7 @@ pub struct Estimates {
 }
 
 impl Family for Estimates {
-    const NOUN: &'static str = "rule for estimates";
+    const NOUN: &'static str = "estimate rule";
 
     fn builtin() -> &'static [&'static Entry<Estimates>] {
         &[&LOG, &EXACT, &FACTOR]
@@ -39,7 +39,7 @@ const EXACT: Entry<Estimates> = Entry {
 
 const FACTOR: Entry<Estimates> = Entry {
     name: "factor",
-    title: "the run time times a factor",
+    title: "the run time multiplied by a factor",
     source: "",
     options: &[OptionSpec {
         key: "by",

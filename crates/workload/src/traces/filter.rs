@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use super::{Field, Names, Tags};
 
-/// The words for the values of field 11, which every format has.
+/// The words for values of field 11, valid in every format.
 const STATUS: [(&str, i64); 3] = [("COMPLETED", 1), ("FAILED", 0), ("CANCELLED", 5)];
 
 /// A condition on a field.
@@ -15,12 +15,12 @@ struct Condition {
     field: Field,
     /// The value as written: a name or a number.
     text: String,
-    /// The number that the name stands for, and true if it is the number of a state in the log.
+    /// The number, and true if it is a number of the log's state names.
     value: Option<(i64, bool)>,
 }
 
-/// Conditions on a job's tags. If a field has several values, any of them may match. Conditions on
-/// different fields must all be met. The empty filter accepts everything.
+/// Conditions on a job's tags. If several conditions name the same field, any of them may match.
+/// Conditions on different fields must all match. The empty filter accepts everything.
 ///
 /// A value is a name in the log, as in `partition=gpu`, or else a number. A name matches no jobs
 /// until [`Filter::resolve`] has looked it up.
@@ -45,7 +45,7 @@ impl Filter {
         self.passes_with(tags, -1)
     }
 
-    /// Returns true if a job passes the filter. `state` is the number of its state in the log.
+    /// Returns true if a job passes the filter. `state` is the number of its state name.
     pub(crate) fn passes_with(&self, tags: &Tags, state: i64) -> bool {
         let met = |one: &Condition| {
             one.value.is_some_and(|(value, is_state)| {
@@ -57,8 +57,8 @@ impl Filter {
         })
     }
 
-    /// Looks up the filter's names among the names in a log. A name in the log takes precedence
-    /// even if it is a number; other numbers stand for themselves.
+    /// Looks up the filter's names among the names in a log. A number that is also a name in the
+    /// log is treated as that name.
     ///
     /// # Errors
     /// Returns an error message if a name is not in the log.
@@ -66,7 +66,7 @@ impl Filter {
         let one = |condition: &Condition| {
             let Condition { field, text, value } = condition;
             let named = names.get(*field, text).map(|number| (number, *field == Field::Status));
-            // If a log has state names, no other states are valid.
+            // In a log with state names, no other words are valid.
             let is_other =
                 *field == Field::Status && names.has(*field) && text.parse::<i64>().is_err();
             match named.or(value.filter(|_| !is_other)) {
@@ -77,9 +77,8 @@ impl Filter {
         Ok(Filter { allowed: self.allowed.iter().map(one).collect::<Result<_, _>>()? })
     }
 
-    /// Looks up the filter's names for jobs that have been read. In contrast to
-    /// [`Filter::resolve`], only the state words that every log has are accepted, since a job keeps
-    /// only the number in field 11.
+    /// Looks up the filter's names for records. Unlike [`Filter::resolve`], it accepts only the
+    /// state words valid in every format, since a record keeps only the number in field 11.
     ///
     /// # Errors
     /// Returns an error message if a name is not in the log.
@@ -121,8 +120,7 @@ impl Filter {
     }
 }
 
-/// Creates the message for a name that is not in a log. The message lists the names that are in the
-/// log.
+/// Creates the message for an unknown name, which lists the names in the log.
 fn unknown(field: Field, text: &str, names: &Names) -> String {
     const SHOWN: usize = 8;
     let (key, all) = (field.key(), names.of(field));

@@ -1,4 +1,4 @@
-//! Log formats, with their names and the detection of a text's format.
+//! Log formats, with their names and their detection.
 
 use std::fmt;
 use std::io::BufRead;
@@ -17,9 +17,9 @@ use crate::inspect::Jobs;
 pub enum Format {
     /// The Standard Workload Format.
     Swf,
-    /// Lines with one job each and few columns.
+    /// Lines with few columns, one per job.
     Sim,
-    /// The JSON documents of Batsim.
+    /// Batsim's JSON documents.
     Batsim,
     /// The output of `sacct --parsable2`, which can only be read.
     Sacct,
@@ -32,7 +32,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// All formats. If several share a file extension, the first one is chosen for it.
+    /// All formats. A file extension stands for the first format that has it.
     pub const ALL: [Format; 7] = [
         Format::Swf,
         Format::Sim,
@@ -68,26 +68,27 @@ impl Format {
     pub fn title(self) -> &'static str {
         match self {
             Format::Swf => "Standard Workload Format",
-            Format::Sim => "scheduler simulators' .sim",
+            Format::Sim => ".sim of scheduler simulators",
             Format::Batsim => "Batsim workload",
             Format::Sacct => "Slurm's sacct --parsable2",
             Format::SacctJson => "Slurm's sacct --json",
-            Format::Pbs => "accounting log of Torque or PBS",
+            Format::Pbs => "Torque or PBS accounting log",
             Format::Kubectl => "kubectl get jobs,pods -o json",
         }
     }
 
-    /// Returns true if a log is one JSON document, whose lines may be as long as the log.
+    /// Returns true if logs in this format are JSON documents, whose lines may be as long as the
+    /// log.
     pub fn is_document(self) -> bool {
         self.extension() == "json"
     }
 
-    /// Returns true if logs can also be written in this format.
+    /// Returns true if Pavior can write logs in this format.
     pub fn is_written(self) -> bool {
         matches!(self, Format::Swf | Format::Sim | Format::Batsim)
     }
 
-    /// Returns a file's format by its extension, or `None` if no format has it.
+    /// Returns the format for a file's extension, or `None` if there is none.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; }
@@ -102,12 +103,12 @@ impl Format {
         Format::ALL.into_iter().find(|format| format.extension() == end)
     }
 
-    /// Returns a log's format, judging by the beginning of its text or, if that is ambiguous, by
-    /// its name. The beginning should contain a few lines; the last one may be incomplete.
+    /// Detects a log's format from the beginning of its text or, if that is ambiguous, from its
+    /// name. The beginning should contain a few lines, of which the last may be incomplete.
     ///
-    /// The text decides if it can only be one format: it has the members of a JSON document, a
-    /// `sacct` header, an accounting record, or a job line of 18 numbers. Otherwise, the name
-    /// decides, and then the number of columns.
+    /// The text decides if it contains the members of a JSON document, a `sacct` header, an
+    /// accounting record, or a job line of 18 numbers. Otherwise, the name decides, and then the
+    /// number of columns.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; }
@@ -157,14 +158,13 @@ impl Format {
     /// Reads a log in this format.
     ///
     /// # Errors
-    /// Returns the errors of the format's own `read`, or an error if an option is for another
-    /// format.
+    /// Returns the errors of the format's `read`, or an error if an option is for another format.
     pub fn read(self, reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadError> {
         self.read_into(None, reader, options)
     }
 
-    /// Reads a log in this format. In SWF and `.sim`, jobs are passed to `sink`, if there is one,
-    /// and the returned log has no records.
+    /// Reads a log in this format. If `sink` is given, jobs in SWF and `.sim` are passed to it, and
+    /// the returned log has no records.
     pub(crate) fn read_into(
         self,
         sink: Option<&mut Jobs>,
@@ -172,14 +172,13 @@ impl Format {
         options: &ReadOptions,
     ) -> Result<Trace, ReadError> {
         if options.nodes_from.is_some() && self != Format::Swf {
-            let reason =
-                format!("--nodes-from applies to columns of SWF, not to: {}", self.title());
+            let reason = format!("--nodes-from applies to columns of SWF, not to {}", self.title());
             return Err(ReadError::Option(reason));
         }
         let begin = reader.fill_buf().map_err(|source| ReadError::Io { line: 0, source })?;
         if is_utf16(begin) {
             let reason =
-                "it is UTF-16 text; convert it to UTF-8: iconv -f UTF-16 -t UTF-8 LOG > NEW";
+                "the log is UTF-16 text; convert it to UTF-8: iconv -f UTF-16 -t UTF-8 LOG > NEW";
             return Err(ReadError::Option(reason.into()));
         }
         if begin.starts_with(BYTE_ORDER_MARK) {
@@ -199,7 +198,7 @@ impl Format {
     }
 }
 
-/// Returns a JSON document's format by the first member that only one format has.
+/// Returns a JSON document's format, based on the first member unique to one format.
 fn of_json(begin: &[u8]) -> Option<Format> {
     const MEMBERS: [(&[u8], Format); 9] = [
         (b"\"nb_res\"", Format::Batsim),
@@ -224,7 +223,7 @@ impl FromStr for Format {
     fn from_str(text: &str) -> Result<Format, BadName> {
         let known = Format::ALL.map(Format::name);
         let found = Format::ALL.into_iter().find(|format| format.name() == text);
-        found.ok_or_else(|| unknown_name("format of logs", text, &known))
+        found.ok_or_else(|| unknown_name("log format", text, &known))
     }
 }
 

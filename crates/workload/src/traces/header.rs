@@ -1,27 +1,26 @@
 //! The comments at the beginning of a log: `; Key: value`.
 //!
-//! Real headers are untidy. Values may have text after the number
-//! (`MaxNodes: 400 (48 interactive`). Keys may be missing, or repeated with different values. The
-//! space after the semicolon may be missing, and many comments are not keys. Keys and values are
-//! kept unchanged, and other comments are ignored. Only a header that is too long is an error.
+//! Real headers are untidy. Values may have text after the number (`MaxNodes: 400 (48
+//! interactive`). Keys may be missing, or repeated with different values. The space after the
+//! semicolon may be missing, and many comments are not keys. Keys and values are kept unchanged,
+//! and other comments are ignored. Only an oversized header is an error.
 
 /// The keys in a log's header, in log order, including repeated ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     entries: Vec<(String, String)>,
-    /// The number of bytes in all keys and values, including the memory overhead of each.
+    /// The memory used by keys and values, in bytes.
     length: usize,
 }
 
-/// The maximum length of a header, in bytes. It is hundreds of times the length of the longest real
-/// header.
+/// The maximum length of a header, in bytes. Real headers are hundreds of times shorter.
 const LONGEST_HEADER: usize = 1 << 20;
 
 impl Header {
     /// Reads a comment line, without its semicolon. Comments other than `Key: value` are ignored.
     ///
     /// # Errors
-    /// Returns the reason if the header becomes longer than any real one.
+    /// Returns the reason if the header becomes too long.
     pub(crate) fn take(&mut self, comment: &[u8]) -> Result<(), String> {
         let text = String::from_utf8_lossy(comment);
         let Some((key, value)) = text.split_once(':') else { return Ok(()) };
@@ -45,7 +44,7 @@ impl Header {
         self.length += key.len() + value.len() + 2 * size_of::<String>();
     }
 
-    /// Returns every key with its value.
+    /// Returns all keys and values.
     pub fn entries(&self) -> impl Iterator<Item = (&str, &str)> {
         self.entries.iter().map(|(key, value)| (key.as_str(), value.as_str()))
     }
@@ -55,7 +54,8 @@ impl Header {
         self.entries().find(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, value)| value)
     }
 
-    /// Returns the integer at the start of a key's first value that has one.
+    /// Returns the integer at the start of a value, from the first occurrence of the key that has
+    /// one.
     pub fn integer(&self, key: &str) -> Option<i64> {
         self.entries().filter(|(k, _)| k.eq_ignore_ascii_case(key)).find_map(|(_, value)| {
             let sign = usize::from(value.starts_with('-'));
@@ -64,8 +64,9 @@ impl Header {
         })
     }
 
-    /// Returns the positive number at the start of a key's first value that has one. Valid numbers
-    /// are `9216`, `1,024`, `1e3` or `9216*4`, perhaps with text after them.
+    /// Returns the positive number at the start of a value, from the first occurrence of the key
+    /// that has one. Valid numbers include `9216`, `1,024`, `1e3` and `9216*4`, optionally followed
+    /// by text.
     pub fn count(&self, key: &str) -> Option<u64> {
         let values = self.entries().filter(|(k, _)| k.eq_ignore_ascii_case(key));
         values.map(|(_, value)| value).find_map(count)
@@ -77,7 +78,7 @@ impl Header {
         self.count("MaxProcs").or_else(|| self.count("MaxNodes"))
     }
 
-    /// Returns the malformed machine sizes, which are keys whose values are not numbers.
+    /// Returns the machine-size keys whose values are not numbers.
     pub(crate) fn unreadable_sizes(&self) -> impl Iterator<Item = (&str, &str)> {
         let is_size =
             |key: &str| ["MaxProcs", "MaxNodes"].iter().any(|k| k.eq_ignore_ascii_case(key));
@@ -87,7 +88,7 @@ impl Header {
         })
     }
 
-    /// Divides the number of processors by a number, rounding up, to get the number of nodes.
+    /// Converts the number of processors to a number of nodes, rounding up.
     pub(crate) fn divide(&mut self, by: u64) {
         let Some(size) = self.count("MaxProcs") else { return };
         let of_procs = |entry: &&mut (String, String)| entry.0.eq_ignore_ascii_case("MaxProcs");
@@ -96,7 +97,7 @@ impl Header {
         }
     }
 
-    /// Returns the Unix time, in seconds, when the log's clock is 0.
+    /// Returns the Unix time, in seconds, at which the log's clock is 0.
     pub fn start(&self) -> Option<i64> {
         self.integer("UnixStartTime").filter(|&start| start > 0)
     }

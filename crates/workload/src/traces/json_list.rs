@@ -1,5 +1,5 @@
-//! A reader for a list in a JSON document. It reads entry by entry, so that only one entry is in
-//! memory. It skips lines before the document, such as warnings, and allows several documents.
+//! A reader for a list in a JSON document that keeps only one entry in memory. It skips lines
+//! before the document, such as warnings, and allows several documents.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -21,16 +21,15 @@ const LONGEST_ENTRY: u64 = 16 << 20;
 pub(crate) const NO_OBJECT: &str = "no JSON object was found: save the whole output of sacct \
                                     --json or kubectl get jobs,pods -o json";
 
-/// The number of bytes before a fault that are kept for display.
+/// The number of bytes before an error to keep for display.
 const TAIL: usize = 200;
 
 /// An entry of the list.
 pub(crate) struct Entry<'e> {
-    /// The text of the entry.
     pub(crate) text: &'e str,
-    /// The index of the entry in the list, from 0, or `None` for a whole document.
+    /// The entry's index in the list, from 0, or `None` for a whole document.
     index: Option<u64>,
-    /// The line where the entry begins, from 1, and the column in bytes, from 1.
+    /// The line and column (in bytes) at which the entry begins, from 1.
     pub(crate) line: u64,
     column: u64,
     /// The byte offset of the entry in the document, from 0.
@@ -40,7 +39,7 @@ pub(crate) struct Entry<'e> {
     pub(crate) kind: Option<&'e str>,
 }
 
-/// The lines of a document that was read.
+/// The line counts of a document.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Document {
     /// The total number of lines.
@@ -50,12 +49,12 @@ pub(crate) struct Document {
 }
 
 impl<'e> Entry<'e> {
-    /// Parses the entry as an object whose members are read in order.
+    /// Parses the entry, which must be an object.
     pub(crate) fn read<T: Deserialize<'e>>(&self) -> Result<T, LineError> {
         let text = self.text.as_bytes();
         json::check(text).map_err(|error| self.fault("", json::reason(&error)))?;
         let object = text.starts_with(b"{").then(|| serde_json::from_slice(text).ok()).flatten();
-        object.ok_or_else(|| self.fault("", "not an object, unlike the others"))
+        object.ok_or_else(|| self.fault("", "expected an object"))
     }
 
     /// Creates an error for a member of the entry. The path begins with a dot, or is empty for the
@@ -71,8 +70,8 @@ impl<'e> Entry<'e> {
 }
 
 /// Calls a function for each entry of a list in the object, until the function returns false. An
-/// object without the list is itself an entry if it has any of the given members, and only those
-/// are kept. Returns the lines read. The text after the list is checked, but not used.
+/// object without the list is itself an entry if it has any of the given members; only those are
+/// passed on. Returns line counts. The text after the list is checked, but not used.
 ///
 /// # Errors
 /// Returns an error if the reader or the function fails, if the text does not consist of JSON
@@ -126,8 +125,7 @@ pub(crate) fn each(
     }
 }
 
-/// Skips the lines before the one that begins with a brace. Returns the number of skipped lines
-/// that are not blank.
+/// Skips lines until one begins with a brace. Returns the number of nonblank lines skipped.
 fn skip_front(reader: &mut impl BufRead, state: &State) -> Result<u64, ReadError> {
     let io = |source| ReadError::Io { line: state.ends.get(), source };
     let (mut first, mut in_front) = (Vec::new(), 0);
@@ -160,11 +158,11 @@ fn skip_front(reader: &mut impl BufRead, state: &State) -> Result<u64, ReadError
 enum Stop {
     /// No more entries are wanted.
     Wanted,
-    /// There is an error in an entry.
+    /// An entry contains an error.
     Fault(ReadError),
 }
 
-/// The position in the document.
+/// The reading position in the document.
 #[derive(Default)]
 struct State {
     bytes: Cell<u64>,
@@ -181,7 +179,6 @@ struct State {
 }
 
 impl State {
-    /// Counts a byte.
     fn count(&self, byte: u8) {
         if byte.is_ascii_whitespace() && self.blank.get() == self.bytes.get() {
             self.blank.set(self.blank.get() + 1);
@@ -199,14 +196,13 @@ impl State {
         tail.push(byte);
     }
 
-    /// Stops reading for a given reason.
     fn stop<E: serde::de::Error>(&self, stop: Stop) -> E {
         self.stop.replace(Some(stop));
         E::custom("stopped")
     }
 }
 
-/// A reader that counts bytes. The JSON reader takes single bytes, so the count is exact.
+/// A reader that counts bytes. It returns single bytes, so the count is exact.
 struct Counted<'s, R> {
     reader: R,
     state: &'s State,
@@ -229,14 +225,13 @@ impl<R: BufRead> Read for Counted<'_, R> {
 /// An object that contains the list as one of its members, or is itself an entry.
 struct Object<'d> {
     list: &'static str,
-    /// The members that are kept outside the list.
+    /// The members to keep if the object is itself an entry.
     members: &'static [&'static str],
     state: &'d State,
     each: &'d mut dyn FnMut(&Entry<'_>) -> Result<bool, ReadError>,
 }
 
 impl Object<'_> {
-    /// Calls the function for an entry.
     fn call<E: serde::de::Error>(&mut self, entry: &Entry<'_>) -> Result<(), E> {
         match (self.each)(entry) {
             Ok(true) => Ok(()),
@@ -293,7 +288,7 @@ impl<'de> Visitor<'de> for Object<'_> {
     }
 }
 
-/// The list, and the text of its object's `kind` member.
+/// The list, and the text of the enclosing object's `kind` member.
 struct List<'l, 'd> {
     of: &'l mut Object<'d>,
     kind: Option<&'l str>,
@@ -324,7 +319,7 @@ impl<'de> Visitor<'de> for List<'_, '_> {
             let ends = text.bytes().filter(|&byte| byte == b'\n').count() as u64;
             let byte = state.bytes.get() - text.len() as u64;
             let line = state.ends.get() + 1 - ends;
-            // For an entry that spans several lines, only the line number is exact.
+            // The column of an entry that spans several lines is unknown.
             let column = if ends == 0 { byte.saturating_sub(state.line_at.get()) + 1 } else { 1 };
             let index = Some(index);
             of.call(&Entry { text, index, line, column, byte, list, kind })?;

@@ -8,17 +8,17 @@
 //!                        "completionTime": "2026-01-05T09:10:00Z"}}]}
 //! ```
 //!
-//! Each Job is one job, and all child Jobs of a JobSet together are one job. The submit time is the
-//! creation time. The start is `status.startTime`, or else that of the first Pod. The end is the
-//! completion time, the time of the `Failed` condition, or else the end of the last container.
-//! Kubernetes resets `startTime` when a suspended Job resumes, so suspended time counts as waiting.
-//! The size is that of the `pavior.dev/shape` annotation, or else the number of distinct nodes of
-//! the Pods. If the Jobs in a JobSet do not share a box (`pavior.dev/box: set`), their shapes count
-//! only towards the size. The estimate is `activeDeadlineSeconds`. The queue is the Kueue queue,
-//! the group is the namespace, and the status is 1 for complete and 0 for failed.
+//! Each Job is one job, except that all child Jobs of a JobSet together are one job. The submit
+//! time is the creation time. The start is `status.startTime`, or else the start of the first Pod.
+//! The end is the completion time, the time of the `Failed` condition, or else the end of the last
+//! container. Kubernetes resets `startTime` when a suspended Job resumes, so suspended time counts
+//! as waiting. The size is that of the `pavior.dev/shape` annotation, or else the number of
+//! distinct nodes of the Pods. If the Jobs in a JobSet do not share a box (`pavior.dev/box: set`),
+//! their shapes count only towards the size. The estimate is `activeDeadlineSeconds`. The queue is
+//! the Kueue queue, the group is the namespace, and the status is 1 for complete and 0 for failed.
 //!
-//! The text is a list, a list of one kind (`"kind": "JobList"`, whose items may lack `kind`), a
-//! single object, or several of these. Dates have a time zone: `Z` or an offset such as `+02:00`.
+//! The text contains one or more lists, lists of one kind (`"kind": "JobList"`, whose items may
+//! lack `kind`) or single objects. Dates have a time zone: `Z` or an offset such as `+02:00`.
 //!
 //! Pods without a Job and objects of other kinds are skipped and counted. Source: the APIs of
 //! Kubernetes 1.36 (`batch/v1`), JobSet 0.11 and Kueue 0.17. Cost: one pass, with the text of one
@@ -38,10 +38,8 @@ use super::record::{Collector, Draft, wait};
 use super::sacct::cells;
 use super::{Field, LineError, Names, ReadError, ReadOptions, Tags, Trace};
 
-/// The members of an object that are read.
 const MEMBERS: [&str; 4] = ["kind", "metadata", "spec", "status"];
 
-/// An object with these members.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Object {
@@ -51,17 +49,17 @@ struct Object {
     status: Value,
 }
 
-/// A job, which is one Job or all Jobs of a set.
+/// One Job, or all Jobs of a set.
 struct Unit {
     number: u64,
     line: u64,
     submit: f64,
     start: Option<f64>,
-    /// The last end, or `None` if one of the unit's Jobs has not ended.
+    /// The latest end of a Job. It is valid only if all Jobs have ended.
     end: Option<f64>,
     is_open: bool,
     estimate: f64,
-    /// The number of nodes in the shapes of the unit's Jobs.
+    /// The number of nodes according to the Jobs' shapes.
     nodes: u64,
     /// The shape, if it applies to the whole unit.
     shape: Option<Sides>,
@@ -80,7 +78,7 @@ struct Pods {
 /// The objects in a log.
 #[derive(Default)]
 struct World {
-    /// Units by namespace, kind of name, and name.
+    /// Units by namespace, whether they are sets, and name.
     units: BTreeMap<(String, bool, String), Unit>,
     /// Pods by their Job's uid.
     pods: HashMap<String, Pods>,
@@ -101,7 +99,7 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
         match world.take(entry) {
             Ok(true) => {}
             Ok(false) => {
-                jobs.note("objects that are neither Jobs nor Pods of Jobs: skipped", entry.line);
+                jobs.note("skipped objects that are neither Jobs nor Pods of Jobs", entry.line);
             }
             Err(fault) => jobs.malformed(entry.line, || fault)?,
         }
@@ -117,7 +115,7 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
     let mut units: Vec<Unit> = units.into_values().collect();
     units.sort_by_key(|unit| unit.number);
     let mut log = Latest::new();
-    // The whole list is always read, since the Pods come after the Jobs.
+    // The whole list is read even with a limit, since the Pods come after the Jobs.
     for unit in units {
         if !jobs.wants_more(log.len()) {
             break;
@@ -129,7 +127,7 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
 }
 
 impl World {
-    /// Adds an object. Returns false if the object is irrelevant.
+    /// Adds an object. Returns false for an irrelevant object.
     fn take(&mut self, entry: &Entry<'_>) -> Result<bool, LineError> {
         let object: Object = entry.read()?;
         let of_list = entry.kind.and_then(|kind| kind.trim_matches('"').strip_suffix("List"));
@@ -247,8 +245,7 @@ impl Unit {
     }
 }
 
-/// Returns the end of a Job, and whether it is complete. The end is 0 if the Job ended at an
-/// unknown time.
+/// Returns a Job's end, and true if it completed. The end is 0 if the Job ended at an unknown time.
 fn end(entry: &Entry<'_>, status: &Value) -> Result<(Option<f64>, bool), LineError> {
     if let Some(end) = date(entry, ".status.completionTime", &status["completionTime"])? {
         return Ok((Some(end), true));
@@ -274,7 +271,7 @@ fn date(entry: &Entry<'_>, path: &str, value: &Value) -> Result<Option<f64>, Lin
     };
     let date = value.as_str().filter(has_zone).and_then(|text| cells::instant(text.as_bytes()));
     let fault =
-        || entry.fault(path, "not a valid date with a zone; use one such as 2026-01-05T08:00:00Z");
+        || entry.fault(path, "expected a date with a time zone, such as 2026-01-05T08:00:00Z");
     date.map(|(seconds, _)| Some(seconds)).ok_or_else(fault)
 }
 

@@ -1,4 +1,4 @@
-//! Jobs in accounting logs: several lines may describe one job, and the clock starts with the log.
+//! Jobs in accounting logs, in which several lines may describe one job and times are absolute.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -6,11 +6,11 @@ use std::hash::Hash;
 use super::Skip;
 use super::record::{Collector, Draft};
 
-/// A log's job lines, each with its job's key. If a job has several lines, the one with the latest
-/// submission counts. If several have the same submission, the last one counts.
+/// A log's job lines by key. Of several lines for one job, the one with the latest submission
+/// counts; ties go to the last line.
 pub(crate) struct Latest<K> {
     drafts: Vec<Draft>,
-    /// True for each line that is replaced by a later run of the same job.
+    /// True for each line replaced by a later run of the same job.
     replaced: Vec<bool>,
     by_key: HashMap<K, usize>,
 }
@@ -40,8 +40,8 @@ impl<K: Eq + Hash> Latest<K> {
         self.replaced.push(replaced);
     }
 
-    /// Passes the jobs to the collector, with times counted from the first submission, and a header
-    /// with the start time and, if known, the time zone in seconds.
+    /// Passes the jobs to the collector, with times relative to the first submission. Adds the
+    /// start time and, if known, the time zone in seconds to the header.
     pub(crate) fn offer(self, jobs: &mut Collector<'_>, zone: Option<i64>) {
         let submits = self.drafts.iter().map(|draft| draft.submit).filter(|&at| at >= 0.0);
         let begin = submits.fold(f64::INFINITY, f64::min);

@@ -1,10 +1,11 @@
-//! Names of partitions, queues, users and so on, and the numbers representing them in [`Tags`].
+//! Names of partitions, queues, users and other fields, and the numbers that represent them in
+//! [`Tags`].
 //!
 //! [`Tags`]: super::Tags
 
 use std::collections::HashMap;
 
-/// A field that classifies a log's jobs. The order is that of the fields in filters.
+/// A field that classifies a log's jobs. The order is that of filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Field {
     /// The partition.
@@ -45,15 +46,15 @@ impl Field {
     }
 }
 
-/// The names in a log's fields, each with its number. Names are numbered from 1 in order of
-/// appearance. Numeric formats have no names.
+/// The names in a log's fields and their numbers. Names are numbered from 1 in order of appearance.
+/// Numeric formats have no names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
     fields: [HashMap<Vec<u8>, i64>; Field::ALL.len()],
 }
 
 impl Names {
-    /// Returns a name's number. A new name is added.
+    /// Returns a name's number, adding the name if it is new.
     pub fn number(&mut self, field: Field, name: &[u8]) -> i64 {
         let known = &mut self.fields[field as usize];
         if let Some(&number) = known.get(name) {
@@ -72,7 +73,7 @@ impl Names {
         }
     }
 
-    /// Returns a name's number, if the name is in the log.
+    /// Returns a name's number, or `None` if the log does not have the name.
     pub fn get(&self, field: Field, name: &str) -> Option<i64> {
         self.fields[field as usize].get(name.as_bytes()).copied()
     }
@@ -82,7 +83,7 @@ impl Names {
         !self.fields[field as usize].is_empty()
     }
 
-    /// Returns a field's names with their numbers, in order of number. Invalid UTF-8 is replaced.
+    /// Returns a field's names and numbers, in numerical order. Invalid UTF-8 is replaced.
     pub fn of(&self, field: Field) -> Vec<(String, i64)> {
         let mut all: Vec<_> = self.fields[field as usize].iter().collect();
         all.sort_by_key(|&(name, number)| (*number, name));

@@ -6,10 +6,9 @@
 //! ```
 //!
 //! (This is a single line, wrapped here.) A record is a date, a type, an id, and keys with values,
-//! which are quoted if they contain spaces. Records of type `E` (a job ended) and `R` (it was
-//! rerun) are jobs. All other records are skipped, as are records for whole arrays (`71[].bw`).
-//! Several records with the same id describe one job: the latest counts, and the others were
-//! requeued.
+//! which are quoted if they contain spaces. Records of type `E` (job ended) and `R` (job rerun) are
+//! jobs. All other records are skipped, as are records for whole arrays (`71[].bw`). Of several
+//! records with the same id, only the latest counts; the others count as requeued.
 //!
 //! The submit time is `ctime`, or else `qtime`. The run time is `end` minus `start`, or else
 //! `resources_used.walltime`. The estimate is `Resource_List.walltime`. The size is the number of
@@ -81,7 +80,7 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
     jobs.finish(lines.number)
 }
 
-/// The parts of a record: its type, its id, and the position of its key-value pairs.
+/// A record's type, id, and offset of its key-value pairs.
 type Parts<'l> = (&'l [u8], &'l [u8], usize);
 
 /// Splits a record: `MM/DD/YYYY HH:MM:SS;TYPE;ID;pairs`.
@@ -99,7 +98,7 @@ fn record(line: &[u8]) -> Option<Parts<'_>> {
     (is_date && is_kind).then_some((kind, id, line.len() - pairs.len()))
 }
 
-/// A key that gives the size of a job without hosts, its grammar, and a description of both.
+/// A key for the size of a job without hosts, its parser, and a description of its valid values.
 type SizeKey = (&'static str, fn(&[u8]) -> Option<f64>, &'static str);
 
 const SIZES: [SizeKey; 3] = [
@@ -179,7 +178,7 @@ fn job(
     Ok(Some((id.to_vec(), draft)))
 }
 
-/// Returns the positions of values by key. If a key is repeated, its first value counts.
+/// Returns the positions of values by key. The first value of a repeated key counts.
 fn pairs(line: &[u8], start: usize) -> HashMap<&[u8], Range<usize>> {
     let (mut pairs, mut at) = (HashMap::new(), start);
     while at < line.len() {
@@ -210,7 +209,7 @@ fn hosts(list: &[u8]) -> Vec<&[u8]> {
     names.filter(|&name| !name.is_empty() && known.insert(name)).collect()
 }
 
-/// Returns the number of nodes in a request, which is the sum of its chunks' counts.
+/// Returns the number of nodes in a request: the sum of its chunks' counts.
 fn chunks(text: &[u8]) -> Option<f64> {
     let text = text.split(|&byte| byte == b'#').next()?;
     let count = |chunk: &[u8]| {
@@ -231,7 +230,7 @@ fn seconds(text: &[u8]) -> Option<f64> {
     number(text).filter(|&value| value <= LONGEST)
 }
 
-/// Parses a duration, which is a number of seconds, or two to four numbers separated by colons.
+/// Parses a duration: a number of seconds, or two to four numbers separated by colons.
 fn span(text: &[u8]) -> Option<f64> {
     const UNITS: [f64; 4] = [1.0, 60.0, 3600.0, 86_400.0];
     let parts: Vec<&[u8]> = text.rsplitn(5, |&byte| byte == b':').collect();

@@ -1,4 +1,4 @@
-//! The job records of a log, and their creation from any format.
+//! Job records, and their collection from logs of any format.
 
 use std::sync::{Arc, OnceLock};
 
@@ -18,7 +18,7 @@ use crate::{Job, Service, TimeUnit};
 /// A job in a log that can be replayed. Times are in ticks of [`TimeUnit::SECOND`], as in the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// The job's number in the log, or the number of preceding job lines if it has none.
+    /// The job's number in the log, or else the number of preceding job lines.
     pub number: u64,
     /// The line where the job begins, from 1.
     pub line: u64,
@@ -26,23 +26,23 @@ pub struct Record {
     pub submit: Time,
     /// The run time. A job with a run time of 0 departs immediately.
     pub run: Time,
-    /// The user's estimate of the run time, if any.
+    /// The user's estimate of the run time.
     pub estimate: Option<Time>,
     /// The size, which is at least 1.
     pub nodes: u32,
-    /// The shape, in logs with shapes. It always has three sides.
+    /// The shape, in logs with shapes, always with three sides.
     pub shape: Option<Sides>,
-    /// The freedom in placing the job, in logs with freedoms.
+    /// The job's placement freedom, in logs with freedoms.
     pub freedom: Option<Freedom>,
     /// The job's user, group, queue and so on.
     pub tags: Tags,
-    /// The time that the job waited in the log, if known.
+    /// The job's wait in the log, if known.
     pub wait: Option<Time>,
-    /// The jobs that this one follows, if the log names any.
+    /// The jobs that this one depends on, if the log names any.
     pub dependency: Option<Box<Dependency>>,
 }
 
-/// The numbers that classify a log's jobs. -1 means unknown.
+/// A job's classification by numbers, with -1 for unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tags {
     /// Field 11: 1 for completed, 0 for failed, 5 for cancelled. Logs also contain other values.
@@ -79,7 +79,7 @@ impl Tags {
 
 impl Record {
     /// Converts a synthetic job to a record, with its time units as seconds. Returns `None` for a
-    /// job that sends messages, since its run time is not known before it has run.
+    /// job that sends messages, since its run time is unknown until it has run.
     pub fn of_job(job: &Job) -> Option<Record> {
         let Service::Run(run) = job.service else { return None };
         Some(Record {
@@ -101,18 +101,18 @@ impl Record {
 /// A log that has been read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
-    /// The header's keys, which are empty in formats without a header.
+    /// The header, which is empty in formats without one.
     pub header: Header,
     /// The jobs that can be replayed, in order of submission (ties in log order).
     pub records: Vec<Record>,
     /// Counts of lines read and skipped, and of oddities.
     pub report: Report,
-    /// The names that the tags' numbers stand for, in formats with names.
+    /// The names represented by the numbers in tags, in formats with names.
     pub names: Names,
     /// The number of processors per node, if the header says that sizes are processors.
     pub(crate) divisor: Option<u32>,
     pub(crate) divided: Divided,
-    /// The names of jobs' nodes, by line and number.
+    /// The node names of each job, by line and job number.
     hosts: FxHashMap<(u64, u64), Box<str>>,
 }
 
@@ -138,11 +138,11 @@ impl Trace {
         Trace { header, records, report, names, divisor: None, divided, hosts }
     }
 
-    /// Returns the log as replayed on a machine with this number of nodes. Usually this is the log
-    /// itself. Its sizes are divided as with [`ReadOptions::processors_per_node`] if they are
-    /// certain to be numbers of that machine's processors. That is the case if the header has the
-    /// same number of nodes, its number of processors is a multiple of that number, and some job is
-    /// larger than that number. If the option is given, no sizes are divided here.
+    /// Returns the log as replayed on a machine with this number of nodes: usually the log itself.
+    /// If its sizes are certain to be that machine's processors, they are divided as with
+    /// [`ReadOptions::processors_per_node`]. This is the case if the header has the same number of
+    /// nodes, its number of processors is a multiple of that number, and some job is larger than
+    /// that number. Sizes already divided by the option are not divided again.
     #[must_use]
     pub fn for_machine(self: &Arc<Trace>, nodes: u64) -> Arc<Trace> {
         match self.divisor_for(nodes) {
@@ -151,8 +151,8 @@ impl Trace {
         }
     }
 
-    /// Returns the names of the nodes that a job had, as a Slurm node list
-    /// ([`expand`](crate::hosts::expand)), if they were read and are in the log.
+    /// Returns the names of a job's nodes as a Slurm node list ([`expand`](crate::hosts::expand)),
+    /// if they were read and are in the log.
     pub fn hosts(&self, record: &Record) -> Option<&str> {
         self.hosts.get(&(record.line, record.number)).map(|names| &**names)
     }
@@ -162,7 +162,7 @@ impl Trace {
         self.divided.0.get().map_or(&self.report.notes, |divided| &divided.report.notes).iter()
     }
 
-    /// Divides sizes and the machine's size, rounding up.
+    /// Divides the job sizes and the machine size, rounding up.
     pub(crate) fn divide(&self, by: u32) -> Trace {
         let mut trace = Trace { divided: Divided::default(), divisor: None, ..self.clone() };
         for record in trace.records.iter_mut().filter(|record| record.shape.is_none()) {
@@ -171,14 +171,14 @@ impl Trace {
         trace.header.divide(by.into());
         trace.report.notes.retain(|note| note.text != processors(by));
         let text = format!(
-            "sizes are processors, since jobs are larger than the machine's nodes: divided by {by} \
+            "sizes are processors, since jobs are larger than the machine; divided them by {by} \
              (MaxProcs / MaxNodes); --processors-per-node 1 treats them as nodes"
         );
         trace.report.note(text, 0);
         trace
     }
 
-    /// Returns the divisor of sizes for a machine with this number of nodes.
+    /// Returns the divisor of job sizes for a machine with this number of nodes.
     pub(crate) fn divisor_for(&self, nodes: u64) -> Option<u32> {
         self.divisor.filter(|_| self.header.count("MaxNodes") == Some(nodes))
     }
@@ -194,8 +194,7 @@ fn is_whole(record: &Record) -> bool {
     [0, 1].contains(&record.tags.status)
 }
 
-/// Returns the number of processors per node according to the header, if it is above 1, and the
-/// number of nodes.
+/// Returns the header's number of processors per node, if above 1, and its number of nodes.
 fn divisor(header: &Header) -> Option<(u32, u64)> {
     let (processors, nodes) = (header.count("MaxProcs")?, header.count("MaxNodes")?);
     let by = u32::try_from(processors / nodes).ok()?;
@@ -213,13 +212,13 @@ fn processors(by: u32) -> String {
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is on or off, in any combination")]
 pub struct ReadOptions {
-    /// True to skip and count malformed lines, and false to stop at the first.
+    /// True to skip and count malformed lines, false to stop at the first.
     pub lenient: bool,
     /// The maximum number of job lines to read, including skipped ones.
     pub first: Option<u64>,
-    /// The jobs to keep.
+    /// The filter for jobs.
     pub filter: Filter,
-    /// True to keep jobs that follow a kept job even if the log has no submit time for them.
+    /// True to keep jobs that depend on a kept job even if the log has no submit time for them.
     pub dependencies: bool,
     /// The format to use if neither the content nor the name determines it.
     pub format: Option<Format>,
@@ -228,17 +227,16 @@ pub struct ReadOptions {
     /// The column in an SWF log, from 1, that contains node counts: `4`, `2x4` (nodes times
     /// processors), or either of these after text that ends in a colon.
     pub nodes_from: Option<u32>,
-    /// True to keep the pieces of jobs even if whole jobs have their own lines.
+    /// True to keep pieces of jobs even if the whole jobs have their own lines.
     pub pieces: bool,
-    /// True to read the names of jobs' nodes ([`Trace::hosts`]).
+    /// True to read node names ([`Trace::hosts`]).
     pub hosts: bool,
 }
 
 /// The longest time in a log, in seconds. It is longer than any real one, and safe in 64-bit ticks.
 pub(crate) const LONGEST: f64 = 1e12;
 
-/// A job line as read from a format, before the common rules are applied. Negative values mean
-/// unknown.
+/// A job line before the common rules are applied. Negative values mean unknown.
 pub(crate) struct Draft {
     pub(crate) number: f64,
     pub(crate) line: u64,
@@ -246,21 +244,21 @@ pub(crate) struct Draft {
     pub(crate) run: f64,
     pub(crate) estimate: f64,
     pub(crate) nodes: f64,
-    /// True if the size is a number of processors, and false if it is a number of nodes.
+    /// True if the size counts processors, false if it counts nodes.
     pub(crate) in_processors: bool,
-    /// The number of the job's state name in the log, or -1.
+    /// The number of the job's state among the log's state names, or -1.
     pub(crate) state: i64,
     pub(crate) shape: Option<Sides>,
     pub(crate) freedom: Option<Freedom>,
     pub(crate) tags: Tags,
     pub(crate) wait: f64,
-    /// The jobs that this job follows.
+    /// The jobs that this job depends on.
     pub(crate) after: Vec<Predecessor>,
-    /// The names of the job's nodes, as a Slurm node list.
+    /// The job's node names, as a Slurm node list.
     pub(crate) hosts: Option<String>,
 }
 
-/// Returns a job's wait, given its submission and start in seconds, or -1 if the wait is unknown.
+/// Returns the wait between a submission and a start, in seconds, or -1 if it is unknown.
 pub(crate) fn wait(submit: f64, start: Option<f64>) -> f64 {
     let start = start.filter(|&start| submit >= 0.0 && start >= submit);
     start.map_or(-1.0, |start| (start - submit).min(LONGEST))
@@ -270,13 +268,13 @@ pub(crate) fn wait(submit: f64, start: Option<f64>) -> f64 {
 pub(crate) struct Collector<'o> {
     pub(crate) options: &'o ReadOptions,
     pub(crate) header: Header,
-    /// The statistics to which jobs are passed instead of being kept.
+    /// The statistics that receive jobs, which are then not kept.
     sink: Option<&'o mut Jobs>,
     /// The numbers of jobs that were passed on and can have pieces.
     whole: Numbers,
     /// The submit time of the last job passed on or kept.
     before: Option<Time>,
-    /// The header's divisor of sizes, if sizes may count processors, and the number of nodes.
+    /// The header's divisor, if sizes may count processors, and its number of nodes.
     divisor: Option<(u32, u64)>,
     hosts: FxHashMap<(u64, u64), Box<str>>,
     filter: Filter,
@@ -284,7 +282,7 @@ pub(crate) struct Collector<'o> {
     records: Vec<Record>,
     report: Report,
     first_fault: Option<LineError>,
-    /// The submit times of the jobs kept so far, by number, if jobs may follow others.
+    /// The submit times of the jobs kept so far, by number, if dependencies are used.
     submits: FxHashMap<u64, Time>,
 }
 
@@ -307,30 +305,29 @@ impl<'o> Collector<'o> {
         }
     }
 
-    /// Passes jobs to a sink, if there is one.
+    /// Passes jobs to a sink instead of keeping them.
     pub(crate) fn with(self, sink: Option<&'o mut Jobs>) -> Collector<'o> {
         Collector { sink, ..self }
     }
 
-    /// Sets the log's names before any of its jobs is offered.
+    /// Sets the log's names. Must be called before any job is offered.
     pub(crate) fn set_names(&mut self, names: Names) -> Result<(), ReadError> {
         self.filter = self.options.filter.resolve(&names).map_err(ReadError::Option)?;
         self.names = names;
         Ok(())
     }
 
-    /// Counts a line for a note.
     pub(crate) fn note(&mut self, text: impl Into<String>, line: u64) {
         self.report.note(text, line);
     }
 
-    /// Returns true if another job line is wanted, beyond those read but not offered yet.
+    /// Returns true if more job lines are wanted, counting those read but not yet offered.
     pub(crate) fn wants_more(&self, not_offered: u64) -> bool {
         self.options.first.is_none_or(|first| self.report.job_lines + not_offered < first)
     }
 
     /// Records a malformed job line. The error is created only if needed, because finding its
-    /// column is expensive in a file that is one long line.
+    /// column is expensive in one long line.
     pub(crate) fn malformed(
         &mut self,
         line: u64,
@@ -381,7 +378,7 @@ impl<'o> Collector<'o> {
             return;
         }
         let follows = Dependency { after: draft.after.clone(), has_submit };
-        // Numbers too large for a count are capped, since no machine has as many nodes.
+        // Larger numbers are capped by the conversion, since no machine has as many nodes.
         let size = draft.nodes as u32;
         let by = self.options.processors_per_node.filter(|_| draft.in_processors);
         let record = Record {
@@ -436,14 +433,14 @@ impl<'o> Collector<'o> {
         sink.add(&record);
     }
 
-    /// Returns the trace after every entry of a document has been offered.
+    /// Returns the trace once all entries of a document have been offered.
     pub(crate) fn finish_document(mut self, read: &Document) -> Result<Trace, ReadError> {
-        let text = "lines before the document, such as warnings: skipped";
+        let text = "skipped lines before the document, such as warnings";
         (0..read.in_front).for_each(|_| self.note(text, 1));
         self.finish(read.lines)
     }
 
-    /// Returns the trace after every line has been offered.
+    /// Returns the trace once all lines have been offered.
     pub(crate) fn finish(mut self, lines: u64) -> Result<Trace, ReadError> {
         let count = self.report.job_lines;
         if count == 0 {
@@ -488,7 +485,7 @@ impl<'o> Collector<'o> {
         Ok(Trace { header, records, report, names, divisor, divided, hosts })
     }
 
-    /// Skips the pieces of jobs for which the job's own line was kept.
+    /// Skips pieces of jobs whose own line was kept.
     fn drop_pieces(&mut self) {
         if !self.records.iter().any(is_piece) {
             return;
@@ -502,7 +499,7 @@ impl<'o> Collector<'o> {
             if skipped {
                 report.skip(Skip::Piece, record.line);
             } else if is_piece(record) {
-                report.note("status 2, 3 or 4 without a line for the whole job: kept", record.line);
+                report.note("kept pieces without a line for the whole job", record.line);
             }
             !skipped
         });

@@ -13,7 +13,7 @@ pub struct Replay {
     pub arrival_scale: f64,
     /// True to cut runs that exceed the log's estimate.
     pub kill: bool,
-    /// The run times given to schedulers.
+    /// The rule for the estimates given to schedulers.
     pub estimates: Selection<Estimates>,
 }
 
@@ -27,7 +27,7 @@ impl Default for Replay {
 
 /// A log's jobs in order of arrival, in ticks of [`TimeUnit::SECOND`](crate::TimeUnit::SECOND).
 ///
-/// A record's own shape is used if it has one. Otherwise, the shape rule chooses a shape.
+/// The shape rule chooses shapes for records without one.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_mesh::*; }

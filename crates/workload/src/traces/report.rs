@@ -1,4 +1,4 @@
-//! Reports on the reading of a log: counts and lines.
+//! Reports on the lines of a log that were read or skipped.
 
 use pavior_kernel::Time;
 use serde::Serialize;
@@ -47,7 +47,7 @@ impl Skip {
     }
 }
 
-/// The lines of one kind, in log order.
+/// Lines of one kind, in log order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LineCount {
     lines: Vec<u64>,
@@ -72,7 +72,7 @@ impl LineCount {
 /// An oddity in a log that is reported to the user but is not an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Note {
-    /// The oddity, and how it was handled.
+    /// The oddity and its treatment.
     pub text: String,
     /// The number of lines with the oddity.
     pub count: u64,
@@ -94,12 +94,12 @@ pub struct Report {
     pub kept: u64,
     /// The number of jobs removed by the filter.
     pub filtered: u64,
-    /// True if jobs that follow others were kept even if the log has no submit time for them
+    /// True if jobs with dependencies were kept even if the log has no submit time for them
     /// ([`ReadOptions::dependencies`](super::ReadOptions)).
     pub follows: bool,
     /// Jobs with a run time of zero, which depart immediately.
     pub zero_length: LineCount,
-    /// Jobs submitted before the last one kept. All jobs are sorted afterward.
+    /// Jobs submitted before the job kept last. Jobs are sorted after reading.
     pub submits_back: LineCount,
     /// Jobs that ran longer than their estimate.
     pub over_estimate: LineCount,
@@ -118,7 +118,6 @@ impl Report {
         self.skipped[reason as usize].add(line);
     }
 
-    /// Counts a line for a note.
     pub(crate) fn note(&mut self, text: impl Into<String>, line: u64) {
         let text = text.into();
         match self.notes.iter_mut().find(|note| note.text == text) {

@@ -7,15 +7,15 @@
 //!                     "elapsed": 3600, "limit": {"set": true, "infinite": false, "number": 9}}}]}
 //! ```
 //!
-//! The state is a word, or a list whose first word is used. A number is either plain or
-//! `{set, infinite, number}`. In the second form, a number that is not set or is infinite is
-//! unknown. A number may be in quotes. Jobs with the same `job_id` in different clusters
-//! (`cluster`) are different jobs. Times are in seconds since 1970, and `limit` is in minutes. The
-//! size is `allocation_nodes`, or else the allocated or requested `node` count in the trackable
-//! resources (`tres`). Failing that, an option divides their `cpu` count or `required.CPUs`. Array
-//! tasks and components of heterogeneous jobs are separate jobs, each with its own `job_id`. Jobs
-//! with the same `job_id`, and runs without an end, follow the rules of `sacct`, as does
-//! `--dependency=after*` in `submit_line`. Steps and all other members are ignored.
+//! The state is a word, or a list whose first word is used. A number is either plain or `{set,
+//! infinite, number}`, which means unknown if it is not set or is infinite. A number may be in
+//! quotes. Jobs with the same `job_id` in different clusters (`cluster`) are different jobs. Times
+//! are in seconds since 1970, and `limit` is in minutes. The size is `allocation_nodes`, or else
+//! the allocated or requested `node` count in the trackable resources (`tres`). Failing that, it is
+//! their `cpu` count or `required.CPUs`, divided by an option. Array tasks and components of
+//! heterogeneous jobs are separate jobs, each with its own `job_id`. Jobs with the same `job_id`,
+//! and runs without an end, follow the rules of `sacct`, as does `--dependency=after*` in
+//! `submit_line`. Steps and all other members are ignored.
 //!
 //! Source: the data parsers of Slurm 21.08 to 25.05. Cost: one pass, with the text of one job and
 //! an entry per job in memory.
@@ -33,7 +33,6 @@ use super::sacct::{Clusters, MORE_CLUSTERS, dependency};
 use super::text;
 use super::{Field, LineError, Names, ReadError, ReadOptions, Tags, Trace};
 
-/// The members that are read.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Job {
@@ -103,17 +102,19 @@ fn job(
     let base = clusters.base(job.cluster.as_str().unwrap_or_default().as_bytes());
     let at = |path: &str, value: &Value| {
         number(value)
-            .map_err(|()| entry.fault(path, "neither a number nor {set, infinite, number}"))
+            .map_err(|()| entry.fault(path, "expected a number or {set, infinite, number}"))
     };
     let id = at(".job_id", &job.id)?.filter(|&id| id >= 0.0 && id.fract() == 0.0);
-    let id = id.ok_or_else(|| entry.fault(".job_id", "a job must have a whole number"))?;
+    let id =
+        id.ok_or_else(|| entry.fault(".job_id", "a job must have a whole number as its id"))?;
     let word = match &job.state {
         Value::Object(state) => state.get("current").unwrap_or(&Value::Null),
         other => other,
     };
     let word = word.as_array().map_or(Some(word), |words| words.first()).and_then(Value::as_str);
     let state = word.and_then(|word| cells::state(word.as_bytes()));
-    let state = state.ok_or_else(|| entry.fault(".state.current", "a word such as COMPLETED"))?;
+    let state =
+        state.ok_or_else(|| entry.fault(".state.current", "expected a word such as COMPLETED"))?;
     let time = |name: &str| at(&format!(".time.{name}"), &job.time[name]);
     let submit = time("submission")?.filter(|&at| at > 0.0).unwrap_or(-1.0);
     if submit > LONGEST {
@@ -122,8 +123,7 @@ fn job(
     let limit = time("limit")?.map_or(-1.0, |minutes| (minutes * 60.0).min(LONGEST));
     let size = size(entry, &job)?;
     if matches!(size, Size::Processors(_)) && options.processors_per_node.is_none() {
-        let reason =
-            "there is no number of nodes, only a number of processors: give --processors-per-node";
+        let reason = "there is a processor count but no node count: give --processors-per-node";
         return Err(entry.fault("", reason));
     }
     let (Size::Nodes(count) | Size::Processors(count)) = size;
@@ -163,14 +163,13 @@ fn job(
     Ok(((base, id as u64), draft))
 }
 
-/// A job's size.
 #[derive(Clone, Copy)]
 enum Size {
     Nodes(f64),
     Processors(f64),
 }
 
-/// Returns the first positive size, or 0 nodes if there is none.
+/// Returns the first positive size, or else 0 nodes.
 fn size(entry: &Entry<'_>, job: &Job) -> Result<Size, LineError> {
     let whole = |path: &str, value: &Value| match number(value) {
         Ok(Some(count)) if count.fract() != 0.0 => Err(entry.fault(path, "not a whole number")),
@@ -208,7 +207,7 @@ fn run(state: State, [start, end, elapsed]: [Option<f64>; 3], granted: f64) -> f
     if !state.over || never { -1.0 } else { run }
 }
 
-/// Returns a number, which is plain or has flags. Returns `None` if the number is unknown.
+/// Parses a plain number or one with flags. Returns `None` if the number is unknown.
 fn number(value: &Value) -> Result<Option<f64>, ()> {
     match value {
         Value::Null => Ok(None),

@@ -1,4 +1,4 @@
-//! The `.sim` format of scheduler simulators, with one job per line and few columns.
+//! The `.sim` format of scheduler simulators: one job per line, in few columns.
 //!
 //! ```text
 //!   arrival processors run [estimate]                  3 or 4 columns
@@ -7,10 +7,10 @@
 //! ```
 //!
 //! The number of columns determines the form of each line. Times are in seconds and may have
-//! decimals. A shape always has three sides; on a machine with fewer axes, trailing sides are one.
-//! If the box after `mesh` has more nodes than processors, the rest is internal fragmentation; a
-//! box with fewer nodes is an error. `mesh` may be in capitals. A column that begins with `#`, `;`,
-//! `%` or `//` starts a comment. Jobs are numbered from 0.
+//! decimals. A shape always has three sides; on a machine with fewer axes, trailing sides are 1. If
+//! the box after `mesh` has more nodes than processors, the rest is internal fragmentation; a
+//! smaller box is an error. `mesh` may be in capitals. A column that begins with `#`, `;`, `%` or
+//! `//` starts a comment. Jobs are numbered from 0.
 //!
 //! This is the format of the scheduler in the Structural Simulation Toolkit (Rodrigues et al.
 //! 2011). Unknown values follow the rules of the Standard Workload Format.
@@ -25,7 +25,7 @@ use super::record::{Collector, Draft, LONGEST};
 use super::text::{Lines, columns, comment, number};
 use super::{LineError, ReadError, ReadOptions, Record, Tags, Trace, seconds};
 
-/// The number of columns that are looked for: one more than any form has, to detect excess columns.
+/// The number of columns to look for: one more than any form has, to detect excess columns.
 const ROOM: usize = 9;
 
 /// Reads a log.
@@ -47,7 +47,6 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
     read_into(Collector::new(options), reader)
 }
 
-/// Reads a log into a collector.
 pub(super) fn read_into(mut jobs: Collector<'_>, reader: impl BufRead) -> Result<Trace, ReadError> {
     let mut lines = Lines::new(reader);
     while jobs.wants_more(0) && lines.advance()? {
@@ -121,7 +120,7 @@ impl Line<'_> {
         })
     }
 
-    /// Creates the error for columns that match no form.
+    /// Creates the error for a line that matches no form.
     fn columns(&self, places: &[Range<usize>]) -> LineError {
         let many = if places.len() < ROOM { places.len().to_string() } else { "too many".into() };
         let reason = format!(
@@ -147,7 +146,7 @@ impl Line<'_> {
         for (side, at) in sides.iter_mut().zip(places) {
             let value = self.whole("side", at)?;
             if !(1.0..=65_535.0).contains(&value) {
-                return Err(self.fault(at, format!("a side of {value}; a side must be 1 to 65535")));
+                return Err(self.fault(at, format!("a side must be from 1 to 65535, not {value}")));
             }
             *side = value as u16;
         }

@@ -1,8 +1,8 @@
-//! The Standard Workload Format, version 2.2, with one job per line and 18 numbers per job.
+//! The Standard Workload Format, version 2.2: one job per line, with 18 numbers each.
 //!
-//! Pavior uses the fields below. They must be numbers, except that a wait may be any text, which
-//! means unknown. All other fields may be any text, and columns beyond the 18th are ignored. -1
-//! means "unknown" in all fields.
+//! Pavior uses the fields below. They must be numbers, except that any other text for the wait
+//! means unknown. All other fields may contain any text, and columns beyond the 18th are ignored.
+//! -1 means "unknown" in all fields.
 //!
 //! ```text
 //!   1 number   2 submit   3 wait       4 run time   5 processors allocated   8 requested
@@ -10,14 +10,14 @@
 //!   15 queue   16 partition            17 preceding job                      18 think time
 //! ```
 //!
-//! The size is field 5 if positive, otherwise field 8 if positive. Alternatively, an option names a
-//! column with the grammar `[text:]NODES[xPROCESSORS]`, as in `2x4` or `frontier:excl:2500x112`.
+//! The size is field 5 if positive, otherwise field 8 if positive. An option can name a different
+//! column, with the grammar `[text:]NODES[xPROCESSORS]`, as in `2x4` or `frontier:excl:2500x112`.
 //! The size is then NODES. A line with status 2, 3 or 4 is part of a job. It is skipped if the log
 //! has a line for the whole job, with the same number and status 0 or 1. A line without a size, or
 //! with a negative submit or run time, is skipped. The estimate is field 9 if positive. Lines that
 //! begin with `;`, `#`, `%` or `//` are comments, even in the middle of a log. If field 17 is
-//! non-negative, the job follows the job with that number, after the think time in field 18
-//! (negative means unknown).
+//! non-negative, the job depends on the job with that number, and is submitted after the think time
+//! in field 18 (negative means unknown).
 //!
 //! Source: Chapin, Cirne, Feitelson, Jones, Leutenegger, Schwiegelshohn, Smith & Talby (1999).
 //! Deviation: decimals are read in every field (real logs have them in field 6). Times keep their
@@ -74,7 +74,6 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
     read_into(Collector::new(options), reader)
 }
 
-/// Reads a log into a collector.
 pub(super) fn read_into(mut jobs: Collector<'_>, reader: impl BufRead) -> Result<Trace, ReadError> {
     let mut lines = Lines::new(reader);
     while jobs.wants_more(0) && lines.advance()? {
@@ -92,8 +91,8 @@ pub(super) fn read_into(mut jobs: Collector<'_>, reader: impl BufRead) -> Result
     jobs.finish(lines.number)
 }
 
-/// The fields that may contain any text. They are the wait time, which is then unknown, and CPU
-/// time, memory used and memory requested, which are unused.
+/// The fields that may contain any text: the wait time, which is then unknown, and the unused CPU
+/// time, memory used and memory requested.
 const FREE: [usize; 4] = [2, 5, 6, 9];
 
 fn job(line: &[u8], line_number: u64, nodes_from: Option<u32>) -> Result<Draft, LineError> {
@@ -117,7 +116,7 @@ fn job(line: &[u8], line_number: u64, nodes_from: Option<u32>) -> Result<Draft, 
     }
     if found < FIELDS.len() {
         let end: Range<usize> = line.len()..line.len();
-        let reason = format!("{found} columns; a job line has {}", FIELDS.len());
+        let reason = format!("{found} columns, but a job line has {}", FIELDS.len());
         return Err(LineError::new(line_number, line, end, reason));
     }
     for field in [1, 3] {
@@ -155,7 +154,6 @@ fn job(line: &[u8], line_number: u64, nodes_from: Option<u32>) -> Result<Draft, 
     })
 }
 
-/// Reads fields 17 and 18.
 fn predecessor(number: f64, think: f64) -> Option<Predecessor> {
     let think = (think >= 0.0).then(|| TimeUnit::SECOND.time(think.min(LONGEST)));
     (number >= 0.0).then_some(Predecessor { number: number as u64, think, event: Event::End })
@@ -187,8 +185,8 @@ fn name(field: usize) -> String {
     format!("field {} ({})", field + 1, FIELDS[field])
 }
 
-/// Writes a log: the header's keys, then one line per job. Fields that Pavior does not read are -1.
-/// If a job has several predecessors, the last one whose end it waits for is written.
+/// Writes a log: the header, then one line per job. Fields that Pavior does not read are -1. Of
+/// several predecessors, the last one whose end the job waits for is written.
 ///
 /// # Errors
 /// Returns an error if writing fails.
@@ -202,18 +200,17 @@ pub fn write(mut to: impl Write, header: &Header, records: &[Record]) -> io::Res
     Ok(())
 }
 
-/// A job and its times in a schedule.
+/// A job and its outcome in a schedule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scheduled {
     /// The job, with its actual run time.
     pub record: Record,
-    /// The wait and the number of granted nodes, or `None` if the job never started, regardless of
-    /// the record's run time.
+    /// The wait and the number of granted nodes, or `None` if the job never started.
     pub held: Option<(Time, u32)>,
 }
 
-/// Writes a schedule. The format is that of [`write()`], but with waits in field 3 and granted
-/// nodes in field 5. For a job that never started, both of these fields and the run time are -1.
+/// Writes a schedule in the format of [`write()`], with waits in field 3 and granted nodes in field
+/// 5. For a job that never started, both of these fields and the run time are -1.
 ///
 /// # Errors
 /// Returns an error if writing fails.

@@ -1,4 +1,4 @@
-//! Lines of bytes, their columns, and the numbers in them.
+//! Lines of bytes, with their columns and numbers.
 //!
 //! Logs have hundreds of thousands of lines. One buffer is reused, and only lines with errors are
 //! converted to text.
@@ -14,7 +14,7 @@ const LONGEST_LINE: usize = 1 << 16;
 /// The bytes that some programs write before UTF-8 text.
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The maximum number of lines, such as warnings, that are skipped before a log.
+/// The maximum number of lines, such as warnings, skipped before a log.
 pub(crate) const MOST_IN_FRONT: u64 = 50;
 
 /// A reader's lines.
@@ -24,7 +24,7 @@ pub struct Lines<R> {
     pub number: u64,
     buffer: Vec<u8>,
     longest: usize,
-    /// True if the last line ended with a carriage return, and a newline may follow.
+    /// True if the last line ended with a carriage return, which a newline may follow.
     after_return: bool,
 }
 
@@ -35,7 +35,7 @@ impl<R: BufRead> Lines<R> {
         Lines { reader, number: 0, buffer, longest: LONGEST_LINE, after_return: false }
     }
 
-    /// Allows lines of up to 1 MiB, in formats that name every node of a job.
+    /// Allows lines of up to 1 MiB, for formats that list every node of a job.
     #[must_use]
     pub fn with_long_lines(self) -> Lines<R> {
         Lines { longest: 16 * LONGEST_LINE, ..self }
@@ -86,8 +86,8 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// Returns the text of a comment, which begins with `;`, `#`, `%` or `//`, or `None` for any other
-/// line. A blank line is an empty comment.
+/// Returns the text of a comment line, which begins with `;`, `#`, `%` or `//`, or `None` for any
+/// other line. A blank line is an empty comment.
 pub(crate) fn comment(line: &[u8]) -> Option<&[u8]> {
     match line.trim_ascii_start() {
         [] => Some(&[]),
@@ -96,7 +96,7 @@ pub(crate) fn comment(line: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Returns true if a text begins like UTF-16, with its byte-order mark or with a zero in every
+/// Returns true if a text begins like UTF-16: with its byte-order mark, or with a zero in every
 /// other byte.
 pub(crate) fn is_utf16(begin: &[u8]) -> bool {
     let has_mark = begin.starts_with(b"\xff\xfe") || begin.starts_with(b"\xfe\xff");
@@ -106,7 +106,7 @@ pub(crate) fn is_utf16(begin: &[u8]) -> bool {
     has_mark || zeros == odd.map(Some) || zeros == even.map(Some)
 }
 
-/// Finds a line's columns, up to `places.len()` of them, and returns their number.
+/// Finds up to `places.len()` columns of a line, and returns their number.
 pub(crate) fn columns(line: &[u8], places: &mut [Range<usize>]) -> usize {
     let (mut at, mut found) = (0, 0);
     while found < places.len() {
@@ -126,8 +126,8 @@ pub(crate) fn columns(line: &[u8], places: &mut [Range<usize>]) -> usize {
     found
 }
 
-/// Parses a decimal number, which consists of an optional sign, digits, and an optional point and
-/// exponent. Words for infinity and not-a-number are rejected.
+/// Parses a decimal number with an optional sign, point and exponent. Infinity and NaN are
+/// rejected.
 pub(crate) fn number(token: &[u8]) -> Option<f64> {
     let (negative, digits) = match token {
         [b'-', rest @ ..] => (true, rest),

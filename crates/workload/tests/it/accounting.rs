@@ -351,7 +351,7 @@ fn sequences_of_batsim_are_added_up() {
         (r#""s":{"seq":["s"]}"#, "is a sequence that contains itself"),
         (r#""s":{"seq":["t"]},"t":{"seq":["s"]}"#, "is a sequence that contains itself"),
         (r#""s":{"seq":["u"]}"#, "unknown profile `u`"),
-        (r#""s":{"seq":["c"]},"c":{"type":"parallel","cpu":[1]}"#, "has no delay"),
+        (r#""s":{"seq":["c"]},"c":{"type":"parallel","cpu":[1]}"#, "has no run time"),
         // The run time is 2^62 times 10 s. Each sequence is summed only once.
         (&format!(r#"{deep},"s60":{{"seq":["d"]}}"#), "a time above"),
     ] {
@@ -514,7 +514,7 @@ fn lists_of_kubernetes_have_many_forms() {
         (list(&[kind(&one)]), "must have a kind, or follow the kind of its list"),
         (kind(&one), "must have a kind"),
         (shaped.replace("\"status\"", "\"kind\""), "the member `kind` appears twice"),
-        (shaped.replace("09:10:00Z", "09:10:00"), "completionTime (byte 0): not a valid date"),
+        (shaped.replace("09:10:00Z", "09:10:00"), "completionTime (byte 0): expected a date"),
     ] {
         assert!(fault(&text).reason.contains(reason), "{reason}: {}", fault(&text));
     }
@@ -554,7 +554,7 @@ fn jobs_of_a_set_are_one() {
         (job("a", r#","annotations":{"pavior.dev/shape":"2y"}"#, ""), "is not a valid shape"),
         (job("a", "", r#""startTime":5"#), "items[0].status.startTime (byte"),
         ("{}".to_string(), "a Kubernetes object must have a kind"),
-        ("[]".to_string(), "not an object, unlike the others"),
+        ("[]".to_string(), "expected an object"),
     ] {
         assert!(fault(&list(&[text])).reason.contains(reason), "{reason}");
     }

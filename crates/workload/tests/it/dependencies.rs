@@ -1,4 +1,4 @@
-//! Tests of jobs that follow others, as logs name them.
+//! Tests of dependencies between jobs in logs.
 
 use pavior_kernel::{Stream, Time};
 use pavior_workload::TimeUnit;
@@ -63,7 +63,7 @@ fn a_predecessor_that_is_not_among_the_jobs_is_counted() {
 
 #[test]
 fn a_predecessor_later_in_the_log_is_not_followed_and_cycles_are_counted() {
-    // Jobs 1 and 2 follow each other, 3 follows itself, 4 follows 5, and 6 follows 1.
+    // Jobs 1 and 2 depend on each other, 3 on itself, 4 on 5, and 6 on 1.
     let jobs = [
         (1, 0, 7, 2, 1),
         (2, 1, 7, 1, 1),
@@ -82,7 +82,7 @@ fn a_predecessor_later_in_the_log_is_not_followed_and_cycles_are_counted() {
 fn the_order_of_lines_counts_and_not_that_of_submissions() {
     let trace = read(&text(&[(1, 90, 7, -1, -1), (2, 10, 7, 1, 3)]), &following());
     assert_eq!(links(&trace), [(1, 2, 3)]);
-    // If a number is repeated, the last line before the job counts.
+    // If several lines have the same number, the last one before the job counts.
     let repeated = [(1, 0, 7, -1, -1), (1, 5, 7, 1, 3), (2, 9, 7, 1, 4), (1, 20, 7, 2, 5)];
     let trace = read(&text(&repeated), &following());
     let found = Dependencies::of(&trace.records).links;

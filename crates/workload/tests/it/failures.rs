@@ -1,4 +1,4 @@
-//! Tests of failures and repairs: the means of drawn ones, and the rules for listed ones.
+//! Tests of failures and repairs: the means of drawn events, and the rules for listed ones.
 
 use std::collections::BTreeMap;
 
@@ -88,7 +88,7 @@ fn faults_in_lists_name_the_place() {
         ("{\"op\":\"fail\",\"node\":[4,1,0],\"at\":1}", "node [4, 1, 0] is outside mesh:4x4x2"),
         (
             "{\"op\":\"fail\",\"node\":[1,1],\"at\":1}",
-            "a node of mesh:4x4x2 must have 3 coordinates",
+            "a node on mesh:4x4x2 must have 3 coordinates",
         ),
         ("{\"op\":\"fail\",\"node\":[1,1,0],\"at\":-1}", "`at` must be a time"),
         ("{\"op\":\"fail\",\"node\":[1,1,0]}", "missing field `at`"),

@@ -1,4 +1,4 @@
-//! Tests of node names: those of a machine, and those of jobs in logs.
+//! Tests of node names, both of machines and in logs.
 
 use pavior_mesh::{Grid, NodeId};
 use pavior_workload::hosts::{Hosts, expand};

@@ -1,4 +1,4 @@
-//! Tests of summaries of logs.
+//! Tests of log summaries.
 
 use std::sync::Arc;
 
@@ -117,7 +117,7 @@ fn use_weeks_classes_and_estimates_are_those_of_the_jobs() {
 }
 
 /// Draws a log in which numbers are repeated. Jobs have pieces before or after their own line,
-/// follow others, are out of order, or lack sizes.
+/// depend on others, are out of order, or lack sizes.
 fn drawn(seed: u64) -> String {
     let mut draw = Stream::new(seed, 0, "inspected");
     let mut log = String::from("; MaxNodes: 8\n; MaxProcs: 32\n; UnixStartTime: 1296571124\n");

@@ -1,4 +1,4 @@
-//! Tests of lists of reservations.
+//! Tests of reservation lists.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid};

@@ -111,7 +111,7 @@ fn faults_name_the_place() {
         ("1|5|00:01:00|4|COMPLETED|soon", 26, "`soon` is not a valid Timelimit"),
         ("1|5|00:01:00|4", 15, "4 cells; the header has 6 columns"),
         ("1|5|00:01:00|4|COMPLETED||", 27, "7 cells; the header has 6 columns. A bar"),
-        ("1|9999999999999|00:01:00|4|COMPLETED|", 3, "a submit time above"),
+        ("1|9999999999999|00:01:00|4|COMPLETED|", 3, "the submit time is above"),
         ("1|\u{1b}[2J|00:01:00|4|COMPLETED|", 3, "`\\u{1b}[2J` is not a valid Submit"),
     ] {
         let found = fault(&format!("{head}\n{line}\n"));
@@ -128,8 +128,8 @@ fn faults_name_the_place() {
 #[test]
 fn a_header_that_lacks_a_column_says_what_to_ask_for() {
     for (header, reason) in [
-        ("71|ann|5", "not the header of sacct, which names JobID: it begins with `71`"),
-        ("JobID|State|NNodes|Elapsed", "there is no column Submit. Request it: sacct -a -X"),
+        ("71|ann|5", "not a sacct header with a JobID column: it begins with `71`"),
+        ("JobID|State|NNodes|Elapsed", "there is no Submit column. Request it: sacct -a -X"),
         ("JobID|Submit|NNodes|Elapsed", "there is no column State"),
         ("JobID|Submit|State|Elapsed", "there is no column NNodes"),
         ("JobID|Submit|State|NNodes|Start", "there is no column Elapsed"),

@@ -70,8 +70,8 @@ fn uniform_decreasing_sides() {
     let error = workload(1.0, "uniform-decreasing", "constant").check(&grid).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "sides `uniform-decreasing` cannot be drawn on mesh:16x7: every side must be at least 8, \
-         and the y axis has 7"
+        "sides `uniform-decreasing` cannot be drawn on mesh:16x7: every axis must have at \
+         least 8 nodes, but the y axis has 7"
     );
 }
 

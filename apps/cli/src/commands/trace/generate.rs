@@ -112,7 +112,7 @@ fn parse_model(typed: &str) -> Result<Selection<Generator>, Failure> {
         .collect();
     let name = bare_name(typed);
     if !known.contains(&name) {
-        let bad = unknown_name("workload model or distribution of sides", name, &known);
+        let bad = unknown_name("workload model or side distribution", name, &known);
         return Err(Failure::option("trace generate", typed, 0, &bad));
     }
     input::name("trace generate", typed)

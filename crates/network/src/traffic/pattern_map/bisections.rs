@@ -1,16 +1,15 @@
 //! Geometric bisection. The logical grid is cut in the middle of its longest axis, and the nodes
-//! are divided into sets of the same sizes. This is repeated until every part has one rank.
+//! are divided into sets of the same sizes, recursively until every part has one rank.
 //!
 //! ```text
 //!   grid 4x2:   0 1 | 2 3      the nodes in order of x:   n n n n | n n n n
 //!               4 5 | 6 7
 //! ```
 //!
-//! Nodes are ordered along the axis of the machine that corresponds to the axis of the cut. On a
-//! ring, coordinates are counted from the end of the longest stretch that contains no nodes of the
-//! job.
+//! Nodes are ordered along the machine axis that corresponds to the cut axis. On a ring,
+//! coordinates are counted from the end of the longest stretch without nodes of the job.
 //!
-//! Cost: O(n log n) for each of the six correspondences between axes.
+//! Cost: O(n log n) for each of the six axis correspondences.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -23,10 +22,9 @@ use crate::footprint::Arc;
 /// The cuts of a logical grid, which do not depend on the nodes.
 #[derive(Debug)]
 pub(super) struct Cuts {
-    /// The ranks, in the order in which the cuts separate them.
+    /// The ranks in cut order.
     ranks: Vec<u32>,
-    /// The cuts. Each cut comes before the cuts of its two parts, and those of the lower part come
-    /// first.
+    /// The cuts in preorder, with the lower part first.
     cuts: Vec<Cut>,
 }
 
@@ -39,15 +37,14 @@ struct Cut {
 }
 
 impl Cuts {
-    /// Computes the cuts of a grid with these ranks in these places.
+    /// Computes the cuts of a grid with ranks at places.
     pub(super) fn of(mut places: Vec<(Coordinates, u32)>) -> Cuts {
         let mut cuts = Vec::with_capacity(places.len());
         cut(&mut places, &mut cuts);
         Cuts { ranks: places.into_iter().map(|(_, rank)| rank).collect(), cuts }
     }
 
-    /// Computes the maps, one for each of the six correspondences between the axes of the logical
-    /// grid and those of the machine. Takes O(n log n) time for each.
+    /// Computes one map for each of the six correspondences between logical and machine axes.
     pub(super) fn bisections(
         &self,
         grid: &Grid,
@@ -73,10 +70,10 @@ impl Cuts {
     }
 }
 
-/// A node's position along the machine axes that correspond to the logical grid's axes.
+/// A node's position, with the machine axes in the order of the corresponding logical axes.
 #[derive(Clone, Copy)]
 struct Placed {
-    /// The coordinates, with 16 bits per axis and the first axis in the highest bits.
+    /// The coordinates, 16 bits per axis, with the first axis in the highest bits.
     place: u64,
     /// The index of the node.
     index: u32,
@@ -88,8 +85,8 @@ impl Placed {
         Placed { place, index }
     }
 
-    /// Returns the position with one axis first, followed by the next axes cyclically. It is
-    /// unique.
+    /// Returns the position with `axis` first, followed by the other axes cyclically, as a unique
+    /// key.
     fn from(self, axis: usize) -> u64 {
         let bits = 16 * axis as u32;
         (self.place << bits | self.place >> (48 - bits)) & ((1 << 48) - 1)
@@ -105,7 +102,7 @@ fn cut(ranks: &mut [(Coordinates, u32)], cuts: &mut Vec<Cut>) {
         let along = ranks.iter().map(|(at, _)| at[axis]);
         (along.clone().min().unwrap_or(0), along.max().unwrap_or(0))
     };
-    // This is the longest axis, or the first of several that are equally long.
+    // The longest axis, or the first of several equally long ones.
     let longest = (0..3).rev().max_by_key(|&axis| range(axis).1 - range(axis).0);
     let axis = longest.expect("there are three axes");
     let (low, high) = range(axis);
@@ -120,7 +117,7 @@ fn cut(ranks: &mut [(Coordinates, u32)], cuts: &mut Vec<Cut>) {
     cut(high, cuts);
 }
 
-/// Sorts the nodes into rank order, so that each cut has as many nodes below it as ranks.
+/// Sorts the nodes so that each cut has as many nodes below it as ranks.
 fn bisect<'c>(nodes: &mut [Placed], cuts: &mut impl Iterator<Item = &'c Cut>) {
     if nodes.len() < 2 {
         return;
@@ -132,14 +129,13 @@ fn bisect<'c>(nodes: &mut [Placed], cuts: &mut impl Iterator<Item = &'c Cut>) {
     bisect(high, cuts);
 }
 
-/// The number of nodes up to which sets are partitioned using only comparisons.
+/// The number of nodes below which sets are partitioned by comparisons only.
 const FEW: usize = 64;
 
-/// Moves the `below` nodes with the smallest positions before the others. Positions are compared
-/// from a given axis onward. The order within each side is arbitrary, because only the two sets
-/// matter.
+/// Moves the `below` nodes with the smallest positions, compared from `axis` onward, before the
+/// others. The order within each side is arbitrary.
 ///
-/// Cost: O(nodes + the range of their coordinates).
+/// Cost: O(nodes + coordinate range).
 fn part(nodes: &mut [Placed], below: usize, axis: usize) {
     let mut tied = 0..nodes.len();
     if nodes.len() >= FEW {
@@ -152,8 +148,8 @@ fn part(nodes: &mut [Placed], below: usize, axis: usize) {
     }
 }
 
-/// Partitions nodes around a coordinate on an axis, which is that of the node with `below` nodes
-/// below it. Returns the range of nodes that have this coordinate.
+/// Partitions nodes around the coordinate of the node at index `below` in sorted order. Returns the
+/// range of nodes with this coordinate.
 fn part_by_coordinate(nodes: &mut [Placed], below: usize, axis: usize) -> Range<usize> {
     let shift = 32 - 16 * axis as u32;
     let coordinate = |placed: &Placed| usize::from((placed.place >> shift) as u16);

@@ -1,38 +1,35 @@
-//! The number of messages that ranks exchange in one iteration of a pattern.
+//! The numbers of messages that ranks exchange in one iteration of a pattern.
 //!
 //! Invariant: messages are counted at both ends, and the partners of each rank are in ascending
 //! order.
 //!
-//! Cost: O(m log m) once, for m messages; O(log d) to look up two ranks with d partners.
+//! Cost: O(m log m) once, for m messages; O(log d) to look up a pair of ranks with d partners.
 
 use super::hops::{Hops, Point};
 use crate::patterns::{Pattern, each_message};
 
-/// The messages between every two ranks, counted at both ends.
+/// The messages between all pairs of ranks, counted at both ends.
 #[derive(Debug)]
 pub(super) struct Exchanges {
-    /// The index of the first partner of each rank, followed by the number of all partners.
+    /// The index of each rank's first partner, followed by the total number of partners.
     starts: Vec<usize>,
-    /// The partners of each rank in ascending order, each with the number of messages in both
-    /// directions.
+    /// Each rank's partners in ascending order, and the number of messages in both directions.
     partners: Vec<(u32, u32)>,
     messages: u64,
-    /// The number of messages that any two partners exchange, if it is always the same and every
-    /// rank has few partners.
+    /// The number of messages per pair of partners, if it is always the same and every rank has few
+    /// partners.
     alike: Option<u32>,
 }
 
 impl Exchanges {
-    /// The maximum of the number of rounds times the number of ranks. Larger patterns are not
-    /// analyzed.
+    /// The maximum number of rounds times ranks. Larger patterns are not analyzed.
     const MOST: u64 = 1 << 20;
 
     /// The maximum number of partners for which the hops along an axis fit into 32 bits.
     const FEW: usize = 1 << 14;
 
-    /// Counts the exchanges of a pattern. Returns `None` if the pattern is too large. Also returns
-    /// `None` if every two ranks exchange the same number of messages, because all maps then have
-    /// the same hops.
+    /// Counts a pattern's exchanges. Returns `None` if the pattern is too large, or if all pairs of
+    /// ranks exchange the same number of messages, because all maps then have the same hops.
     pub(super) fn of(pattern: &dyn Pattern) -> Option<Exchanges> {
         let ranks = pattern.ranks();
         if u64::from(pattern.rounds()) * u64::from(ranks) > Exchanges::MOST {
@@ -60,14 +57,13 @@ impl Exchanges {
         Some(Exchanges { starts, partners, messages: pairs.len() as u64 / 2, alike })
     }
 
-    /// Returns the partners of a rank in ascending order, each with the number of messages
-    /// exchanged.
+    /// Returns a rank's partners in ascending order, and the numbers of messages exchanged.
     pub(super) fn partners(&self, rank: u32) -> &[(u32, u32)] {
         &self.partners[self.starts[rank as usize]..self.starts[rank as usize + 1]]
     }
 
-    /// Returns the number of messages that any two partners exchange, if it is always the same and
-    /// every rank has at most 2^14 partners.
+    /// Returns the number of messages per pair of partners, if it is always the same and every rank
+    /// has at most 2^14 partners.
     pub(super) fn alike(&self) -> Option<u32> {
         self.alike
     }
@@ -78,13 +74,12 @@ impl Exchanges {
         partners.binary_search_by_key(&b, |(other, _)| *other).map_or(0, |index| partners[index].1)
     }
 
-    /// Returns the total hops if every message crossed only one link. No map has fewer.
+    /// Returns a lower bound on the total hops: one per message.
     pub(super) fn least(&self) -> u64 {
         self.messages
     }
 
-    /// Returns the total hops of a map that puts the ranks at these points, if there are fewer than
-    /// `bound`.
+    /// Returns the total hops with the ranks at these points, if fewer than `bound`.
     pub(super) fn hops_below(&self, bound: u64, points: &[Point], hops: Hops) -> Option<u64> {
         let mut sum = 0;
         for (rank, own) in (0..).zip(points) {

@@ -1,15 +1,15 @@
-//! The number of hops between many nodes of one machine.
+//! Fast hop counts between nodes of one machine.
 
 use pavior_mesh::{Coordinates, Grid};
 
-/// Coordinates with a fourth axis of one node, so that all axes are processed together.
+/// Coordinates padded to four axes for vectorization.
 pub(in crate::traffic) type Point = [i32; 4];
 
-/// A calculator of hops with the results of [`Grid::distance`], but without a branch per axis.
+/// A hop calculator with the results of [`Grid::distance`], but without a branch per axis.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::traffic) struct Hops {
-    /// The number of nodes on an axis that wraps. For other axes, this number is so large that the
-    /// way around is never shorter.
+    /// The side of each axis that wraps. For other axes, a number so large that the way around is
+    /// never shorter.
     rings: Point,
     /// True if any axis wraps.
     wraps: bool,
@@ -26,7 +26,6 @@ impl Hops {
         [x.into(), y.into(), z.into(), 0]
     }
 
-    /// Returns the number of hops between two nodes of the machine.
     #[inline]
     pub(in crate::traffic) fn between(self, a: &Point, b: &Point) -> u32 {
         self.along_axes(a, b).iter().sum::<i32>().unsigned_abs()

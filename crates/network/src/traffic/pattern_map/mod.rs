@@ -1,20 +1,19 @@
-//! The mapping of a job's ranks to its nodes, chosen so that the messages of its pattern cross few
-//! links.
+//! The mapping of a job's ranks to its nodes such that the messages of its pattern cross few links.
 //!
-//! Minimizing the sum of hops is a quadratic assignment problem. Exact methods can solve it for up
-//! to about thirty ranks. This map is the better of two local optima:
+//! Minimizing the sum of hops is a quadratic assignment problem. Exact methods handle up to about
+//! thirty ranks. This map is the better of two local optima:
 //!
-//! 1. Start. One start is the best of the maps of [`RankOrder`](super::RankOrder), with the ranks
-//!    numbered along the axes of their grid in each of the six orders. The other is the best
-//!    geometric bisection ([`bisections`]).
-//! 2. Improvement. Each rank in turn swaps places with the rank for which this saves the most hops,
-//!    until no swap saves any ([`search`]). Only ranks at a partner's node or next to it are tried.
+//! 1. Start. One start is the best map of [`RankOrder`](super::RankOrder), with the ranks numbered
+//!    along the axes of their grid in each of the six orders. The other is the best geometric
+//!    bisection ([`bisections`]).
+//! 2. Improvement. Each rank in turn swaps places with the rank that saves the most hops, until no
+//!    swap saves any ([`search`]). Only ranks at a partner's node or next to it are tried.
 //!
-//! Invariant: the map never has more hops than any map of `RankOrder`. If no message of a start
-//! crosses more than one link, the start is used unchanged.
+//! Invariant: the map never has more hops than any map of `RankOrder`. A start in which no message
+//! crosses more than one link is used unchanged.
 //!
-//! Cost: O(n log n) for the bisections of n ranks. A round of exchanges takes at most O(n d^2) with
-//! d partners per rank, and there are at most [`search::MOST_ROUNDS`] rounds.
+//! Cost: O(n log n) for the bisections of n ranks, and at most O(n d^2) for each of at most
+//! [`search::MOST_ROUNDS`] rounds of exchanges, with d partners per rank.
 //!
 //! Sources: the bisection follows Deveci, Rajamanickam, Leung, Pedretti, Olivier, Bunde, Çatalyürek
 //! & Devine, "Exploiting geometric partitioning in task mapping for parallel computers",
@@ -35,22 +34,22 @@ use exchanges::Exchanges;
 pub(super) use hops::{Hops, Point};
 use search::Search;
 
-/// The orders in which the axes of the logical grid can be traversed.
+/// The traversal orders of the logical grid's axes.
 const AXIS_ORDERS: [[usize; 3]; 6] =
     [[0, 1, 2], [1, 0, 2], [0, 2, 1], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
-/// Data about a pattern on its logical grid, which do not depend on the nodes.
+/// Data about a pattern on its logical grid, which does not depend on the nodes.
 #[derive(Debug)]
 pub(super) struct PatternMap {
     exchanges: Exchanges,
-    /// The ranks, numbered along the axes of the logical grid in each order. Each list occurs once.
+    /// The ranks, numbered along the logical grid's axes in each order, without duplicate lists.
     orders: Vec<Vec<u32>>,
     cuts: Cuts,
 }
 
 impl PatternMap {
-    /// Computes the data. Returns `None` if the pattern is too large, or if all maps have equally
-    /// many hops.
+    /// Analyzes a pattern. Returns `None` if it is too large, or if all maps have equally many
+    /// hops.
     pub(super) fn of(pattern: &dyn Pattern, shape: &RankGrid) -> Option<PatternMap> {
         let exchanges = Exchanges::of(pattern)?;
         let ranks = rank_places(shape);
@@ -58,15 +57,15 @@ impl PatternMap {
         Some(PatternMap { exchanges, orders, cuts: Cuts::of(ranks) })
     }
 
-    /// Returns the best map that is found from lists with as many nodes as there are ranks. At
-    /// least one list is required, and the bisections use the nodes of the first.
+    /// Returns the best map found from at least one list of as many nodes as ranks. The bisections
+    /// use the first list.
     pub(super) fn lay(
         &self,
         grid: &Grid,
         mut lists: impl Iterator<Item = Vec<NodeId>>,
     ) -> Vec<NodeId> {
         let first = lists.next().expect("there is a list");
-        // On a box, or on a set of whole rows, several orders are identical.
+        // Several orders are identical on a box or a set of whole rows.
         let others = lists.filter(|list| *list != first);
         let numbered = std::iter::once(first.clone()).chain(others).flat_map(|list| {
             let given = move |order: &Vec<u32>| {
@@ -89,8 +88,7 @@ impl PatternMap {
         if bisected.1 < numbered.1 { bisected.0 } else { numbered.0 }
     }
 
-    /// Returns the first map with the fewest hops, and the number of hops. Stops at a map that
-    /// cannot be beaten.
+    /// Returns the first map with the fewest hops, and its hops. Stops at an optimal map.
     fn best(&self, grid: &Grid, maps: impl Iterator<Item = Vec<NodeId>>) -> (Vec<NodeId>, u64) {
         let mut best = (Vec::new(), u64::MAX);
         for map in maps {
@@ -111,22 +109,21 @@ impl PatternMap {
         (map, hops.unwrap_or(u64::MAX))
     }
 
-    /// Returns the hops of a map, if there are fewer than `bound`.
+    /// Returns the hops of a map, if fewer than `bound`.
     fn hops_below(&self, bound: u64, grid: &Grid, map: &[NodeId]) -> Option<u64> {
         let points: Vec<Point> = map.iter().map(|&node| Hops::point(grid.point(node))).collect();
         self.exchanges.hops_below(bound, &points, Hops::of(grid))
     }
 }
 
-/// Returns the ranks with their places on the logical grid.
+/// Returns the ranks and their places on the logical grid.
 fn rank_places(shape: &RankGrid) -> Vec<(Coordinates, u32)> {
     let [w, d, _] = shape.sides.map(u32::from);
     let place = |rank: u32| [rank % w, rank / w % d, rank / (w * d)].map(|at| at as u16);
     (0..shape.ranks).map(|rank| (place(rank), rank)).collect()
 }
 
-/// Returns the ranks in order of position along the axes, for each order of axes that gives a
-/// different list.
+/// Returns the distinct lists of ranks sorted by position, over all orders of the axes.
 fn numbered_along_axes(ranks: &[(Coordinates, u32)]) -> Vec<Vec<u32>> {
     let mut orders: Vec<Vec<u32>> = Vec::new();
     for turn in AXIS_ORDERS {

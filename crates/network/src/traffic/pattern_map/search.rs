@@ -1,13 +1,13 @@
-//! Exchanges of ranks that save hops, which are repeated until no exchange saves any.
+//! A local search that exchanges ranks until no exchange saves hops.
 //!
-//! The number of hops that an exchange saves depends on the nodes of the two ranks and of their
-//! partners. Therefore, a rank for which no exchange was found is checked again only after these
-//! nodes have changed for it or for a rank with which it may be exchanged.
+//! The hops that an exchange saves depend on the nodes of the two ranks and their partners.
+//! Therefore, a rank without a useful exchange is checked again only after these nodes have
+//! changed, for itself or for a candidate for exchange.
 //!
 //! Invariant: `surplus` is the sum of a rank's hops beyond one per message. The exchanges are the
 //! same as in a search that checks every rank in every round; a test compares them.
 //!
-//! Cost: O(d^2) per rank that is checked, for d partners.
+//! Cost: O(d^2) per check of a rank with d partners.
 
 use pavior_mesh::{Grid, NodeId};
 
@@ -17,12 +17,12 @@ use super::hops::{Hops, Point};
 /// The maximum number of rounds of exchanges. Nearly all maps need fewer.
 pub(super) const MOST_ROUNDS: usize = 64;
 
-/// A map that is being improved by exchanges. Places are the job's nodes in ascending order.
+/// A map under improvement. Places are the job's nodes in ascending order.
 pub(super) struct Search<'s> {
     hops: Hops,
     exchanges: &'s Exchanges,
     nodes: Vec<NodeId>,
-    /// The index of the first entry of each place in `near`, followed by the number of entries.
+    /// The index of each place's first entry in `near`, followed by the number of entries.
     near_starts: Vec<usize>,
     /// For each place, the place itself and those next to it.
     near: Vec<u32>,
@@ -31,8 +31,7 @@ pub(super) struct Search<'s> {
     who: Vec<u32>,
     /// True for ranks whose best exchange may have changed since the last search for it.
     open: Vec<bool>,
-    /// For each rank, the value of `now` at the last search for its best exchange, or 0 before the
-    /// first search.
+    /// For each rank, the value of `now` at the last search for its best exchange, or 0.
     checked_at: Vec<u32>,
     /// One more than the number of exchanges made.
     now: u32,
@@ -50,13 +49,13 @@ struct Rank {
     moved: u32,
     /// The number of the rank's messages, in both directions.
     messages: i64,
-    /// The hops of these messages beyond one each.
+    /// The hops of these messages beyond one per message.
     surplus: i64,
 }
 
 impl Rank {
-    /// Returns an upper bound on the hops saved by moving `hops` away. A partner that is h hops
-    /// away is then at least `hops - h` hops away.
+    /// Returns an upper bound on the hops saved by moving `hops` away. A partner h hops away is
+    /// then at least `hops - h` hops away.
     fn saves_at_most(&self, hops: i64) -> i64 {
         self.surplus.min(2 * (self.surplus + self.messages) - self.messages * hops)
     }
@@ -131,9 +130,9 @@ impl<'s> Search<'s> {
         self.ranks[number as usize]
     }
 
-    /// Finds the rank whose exchange with `rank` saves the most hops. Returns `None` if no exchange
-    /// saves any. If nothing has changed for `rank` since its last check, considers only ranks for
-    /// which something has changed.
+    /// Finds the rank whose exchange with `rank` saves the most hops, or `None` if no exchange
+    /// saves any. If nothing has changed for `rank` since its last check, considers only changed
+    /// ranks.
     fn best_exchange(&mut self, rank: u32) -> Option<u32> {
         let own = self.rank(rank);
         let checked_at = std::mem::replace(&mut self.checked_at[rank as usize], self.now);
@@ -161,7 +160,7 @@ impl<'s> Search<'s> {
         best
     }
 
-    /// Returns the number of hops that an exchange saves, if it is more than `most`.
+    /// Returns the number of hops that an exchange saves, if more than `most`.
     fn saved(&self, numbers: [u32; 2], [a, b]: [Rank; 2], most: i64) -> Option<i64> {
         let apart = i64::from(self.hops.between(&a.point, &b.point));
         let by_b_at_most = b.saves_at_most(apart);
@@ -172,19 +171,18 @@ impl<'s> Search<'s> {
         if by_a + by_b_at_most <= most {
             return None;
         }
-        // Each term assumes that the other rank has not moved, so it counts no hops for messages
-        // between the two.
+        // Each term assumes that the other rank stays, and so counts no hops for messages between
+        // them.
         let between = i64::from(self.exchanges.between(numbers[0], numbers[1]));
         let by_b = b.surplus - self.surplus_at(numbers[1], &a.point);
         Some(by_a + by_b - 2 * between * apart).filter(|saved| *saved > most)
     }
 
-    /// Returns the number of hops beyond one per message between a rank and its partners, if the
-    /// rank were at a point and its partners stayed at their places.
+    /// Returns the surplus of a rank if it were at `point` and its partners stayed at their places.
     fn surplus_at(&self, rank: u32, point: &Point) -> i64 {
         let partners = self.exchanges.partners(rank);
         if let Some(count) = self.exchanges.alike() {
-            // All axes are summed in parallel, and combined at the end.
+            // The axes are summed separately and combined at the end.
             let mut hops = [0; 4];
             for &(other, _) in partners {
                 let there = &self.ranks[other as usize].point;
@@ -223,8 +221,8 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Updates a rank after it or one of its partners has moved: counts its hops again, and reopens
-    /// every rank with which it may be exchanged.
+    /// Updates a rank after it or a partner has moved: recounts its hops, and reopens its
+    /// candidates for exchange.
     fn moved(&mut self, rank: u32) {
         let place = self.rank(rank).place;
         if std::mem::replace(&mut self.ranks[rank as usize].moved, self.now) == self.now {
@@ -249,8 +247,7 @@ mod tests {
     use super::*;
     use crate::patterns::{PatternSelection, RankGrid, iteration};
 
-    /// Makes the same exchanges in a simpler way, by checking every rank in every round and
-    /// counting all hops.
+    /// Makes the same exchanges by checking every rank in every round and counting all hops.
     fn plain(grid: &Grid, map: &[NodeId], exchanges: &Exchanges) -> Vec<NodeId> {
         let hops = |map: &[NodeId]| {
             let points: Vec<Point> =

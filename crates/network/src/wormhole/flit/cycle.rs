@@ -1,4 +1,4 @@
-//! One cycle, in which flits cross channels.
+//! The processing of one cycle, in which flits cross channels.
 
 use std::cmp::Reverse;
 
@@ -9,7 +9,7 @@ use crate::engine::Release;
 use crate::message::Entered;
 
 impl Flit {
-    /// Processes the requests, releases, grants and body flits of the open cycle.
+    /// Processes the open cycle's requests, releases, grants and body flits.
     pub(super) fn close(&mut self) {
         while let Some(place) = self.fresh.pop() {
             let created = self.packets[place as usize].message.created.0;
@@ -37,8 +37,8 @@ impl Flit {
         }
     }
 
-    /// Computes the least fixpoint, because a crossing can free a place in a buffer or a channel in
-    /// the same cycle.
+    /// Moves flits until a fixpoint is reached, because a crossing can free a buffer place or a
+    /// channel in the same cycle.
     fn settle(&mut self) {
         let mut work = std::mem::take(&mut self.active);
         while let Some(channel) = work.pop() {
@@ -55,13 +55,12 @@ impl Flit {
 
     /// Moves flits when virtual channels share a link, which carries one flit per cycle. The state
     /// at the start of the cycle determines which flits can move. Virtual channels take turns: the
-    /// search begins after the one that was served last.
+    /// search begins after the one served last.
     fn share(&mut self) {
         let mut able = std::mem::take(&mut self.able);
         for &channel in &self.active {
             if let Some(place) = self.eligible(channel) {
                 let (link, virtual_channel) = self.links[channel as usize];
-                // The search begins with the virtual channel after the one that was served last.
                 let served = self.served[link as usize];
                 able.push((link, (virtual_channel + 1 - served) % 2, channel, place));
             }
@@ -84,7 +83,7 @@ impl Flit {
         self.able = able;
     }
 
-    /// Returns the message that can now move a flit across a channel.
+    /// Returns the message that can move a flit across a channel now.
     fn eligible(&self, channel: u32) -> Option<u32> {
         let port = &self.ports[channel as usize];
         if port.crossed_at == self.now {
@@ -160,8 +159,8 @@ impl Flit {
         index
     }
 
-    /// Removes a flit from the buffer after a channel on its path. If the flit is a tail, the next
-    /// message is then at the front, and its header is routed.
+    /// Removes a flit from the buffer after a channel on its path. After a tail, the next message
+    /// is at the front, and its header is routed.
     fn leave(&mut self, place: u32, index: usize, tail: bool) {
         let channel = self.packets[place as usize].path[index];
         let port = &mut self.ports[channel as usize];

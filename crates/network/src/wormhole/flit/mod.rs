@@ -1,7 +1,6 @@
 //! The reference engine, which moves each flit in each cycle.
 //!
-//! The engine directly implements the definition of the model: flit j of a message crosses channel
-//! i at
+//! The engine directly implements the model's definition: flit j of a message crosses channel i at
 //!
 //! ```text
 //! c(i,j) = max( c(i-1,j) + 1,  c(i,j-1) + 1,  c(i+1, j-B) )
@@ -9,19 +8,19 @@
 //!
 //! This is the first cycle in which the flit has arrived, the channel is clear, and the buffer
 //! after it has space. A place vacated in a cycle can be filled again in that cycle. A header
-//! crosses when it is granted the channel.
+//! crosses when granted the channel.
 //!
-//! This engine models two settings that [`Worm`](crate::Worm) does not: channels that are released
-//! when the tail has passed ([`Release::Passed`](crate::Release)), and virtual channels that share
-//! the bandwidth of a link ([`VirtualChannels::Shared`](crate::VirtualChannels)).
+//! This engine models two settings that [`Worm`](crate::Worm) does not: release of channels when
+//! the tail has passed ([`Release::Passed`](crate::Release)), and virtual channels that share a
+//! link's bandwidth ([`VirtualChannels::Shared`](crate::VirtualChannels)).
 //!
 //! With shared virtual channels, everything depends on the state at the start of the cycle: a place
 //! or channel vacated in a cycle is free from the next cycle onward. Otherwise, the choice between
 //! two virtual channels would depend on the order in which links are processed.
 //!
 //! Only channels whose state may have changed are processed. A crossing lists its channel and the
-//! following one for the next cycle, and immediately tries the previous channel again. A blocked
-//! worm costs nothing. Cost: O(1) per flit and channel. Memory: O(sum of path lengths in flight).
+//! following one for the next cycle, and immediately retries the previous channel. A blocked worm
+//! costs nothing. Cost: O(1) per flit and channel. Memory: O(sum of path lengths in flight).
 
 mod cycle;
 mod packet;
@@ -38,32 +37,30 @@ use crate::message::{Delivery, Entered, Message, NetworkEvents};
 use crate::path::Path;
 use packet::{NONE, Packet, Port};
 
-/// The reference engine. The module's comment states the rule, and [`Engine`] describes how to use
-/// it.
+/// The reference engine. See [`Engine`] for its use.
 #[derive(Debug)]
 pub struct Flit {
     channels: Channels,
     settings: Settings,
-    /// The number of cycles from a header's crossing to its next request: t_s + 1.
+    /// The number of cycles between a header's crossing and its next request: t_s + 1.
     pace: u64,
     now: u64,
     ports: Vec<Port>,
     /// For each channel, the number of virtual channel 0 of its link, and the index of the virtual
     /// channel.
     links: Vec<(u32, u32)>,
-    /// For each link (at its virtual channel 0), the virtual channel that was served last.
+    /// The virtual channel served last on each link, at the index of its virtual channel 0.
     served: Vec<u32>,
     packets: Vec<Packet>,
     unused: Vec<u32>,
     fresh: Vec<u32>,
-    /// Future requests. All are made t_s + 1 cycles in advance, and are therefore in order.
+    /// Future requests. They are in order, since all are made t_s + 1 cycles in advance.
     requests: VecDeque<(u64, u32)>,
     later: BTreeMap<(Time, u64), Message>,
     /// Channels to try in the open cycle and in the next one.
     active: Vec<u32>,
     coming: Vec<u32>,
-    /// For shared virtual channels, the flits that can cross: the link, the turn, the channel and
-    /// the message.
+    /// With shared virtual channels, the flits that can cross: link, turn, channel and message.
     able: Vec<(u32, u32, u32, u32)>,
     /// Messages whose tails crossed their ejection channels in the previous cycle.
     arrived: Vec<u32>,
@@ -75,7 +72,7 @@ impl Flit {
     /// Creates an empty network.
     ///
     /// # Errors
-    /// Returns an error if buffers hold no flits, or just one with shared virtual channels.
+    /// Returns the errors of [`Settings::check`].
     pub fn new(grid: Grid, settings: Settings) -> Result<Flit, BadSettings> {
         settings.check()?;
         let channels = Channels::new(grid, settings.virtual_channels);
@@ -88,7 +85,7 @@ impl Flit {
         };
         Ok(Flit {
             links: (0..count as u32).map(link).collect(),
-            // Virtual channel 0 comes first, as if virtual channel 1 had just been served.
+            // Virtual channel 0 comes first.
             served: vec![1; count],
             ports: vec![Port::new(); count],
             pace: u64::from(settings.routing_delay) + 1,
@@ -109,7 +106,7 @@ impl Flit {
         })
     }
 
-    /// Returns the numbering of the channels.
+    /// Returns the channel numbering.
     pub fn channels(&self) -> &Channels {
         &self.channels
     }
@@ -163,7 +160,7 @@ impl Flit {
         Deadlock::find(Time(self.now), &live, &self.channels, id, |place| self.waits(place))
     }
 
-    /// Returns the channel that a blocked message waits for, and the message that occupies it.
+    /// Returns the channel that a blocked message is waiting for, and the message that occupies it.
     fn waits(&self, place: u32) -> (u32, u32) {
         let packet = &self.packets[place as usize];
         if packet.position > 0 {

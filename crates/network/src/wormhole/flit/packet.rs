@@ -1,11 +1,11 @@
-//! The state of the reference engine: messages and channels, flit by flit.
+//! The reference engine's state: messages and channels, flit by flit.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use crate::message::Message;
 
-/// The value that represents a missing message or cycle.
+/// The values that represent a missing message and a missing cycle.
 pub(super) const NONE: u32 = u32::MAX;
 pub(super) const NEVER: u64 = u64::MAX;
 
@@ -13,9 +13,9 @@ pub(super) const NEVER: u64 = u64::MAX;
 #[derive(Clone, Debug)]
 pub(super) struct Packet {
     pub(super) message: Message,
-    /// The channels on the message's path.
+    /// The channels on the path.
     pub(super) path: Vec<u32>,
-    /// The number of the message's flits that have crossed each channel.
+    /// The number of flits that have crossed each channel.
     pub(super) crossed: Vec<u32>,
     /// The index of the channel that the header crosses next.
     pub(super) position: usize,
@@ -30,11 +30,11 @@ impl Packet {
 /// A channel and the buffer after it.
 #[derive(Clone, Debug)]
 pub(super) struct Port {
-    /// The message whose flits are crossing, from the crossing of its header to that of its tail,
-    /// and the index of the channel on its path.
+    /// The message whose flits are crossing, from header to tail, and the index of the channel on
+    /// its path.
     pub(super) sender: u32,
     pub(super) index: usize,
-    /// The messages that have flits in the buffer, in FIFO order, and the number of these flits.
+    /// The messages with flits in the buffer, in FIFO order, and the number of these flits.
     pub(super) inside: VecDeque<u32>,
     pub(super) occupied: u32,
     /// The cycle of the last crossing, and the message that crossed.
@@ -42,7 +42,7 @@ pub(super) struct Port {
     pub(super) crossed_by: u32,
     /// Waiting headers, by request time and id.
     pub(super) queue: BinaryHeap<Reverse<(u64, u64, u32)>>,
-    /// The cycle for which the channel is listed among the channels to try.
+    /// The cycle for which the channel was last listed as a channel to try.
     pub(super) listed: u64,
 }
 

@@ -1,9 +1,9 @@
-//! The clock of an engine: the open cycle, and all events from that cycle onward.
+//! The engine's clock: the open cycle, and all events from then on.
 //!
 //! Invariant: no event is before `now`.
 //!
-//! Cost: O(1) per event in the near future, and O(log k) per message if k messages are scheduled
-//! for later.
+//! Cost: O(1) per event in the near future, and O(log k) per message with k messages scheduled for
+//! later.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,20 +17,20 @@ use crate::message::{Entered, Message};
 pub(super) struct Clock {
     pub(super) now: u64,
     pub(super) wheel: Wheel,
-    /// Messages that request their injection channel in the open cycle but are not in its queue,
-    /// because they were not created in the order of their keys.
+    /// Messages that request their injection channel in the open cycle but are not yet in its
+    /// queue, because they were not created in order of their keys.
     pub(super) disordered: Vec<u32>,
     /// Messages for later cycles, by creation cycle and id.
     pub(super) later: BinaryHeap<Reverse<(Time, u64, Message)>>,
     /// Followed messages that entered in the cycle before the open one.
     pub(super) entered: Vec<Entered>,
-    /// The number of messages in flight on another clock. These are the current messages, while
-    /// others catch up ([`Worm::catch_up`](super::Worm::catch_up)).
+    /// The number of messages in flight on the present clock, while others catch up on this one
+    /// ([`Worm::catch_up`](super::Worm::catch_up)).
     pub(super) foreign: usize,
 }
 
 impl Clock {
-    /// Creates a clock at `now` with no events.
+    /// Creates a clock without events.
     pub(super) fn new(now: u64, pace: u64) -> Clock {
         Clock {
             now,

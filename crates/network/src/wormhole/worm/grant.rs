@@ -1,8 +1,8 @@
-//! The inner loop, which processes the grants and releases of one cycle.
+//! The inner loop, which processes one cycle's grants and releases.
 //!
 //! A header that is granted a channel is immediately queued at the next one, t_s + 1 cycles before
-//! the actual request. Therefore, all requests of a cycle are queued when the cycle opens, and a
-//! channel is checked once per request:
+//! the actual request. Therefore, all requests of a cycle are in their queues when the cycle opens,
+//! and a channel is checked once per request:
 //!
 //! ```text
 //!   channels to check -> grant the first of the queue, if both are ready -> queue it at the next
@@ -13,10 +13,10 @@
 //!
 //! Invariant: a channel serves its queue in order of (request cycle, id). If a channel has a
 //! release time and its queue has a request, a check is scheduled for the release or for the first
-//! request, whichever is later. A check that is too early, or repeated, does nothing.
+//! request, whichever is later. Early or repeated checks have no effect.
 //!
-//! Cost: O(1) for a request that comes last in its queue, and for a grant; O(A) if B > t_s + 1.
-//! [`worm`](super) defines these symbols, and also h and L.
+//! Cost: O(1) per grant, and per request at the end of its queue; O(A) if B > t_s + 1.
+//! [`worm`](super) defines these symbols, as well as h and L.
 
 use super::slab::{Header, NONE, Slab};
 use super::wheel::{What, Wheel};
@@ -30,27 +30,26 @@ struct Closing<'w> {
     states: &'w mut [ChannelState],
     headers: &'w mut [Header],
     wheel: &'w mut Wheel,
-    /// Channels that become free in this cycle while a message waits.
+    /// Channels that become free in this cycle while a message is waiting.
     freed: &'w mut Vec<u32>,
-    /// The channels of a header that is being drained. The list is empty at all other times.
+    /// The channels of a header being drained; empty at all other times.
     held: &'w mut Vec<u32>,
 }
 
-/// Rare work that is deferred while a list is checked. Its order does not affect the result, except
-/// that headers are drained last.
+/// Rare work deferred while a list is checked. Its order does not affect the result, except that
+/// headers are drained last.
 #[derive(Debug, Default)]
 pub(super) struct Left {
-    /// Channels that become free at a later cycle while a message waits, with that cycle.
+    /// Channels with waiting messages, and the later cycles in which they become free.
     free: Vec<(u32, u64)>,
-    /// The places of headers that have been granted an ejection channel, each with the channel.
+    /// The places of headers that were granted an ejection channel, and the channels.
     drain: Vec<(u32, u32)>,
-    /// The places of headers to insert into a channel's queue, behind or before others.
+    /// The places of headers to insert into nonempty queues, and the channels.
     queue: Vec<(u32, u32)>,
     special: Vec<Special>,
 }
 
-/// A special header, given by its place, and the channel that was granted to it, which it requested
-/// at `requested`.
+/// A special header's place, the channel granted to it, and the cycle of its request.
 #[derive(Debug)]
 struct Special {
     place: u32,
@@ -59,7 +58,7 @@ struct Special {
 }
 
 impl Worm {
-    /// Processes the requests, releases and grants of the open cycle.
+    /// Processes the open cycle's requests, releases and grants.
     #[inline]
     pub(super) fn close_cycle(&mut self) {
         let now = self.clock.now;
@@ -94,8 +93,8 @@ impl Worm {
         }
     }
 
-    /// Queues the messages that were not created in the order of their keys. They are sorted first,
-    /// so that each is inserted at or near the end.
+    /// Queues the messages that were not created in order of their keys. They are sorted first, so
+    /// that each is inserted at or near the end.
     #[inline(never)]
     fn queue_disordered(&mut self) {
         let Worm { clock, slab: Slab { headers, .. }, states, .. } = self;
@@ -107,8 +106,8 @@ impl Worm {
         }
     }
 
-    /// Grants as many of the listed channels as possible. In the list, each granted channel is
-    /// replaced by the one that its header requests next.
+    /// Grants as many listed channels as possible. Each granted channel is replaced in the list by
+    /// the one that its header requests next.
     #[inline]
     fn check_all(&mut self) {
         let Worm { clock, slab, states, checks, left, .. } = self;
@@ -135,7 +134,7 @@ impl Worm {
         for &(place, ejection) in &left.drain {
             closing.drain(place, ejection);
         }
-        // The queue may be empty by now.
+        // The queue may have become empty.
         for &(place, channel) in &left.queue {
             queue(closing.states, closing.headers, channel, place);
         }
@@ -146,9 +145,9 @@ impl Worm {
     }
 }
 
-/// For each of some channels, grants it to the first header in its queue if the channel is free and
-/// the header is present. The channel is replaced by the one that the header requests next. Rare
-/// work is deferred, because calls would use registers that the loop needs.
+/// Grants each listed channel that is free to the first header in its queue, if present, and
+/// replaces the channel by the one that the header requests next. Rare work is deferred, because
+/// calls would use registers that the loop needs.
 #[inline(never)]
 fn grant_all(
     [now, next_request]: [u64; 2],
@@ -164,7 +163,7 @@ fn grant_all(
         'granted: {
             let state = &mut states[channel as usize];
             let place = state.head;
-            // There is no header at place NONE.
+            // NONE is not a valid place.
             let Some(header) = headers.get_mut(place as usize) else { break 'granted };
             let requested = header.requested;
             if requested > now {
@@ -221,7 +220,7 @@ fn grant_all(
     checks.truncate(index);
 }
 
-/// Removes a channel from a list, and moves the last one to its place. The order has no effect.
+/// Removes a channel by moving the last one to its place. The order has no effect.
 #[inline]
 fn without(list: &mut [u32], index: usize) -> &mut [u32] {
     let last = list.len() - 1;
@@ -229,7 +228,6 @@ fn without(list: &mut [u32], index: usize) -> &mut [u32] {
     &mut list[..last]
 }
 
-/// Inserts a header into a channel's queue.
 #[inline]
 fn queue(states: &mut [ChannelState], headers: &mut [Header], channel: u32, place: u32) {
     let state = &mut states[channel as usize];
@@ -240,7 +238,7 @@ fn queue(states: &mut [ChannelState], headers: &mut [Header], channel: u32, plac
     }
 }
 
-/// Inserts a header into a nonempty queue according to its key. Most headers go to the end.
+/// Inserts a header into a nonempty queue by its key. Most headers go to the end.
 #[inline(never)]
 fn queue_behind(state: &mut ChannelState, headers: &mut [Header], place: u32) {
     let key = headers[place as usize].key();
@@ -269,7 +267,7 @@ fn queue_behind(state: &mut ChannelState, headers: &mut [Header], place: u32) {
 }
 
 impl Closing<'_> {
-    /// Continues with a special header to which a channel was granted. Returns true if its message
+    /// Continues with a special header that was granted a channel. Returns true if its message
     /// enters the network and is followed.
     #[inline(never)]
     fn grant_special(&mut self, special: &Special) -> bool {
@@ -283,9 +281,8 @@ impl Closing<'_> {
         std::mem::take(&mut header.followed)
     }
 
-    /// Releases the oldest channel of a message for which grants before the last two also matter.
-    /// The release time is the maximum of h(j) + L-1 - (j - i) * B over the channels j from i, the
-    /// one after the oldest, to the one just granted.
+    /// Releases the oldest channel of a long message. The release time is the maximum of h(j) + L-1
+    /// - (j - i) * B over the channels j from i, the one after the oldest, to the one just granted.
     fn release_long(&mut self, &Special { place, granted, requested }: &Special) {
         let header = &mut self.headers[place as usize];
         let oldest = header.oldest;
@@ -301,8 +298,8 @@ impl Closing<'_> {
         self.release(oldest, tail);
     }
 
-    /// Finishes a header that has reached its processing element through the ejection channel. This
-    /// determines the release times of all channels that the header still holds.
+    /// Finishes a header that was granted its ejection channel, which determines the release times
+    /// of all channels that it still holds.
     #[inline]
     fn drain(&mut self, place: u32, ejection: u32) {
         let header = &self.headers[place as usize];
@@ -322,7 +319,7 @@ impl Closing<'_> {
             channel = ahead;
         }
         // Channel i is released at the maximum of h(j) + L-1 - (j - i - 1) * B over j = i+1..=last.
-        // At every step back, each term decreases by B, and one term is added.
+        // With every step back, each term decreases by B, and one term is added.
         let mut tail = self.now + body;
         let mut granted = self.states[channel as usize].time - HELD;
         self.release(channel, tail);
@@ -333,8 +330,8 @@ impl Closing<'_> {
         }
     }
 
-    /// Sets the release time of a held channel, and schedules a check if a message is waiting. If a
-    /// message arrives later, it schedules its own check.
+    /// Sets the release time of a held channel, and schedules a check if a message is waiting.
+    /// Later messages schedule their own checks.
     #[inline]
     fn release(&mut self, channel: u32, at: u64) {
         let state = &mut self.states[channel as usize];
@@ -346,7 +343,7 @@ impl Closing<'_> {
         }
     }
 
-    /// Schedules a check of a channel at a cycle, or in the open cycle if that cycle has passed.
+    /// Schedules a check of a channel at `at`, or in the open cycle if `at` has passed.
     #[inline]
     fn check_later(&mut self, channel: u32, at: u64) {
         if at <= self.now {

@@ -1,4 +1,4 @@
-//! The default engine, which simulates headers and computes the rest of each message.
+//! The default engine, which simulates headers and computes the times of all other flits.
 //!
 //! A header takes at least one cycle per channel, so the recurrence for body flits has a closed
 //! form:
@@ -8,9 +8,9 @@
 //! ```
 //!
 //! Here, h(i) is the cycle in which the header crosses channel i, L is the length in flits, B is
-//! the size of buffers, and t_s is the routing delay. Channel i becomes free at
-//! `r(i) = c(i+1, L-1)`. This time is known as soon as the header has been granted channel
-//! `i + 1 + floor((L-1)/B)`, or the ejection channel:
+//! the buffer size, and t_s is the routing delay. Channel i becomes free at `r(i) = c(i+1, L-1)`.
+//! This time is known once the header has been granted channel `i + 1 + floor((L-1)/B)` or the
+//! ejection channel:
 //!
 //! ```text
 //!    released   the worm (window)   granted now
@@ -18,18 +18,18 @@
 //!      p-1-A     p-A   ...  p-1         p            A = floor((L-1)/B)
 //! ```
 //!
-//! A channel whose release time is known needs no event unless a message is waiting. When a header
-//! is granted a channel, it is queued at the next one, t_s + 1 cycles before the actual request.
-//! Therefore, every request of a cycle is queued before any of its grants, and a hop is one event.
-//! A grant can free another channel in the same cycle, so grants are processed from a list.
+//! A channel with a known release time needs no event unless a message is waiting. A header that is
+//! granted a channel is queued at the next one, t_s + 1 cycles before the actual request.
+//! Therefore, a cycle's requests are all queued before its grants, and a hop is one event. A grant
+//! can free another channel in the same cycle, so grants are processed from a list.
 //!
 //! Invariant: the result is the least fixpoint of the grants, and does not depend on the order of
-//! the list. It equals the result of the [`Flit`](crate::Flit) engine, message by message, for
-//! channels that are released when drained and for separate virtual channels.
+//! the list. It equals the result of the [`Flit`](crate::Flit) engine for every message if channels
+//! are released when drained and virtual channels are separate.
 //!
 //! Cost: O(1 + [L > B and B > t_s + 1] * A) per header hop, regardless of the message's length.
-//! Memory: O(messages in flight + channels). All events except those of very long messages are in a
-//! timing wheel.
+//! Memory: O(messages in flight + channels). A timing wheel contains all events except those of
+//! very long messages.
 
 mod clock;
 mod grant;
@@ -50,41 +50,38 @@ use clock::Clock;
 use grant::Left;
 use slab::{Header, NONE, Slab};
 
-/// A bit that is added to the cycle in which a channel was granted, as long as its release time is
-/// unknown.
+/// A bit added to a channel's grant cycle while its release time is unknown.
 const HELD: u64 = 1 << 63;
 
-/// A channel: the time when it becomes free, and its queue in the order of service.
+/// A channel's release time and queue, in order of service.
 ///
-/// The channels of a message form a list, which begins with `oldest` in its header and continues
-/// with `ahead` in each channel.
+/// A message's channels form a list that begins with `oldest` in its header and continues with
+/// `ahead` in each channel.
 #[derive(Clone, Copy, Debug)]
 struct ChannelState {
-    /// The cycle in which the channel becomes free. While this is unknown, it is the cycle in which
-    /// the channel was granted, plus HELD.
+    /// The cycle in which the channel becomes free or, while this is unknown, its grant cycle plus
+    /// HELD.
     time: u64,
     head: u32,
     /// The last message in the queue. Valid only if at least two messages are waiting.
     tail: u32,
-    /// The next channel on the path of the message that holds this one.
+    /// The next channel on the holding message's path.
     ahead: u32,
 }
 
-/// The event-driven engine. The module's comment states the rule, and [`Engine`] describes how to
-/// use it.
+/// The event-driven engine. See [`Engine`] for its use.
 #[derive(Debug)]
 pub struct Worm {
     channels: Channels,
-    /// The number of cycles from a grant to the next request: t_s + 1.
+    /// The number of cycles between a grant and the next request: t_s + 1.
     pace: u64,
     buffer: u32,
     states: Vec<ChannelState>,
     slab: Slab,
-    /// The open cycle, and all events from that cycle onward.
+    /// The open cycle, and all events from then on.
     clock: Clock,
-    /// Lists that [`close_cycle`](Worm::close_cycle) uses, which are empty at all other times:
-    /// channels to check, channels that become free while a message waits, channels of a header
-    /// that is being drained, and deferred work.
+    /// Working lists of [`close_cycle`](Worm::close_cycle): channels to check, channels that become
+    /// free while a message is waiting, channels of a header being drained, and deferred work.
     checks: Vec<u32>,
     freed: Vec<u32>,
     held: Vec<u32>,
@@ -92,7 +89,6 @@ pub struct Worm {
 }
 
 impl ChannelState {
-    /// Returns the last message in the queue.
     #[inline]
     fn last(&self, headers: &[Header]) -> Option<u32> {
         let first = headers.get(self.head as usize)?;
@@ -126,18 +122,17 @@ impl Worm {
         })
     }
 
-    /// Returns the numbering of the channels.
+    /// Returns the channel numbering.
     pub fn channels(&self) -> &Channels {
         &self.channels
     }
 
-    /// Simulates messages that were created from `since` onward, after the fact. They must not have
-    /// met any of the messages in flight: between `since` and now, no other message may have used a
-    /// channel that they use.
+    /// Simulates messages created from `since` onward after the fact. Between `since` and now, no
+    /// other message may have used any of their channels.
     ///
-    /// In `run`, the engine is at `since` and contains only messages created in `run`. `run` must
-    /// advance the engine to the current cycle again. Messages that are then in flight continue
-    /// with the others, as if they had been simulated all along.
+    /// In `run`, the engine is at `since` and contains only messages created in `run`, which must
+    /// advance the engine to the current cycle again. Messages then in flight continue with the
+    /// others, as if they had been simulated all along.
     ///
     /// ```
     /// # mod pavior { pub use pavior_network as network;
@@ -165,7 +160,7 @@ impl Worm {
         self.clock.join(past);
     }
 
-    /// Enters the cycle `now`: creates announced messages, and reports deliveries.
+    /// Enters the cycle `now`: admits announced messages and reports deliveries.
     #[inline]
     fn open_cycle(&mut self, events: &mut NetworkEvents) {
         let now = self.clock.now;
@@ -197,7 +192,7 @@ impl Worm {
     fn deadlock(&self) -> Deadlock {
         let live = self.slab.live();
         let headers = &self.slab.headers;
-        // The channel that each message waits for, and the message that holds each channel.
+        // The channel that each message is waiting for.
         let mut waits = vec![NONE; headers.len()];
         for (channel, state) in (0..).zip(&self.states) {
             let mut place = state.head;

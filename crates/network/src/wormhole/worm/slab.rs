@@ -1,12 +1,12 @@
 //! The messages in flight: fixed-size records in reused slots.
 //!
-//! All data that a grant uses are in one cache line ([`Header`]), separate from the data that only
-//! creation and delivery use.
+//! All data used by a grant is in one cache line ([`Header`]), separate from the data used only by
+//! creation and delivery.
 //!
-//! Invariant: nothing is allocated unless the number of simultaneous messages exceeds its previous
+//! Invariant: memory is allocated only if the number of messages in flight exceeds its previous
 //! maximum.
 //!
-//! Cost: O(1) to insert or remove a message, plus O(segments in the path).
+//! Cost: O(segments in the path) to insert a message, and O(1) to remove one.
 
 use pavior_kernel::Time;
 use pavior_mesh::NodeId;
@@ -18,12 +18,11 @@ use crate::path::{Segment, write_segments};
 /// The value that represents a missing message or channel.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The data that every grant uses, which fit in one cache line.
+/// The data used by every grant, in one cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub(super) struct Header {
-    /// The key of the queue: the cycle in which the header requests the queue's channel, and the id
-    /// of the message.
+    /// The queue key: the cycle in which the header requests the channel, and the message's id.
     pub(super) requested: u64,
     pub(super) id: u64,
     /// The next message in the queue.
@@ -34,18 +33,18 @@ pub(super) struct Header {
     /// The segment after the current one, and the end of the path.
     pub(super) segment: u32,
     pub(super) segments_end: u32,
-    /// The first channel on the path that has no release time, and the number of grants until it
-    /// has one. For `long` messages, this number is one higher and never reaches 0.
+    /// The first channel on the path without a release time, and the number of grants until it has
+    /// one. For `long` messages, this number is one higher and never reaches 0.
     pub(super) oldest: u32,
     pub(super) unreleased: u32,
     /// The number of flits after the header.
     pub(super) body: u32,
-    /// The number of cycles from the grant of a channel (`lag`), and from its request (`early`), to
-    /// the resulting crossing of the tail `window` channels behind. The later crossing applies,
-    /// except for `long` messages.
+    /// The number of cycles from a channel's grant (`lag`), and from its request (`early`), to the
+    /// crossing of the tail `window` channels behind. The later result applies, except for `long`
+    /// messages.
     pub(super) lag: u32,
     pub(super) early: u32,
-    /// True if grants before the last two also matter.
+    /// True if grants before the last two affect release times.
     pub(super) long: bool,
     pub(super) followed: bool,
     /// True if the message is long, or if it is followed and has not yet entered.
@@ -53,7 +52,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Returns the part of the header that is the same for all messages of a length.
+    /// Returns the fields shared by all messages of a length.
     #[cold]
     fn of_length(flits: u32, pace: u64, buffer: u32) -> Header {
         let body = flits - 1;
@@ -61,18 +60,18 @@ impl Header {
         let lag = body - window * buffer;
         let gain = if window > 0 { u64::from(buffer).saturating_sub(pace) as u32 } else { 0 };
         let long = window > 1 && gain > 0;
-        // For a long message, the window does not determine the maximum, because B > 1.
+        // For a long message, the last grant in the window does not determine the maximum, because
+        // B > 1.
         let unreleased = window + 1 + u32::from(long);
         Header { next: NONE, unreleased, body, lag, early: lag + gain, long, ..Header::default() }
     }
 
-    /// Returns the key by which the queue of a channel is ordered.
     #[inline]
     pub(super) fn key(&self) -> (u64, u64) {
         (self.requested, self.id)
     }
 
-    /// Moves to the next segment, which must exist. Returns its first channel.
+    /// Moves to the next segment, which must exist, and returns its first channel.
     #[inline]
     pub(super) fn turn(&mut self, segments: &[Leg]) -> u32 {
         let Leg { first, step, last } = segments[self.segment as usize];
@@ -90,14 +89,14 @@ pub(super) struct Leg {
     last: u32,
 }
 
-/// The data that only creation and delivery use.
+/// The data used only by creation and delivery.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin {
     pub(super) message: Message,
     hops: u32,
 }
 
-/// The contents of a place that was never used.
+/// The content of an unused place.
 const NO_MESSAGE: Message = Message {
     id: 0,
     from: NodeId(0),
@@ -119,7 +118,7 @@ pub(super) struct Slab {
     /// The values of t_s + 1 and B.
     pace: u64,
     buffer: u32,
-    /// The length of the last message (0 before the first one), and the header for this length.
+    /// The length of the last message, or 0 before the first one, and the header for this length.
     /// Most messages have the same length.
     flits: u32,
     of_length: Header,
@@ -132,19 +131,17 @@ impl Slab {
         Slab { most_segments, pace, buffer, ..Slab::default() }
     }
 
-    /// Returns the number of messages.
     pub(super) fn len(&self) -> usize {
         self.headers.len() - self.free.len()
     }
 
-    /// Returns the places that contain a message.
+    /// Returns the occupied places.
     pub(super) fn live(&self) -> Vec<u32> {
         let mut live = vec![true; self.headers.len()];
         self.free.iter().for_each(|&place| live[place as usize] = false);
         (0..live.len() as u32).filter(|&place| live[place as usize]).collect()
     }
 
-    /// Adds a message that will request its injection channel.
     #[expect(clippy::inline_always, reason = "its only caller does little else")]
     #[inline(always)]
     pub(super) fn insert(&mut self, message: &Message, channels: &Channels) -> u32 {
@@ -179,7 +176,6 @@ impl Slab {
         place
     }
 
-    /// Adds a place.
     #[cold]
     fn grow(&mut self) -> u32 {
         let place = self.headers.len();
@@ -189,7 +185,6 @@ impl Slab {
         place as u32
     }
 
-    /// Removes a delivered message.
     pub(super) fn remove(&mut self, place: u32, at: u64) -> Delivery {
         self.free.push(place);
         let Origin { message, hops } = self.origins[place as usize];

@@ -1,12 +1,12 @@
-//! A timing wheel, which gives O(1) access to events in a bounded future.
+//! A timing wheel, with O(1) access to events in the near future.
 //!
 //! ```text
-//!   slot:   now  now+1  now+2   ..   now+mask        farther events: a heap
+//!   slot:   now  now+1  now+2   ..   now+mask        later events: a heap
 //! ```
 //!
-//! A ring has one slot for each of the next cycles, and one bit per slot, which is set if the slot
-//! is not empty. Later events, which belong to messages with thousands of flits, are kept in a heap
-//! until their cycle begins.
+//! A ring has one slot for each of the next cycles, and one bit per slot, set if the slot is not
+//! empty. Later events, of messages with thousands of flits, are kept in a heap until their cycle
+//! begins.
 //!
 //! Invariant: an event within the length of the wheel is in the slot of its cycle.
 //!
@@ -18,21 +18,21 @@ use std::collections::BinaryHeap;
 /// The events of one cycle. The lists keep their allocated memory when emptied.
 #[derive(Debug)]
 pub(super) struct Slot {
-    /// The channels that may be granted, because one was requested, or because it became free while
-    /// a message was waiting.
+    /// Channels that may be granted, because they were requested, or became free while a message
+    /// was waiting.
     pub(super) checks: Vec<u32>,
-    /// Messages that are delivered.
+    /// Delivered messages.
     pub(super) deliveries: Vec<u32>,
 }
 
 impl Slot {
-    /// Creates lists with capacity for a cycle's usual number of events.
+    /// Creates lists with capacity for the usual number of events.
     fn new() -> Slot {
         Slot { checks: Vec::with_capacity(64), deliveries: Vec::with_capacity(16) }
     }
 }
 
-/// The kinds of events. Their order has no meaning.
+/// A kind of event. The order has no meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum What {
     Check,
@@ -49,7 +49,7 @@ pub(super) struct Wheel {
 }
 
 impl Wheel {
-    /// The maximum length of a wheel. A longer one would not fit into the cache.
+    /// The maximum length of a wheel, beyond which it would not fit in the cache.
     const LONGEST: u64 = 4096;
 
     /// Creates a wheel for events at most `reach` cycles ahead.
@@ -79,7 +79,7 @@ impl Wheel {
         }
     }
 
-    /// Adds the events of another wheel. All of them must be at `now` or later.
+    /// Adds the events of another wheel, all at `now` or later.
     pub(super) fn join(&mut self, now: u64, mut other: Wheel) {
         self.reserve(now, other.mask);
         for ahead in 0..=other.mask {
@@ -94,8 +94,7 @@ impl Wheel {
         self.far.append(&mut other.far);
     }
 
-    /// Adds an event at `at`, which is later than `now` (or equal to it, for requests of the open
-    /// cycle).
+    /// Adds an event at `at`, which must not be before `now`.
     #[inline]
     pub(super) fn schedule(&mut self, now: u64, at: u64, what: What, subject: u32) {
         debug_assert!(at >= now, "no event in the past");
@@ -112,7 +111,6 @@ impl Wheel {
         }
     }
 
-    /// Adds a check to the open cycle.
     #[inline]
     pub(super) fn check_now(&mut self, now: u64, channel: u32) {
         let index = (now & self.mask) as usize;
@@ -120,7 +118,7 @@ impl Wheel {
         self.slots[index].checks.push(channel);
     }
 
-    /// Adds checks of many channels at `at` and empties their list.
+    /// Adds checks of channels at `at`, and empties the list.
     #[inline]
     pub(super) fn schedule_checks(&mut self, now: u64, at: u64, channels: &mut Vec<u32>) {
         if channels.is_empty() {
@@ -159,7 +157,8 @@ impl Wheel {
         if rest != 0 {
             return Some(now + u64::from(rest.trailing_zeros()));
         }
-        // The words after the first one, and finally the part of the first one before `start`.
+        // Searches the words after the first one, and finally the part of the first one before
+        // `start`.
         (1..=words).find_map(|k| {
             let word = self.busy[(first + k) % words];
             let round = if first + k < words { 0 } else { self.slots.len() };
@@ -194,8 +193,8 @@ impl Wheel {
         &mut self.slots[(at & self.mask) as usize]
     }
 
-    /// Takes the checks of a cycle in exchange for an empty list, and marks the cycle as done. Its
-    /// deliveries must already have been taken.
+    /// Exchanges a cycle's checks for an empty list, and marks the cycle as done. Its deliveries
+    /// must already have been taken.
     pub(super) fn take_checks(&mut self, at: u64, empty: &mut Vec<u32>) {
         debug_assert!(empty.is_empty(), "it takes their place");
         let index = (at & self.mask) as usize;

@@ -1,11 +1,11 @@
 //! The number of free nodes over time: the timeline of `conservative:count`.
 //!
 //! Invariant: a running job occupies the nodes that it was granted and that have not failed. A
-//! booking occupies the number of nodes that the job needs. Reserved nodes count as taken unless a
-//! running job holds them.
+//! booking occupies as many nodes as its job needs. Reserved nodes count as taken unless a running
+//! job holds them.
 //!
-//! Cost: O(log T) per question and change, as for [`Steps`]. Closing the reserved nodes takes
-//! O((r + R)^2 N/64) for r running jobs and R reservations.
+//! Cost: O(log T) per query and change, as for [`Steps`]. Closing the reserved nodes takes O((r +
+//! R)^2 N/64) for r running jobs and R reservations.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub(super) struct ByCount {
     /// The nodes that have not failed.
     healthy: Occupancy,
     refused: Refused,
-    /// The numbers of closed nodes, and their periods.
+    /// Periods with their numbers of closed nodes.
     closed: Vec<(Interval, i64)>,
 }
 
@@ -146,8 +146,8 @@ impl Timeline for ByCount {
 }
 
 impl ByCount {
-    /// Returns the number of nodes that are reserved and not held by a running job, in a period
-    /// during which no reservation begins or ends and no job ends.
+    /// Returns the number of reserved nodes that no running job holds, in a period in which no
+    /// reservation begins or ends and no job ends.
     fn closed_during(
         &self,
         interval: Interval,

@@ -1,4 +1,4 @@
-//! The free nodes over time: the timeline of `conservative`, and its questions to the strategy.
+//! The free nodes over time: the timeline of `conservative`, and its queries to the strategy.
 //!
 //! Invariant: no node is taken twice at any time, and failed nodes are never taken.
 //!
@@ -18,7 +18,7 @@ use super::slot::{Interval, Need, OtherNodes, Slot};
 use super::timeline::{NodeTimeline, Search};
 use crate::{Calendar, MachineView};
 
-/// A timeline of nodes, and the strategy on an empty machine.
+/// A timeline of nodes, with the strategy on an empty machine.
 pub(super) struct ByNodes {
     timeline: NodeTimeline,
     empty: Fork,
@@ -127,7 +127,7 @@ impl Timeline for ByNodes {
     }
 }
 
-/// Returns the nodes of a placement that have not failed.
+/// Returns the healthy nodes of a placement.
 pub(super) fn healthy_part(healthy: &Occupancy, placement: &Placement) -> Placement {
     let parts = placement.parts();
     if parts.iter().all(|part| healthy.is_free(part)) {

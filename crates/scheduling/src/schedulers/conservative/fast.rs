@@ -1,7 +1,7 @@
-//! The fast profile, which asks only questions whose answers may have changed.
+//! The fast profile, which makes only queries whose answers may have changed.
 //!
 //! If a strategy finds every free box, or grants by count, a request that it refuses is also
-//! refused when fewer nodes are free. For a job with a freedom, this is true of any strategy except
+//! refused with fewer free nodes. For a job with a freedom, this is true of any strategy except
 //! partition hardware ([`Machine::answers`]). For such requests:
 //!
 //! - A job can get an earlier slot only on nodes that were freed since it was last tried.
@@ -9,7 +9,7 @@
 //!   for as long or longer, is also refused before that time, until nodes are freed (`refusals`).
 //!   Near each freed slot, such a request stays refused even then.
 //!
-//! For other requests, every time when enough nodes are free is tried.
+//! For other requests, every time with enough free nodes is tried.
 //!
 //! In a round of moving up, each job is tried only near the slots freed since it was last tried,
 //! and not at all if there are none. Slots that a job frees by moving are available to the jobs
@@ -48,11 +48,10 @@ pub(super) trait Timeline: Send + Sync {
     /// Creates a timeline in which no nodes are taken from now on.
     fn new(now: Time, machine: &Machine) -> Self;
 
-    /// Returns true if a request that is refused in some state is also refused when more nodes are
-    /// taken.
+    /// Returns true if a refused request is also refused when more nodes are taken.
     fn is_monotone(request: &Request, machine: &Machine) -> bool;
 
-    /// Returns the boxes of which one must be free for a request. `None` if there are many, or if
+    /// Returns the boxes of which one must be free for a request, or `None` if there are many or
     /// other conditions also matter.
     fn boxes_for(request: &Request, machine: &Machine) -> Option<Vec<Sides>>;
 
@@ -67,7 +66,7 @@ pub(super) trait Timeline: Send + Sync {
         machine: &Machine,
     );
 
-    /// Clears everything that was taken.
+    /// Releases everything.
     fn clear(&mut self, now: Time);
 
     /// Drops everything before now.
@@ -90,7 +89,7 @@ pub(super) trait Timeline: Send + Sync {
         taken: &Slot<Self::Held>,
     ) -> bool;
 
-    /// Returns the part of a slot's period from the first time to the last at which any of its
+    /// Returns the part of a slot's period between the first and last times at which any of its
     /// nodes is free.
     fn still_free(&self, slot: &Slot<Self::Held>) -> Interval;
 
@@ -98,7 +97,7 @@ pub(super) trait Timeline: Send + Sync {
     fn may_use_both(&self, boxes: &Boxes, one: &Slot<Self::Held>, other: &Slot<Self::Held>)
     -> bool;
 
-    /// Returns the maximum number of nodes that are free at any time before `limit`.
+    /// Returns the maximum number of free nodes at any time before `limit`.
     fn most_free(&self, limit: Time) -> u64;
 
     /// Finds the earliest slot for a job.
@@ -136,10 +135,10 @@ const MOST_REQUESTS: usize = 1 << 12;
 pub(super) struct Fast<T: Timeline> {
     timeline: T,
     freed: FreedNodes<T::Held>,
-    /// In a round: the maximum number of nodes that are free before the end of all freed slots.
+    /// In a round, the maximum number of free nodes before the end of all freed slots.
     most_free: Option<u64>,
     refusals: Refusals,
-    /// The boxes of requests, which do not change. Accessed only by request.
+    /// The boxes for each request, which do not change.
     boxes: FxHashMap<Request, Boxes>,
 }
 
@@ -286,7 +285,7 @@ impl<T: Timeline> Fast<T> {
     }
 }
 
-/// A freed slot that may help a job to begin earlier.
+/// A freed slot that may help a job begin earlier.
 struct Near<'a, H> {
     slot: &'a Slot<H>,
     refused: &'a mut RefusalsNearby,
@@ -311,7 +310,7 @@ impl<H> Near<'_, H> {
     }
 }
 
-/// Returns the freed slots that may help a job to begin before its own slot.
+/// Returns the freed slots that may help a job begin before its own slot.
 fn near<'a, T: Timeline>(
     timeline: &T,
     freed: &'a mut [Freed<T::Held>],

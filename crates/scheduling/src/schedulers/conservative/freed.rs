@@ -1,5 +1,5 @@
-//! The nodes that were freed, with the periods for which they were freed. A previously refused job
-//! with monotone answers can fit now only if it uses one of these nodes for part of its run.
+//! Freed nodes and the periods for which they were freed. A previously refused job with monotone
+//! answers can fit now only if it uses one of these nodes for part of its run.
 //!
 //! Each freed slot keeps the jobs that were refused near it, until it is dropped. A job that is at
 //! least as large and as long is refused there too: if it could use a node of the slot, then so
@@ -11,11 +11,11 @@
 //!   otherwise                                          every job that is as large and as long
 //! ```
 //!
-//! Later takings only make refusals more certain. Nodes that are freed later belong to a slot of
-//! their own, near which each job is tried.
+//! Later takings only make refusals more certain. Nodes freed later belong to a separate slot, near
+//! which each job is tried.
 //!
-//! Cost: O(k) to add or take a slot, for k slots, and O(rows) for each slot that is then shorter;
-//! O(rows of the freed nodes) per question.
+//! Cost: O(k) to add or take a slot, for k slots, and O(rows) for each slot that becomes shorter;
+//! O(rows of the freed nodes) per query.
 
 use std::cell::Cell;
 
@@ -26,7 +26,7 @@ use pavior_mesh::{BaseSet, Cuboid, Occupancy};
 use super::refusals::{RefusalsNearby, common};
 use super::slot::{Interval, Slot};
 
-/// A released slot, and the jobs that were refused near it since.
+/// A released slot, and the jobs refused near it since.
 pub(super) struct Freed<H> {
     /// The number of slots released before this one.
     number: u64,
@@ -34,7 +34,7 @@ pub(super) struct Freed<H> {
     pub(super) refused: RefusalsNearby,
 }
 
-/// The slots released since the previous round of moving up began, in order, as far as any of their
+/// The slots released since the previous round of moving up began, in order, while any of their
 /// nodes are still free.
 pub(super) struct FreedNodes<H> {
     slots: Vec<Freed<H>>,
@@ -91,15 +91,14 @@ impl<H> FreedNodes<H> {
         self.slots.retain(|one| !one.slot.interval.is_empty());
     }
 
-    /// Returns the slots from a number on.
+    /// Returns the slots from `number` on.
     pub(super) fn since(&mut self, number: u64) -> &mut [Freed<H>] {
         let first = self.slots.partition_point(|one| one.number < number);
         &mut self.slots[first..]
     }
 }
 
-/// Returns the times that are in any of some periods, as disjoint periods in order. O(k log k) for
-/// k periods.
+/// Merges periods into disjoint ones, in order. O(k log k) for k periods.
 pub(super) fn disjoint(mut periods: Vec<Interval>) -> impl Iterator<Item = Interval> {
     periods.sort_unstable_by_key(|one| one.from);
     let mut seen = Time::ZERO;
@@ -110,7 +109,7 @@ pub(super) fn disjoint(mut periods: Vec<Interval>) -> impl Iterator<Item = Inter
     })
 }
 
-/// The most that may fit near a freed slot, as far as the tests of one job have shown.
+/// The most that may fit near a freed slot, as far as one job's tests have shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum MayFit {
     /// No node of the slot is free for so long.
@@ -120,7 +119,7 @@ pub(super) enum MayFit {
     Job,
 }
 
-/// The released slots of which a job must use a node.
+/// Released slots, of which a job must use a node.
 pub(super) struct FreedSlots<'a, H> {
     slots: &'a [(&'a Slot<H>, Cell<MayFit>)],
 }
@@ -145,12 +144,12 @@ impl<'a, H> FreedSlots<'a, H> {
     }
 }
 
-/// A freed box that contains a node that is free for the whole run of a job.
+/// A freed box with a node that is free for a job's whole run.
 type Live<'a> = (&'a Cuboid, &'a Cell<MayFit>);
 
 impl<'a> FreedSlots<'a, Placement> {
-    /// Returns true if any node that is free throughout a period was freed for part of it. If not,
-    /// requests that were refused before are still refused. O(rows of the freed nodes).
+    /// Returns true if any node that is free throughout a period was freed for part of it.
+    /// Otherwise, previously refused requests are still refused. O(rows of the freed nodes).
     pub(super) fn reach(self, throughout: Interval, free: &Occupancy) -> bool {
         let live = self.live(throughout, free);
         for (_, fits) in &live {
@@ -159,10 +158,10 @@ impl<'a> FreedSlots<'a, Placement> {
         !live.is_empty()
     }
 
-    /// Returns true if a box with one of these side lengths is free throughout a period, given that
-    /// no such box was free before. Such a box must contain a freed node.
+    /// Returns true if a box with one of these sides is free throughout a period, given that no
+    /// such box was free before. Such a box must contain a freed node.
     ///
-    /// Searches for the common part of the boxes first, which is usually not free.
+    /// Searches first for the common part of the boxes, which is usually not free.
     pub(super) fn opens_box(
         self,
         throughout: Interval,

@@ -1,4 +1,4 @@
-//! Jobs that were given nodes outside the queue, and the bookings that give way to them.
+//! Jobs given nodes outside the queue, and the bookings that give way to them.
 //!
 //! ```text
 //!   time      0         4         8         a and b are booked on some nodes, x and y on others.
@@ -23,9 +23,9 @@ use crate::MachineView;
 use crate::shared::ends::Expected;
 
 impl<P: Profile> Plan<P> {
-    /// Takes the slots of the jobs that were given nodes outside the queue and are still running.
-    /// Returns the indices of the bookings that gave way, oldest first. Returns `None` if a job is
-    /// on nodes with an advance reservation, which voids the whole plan.
+    /// Takes the slots of running jobs that were given nodes outside the queue. Returns the indices
+    /// of the bookings that gave way, oldest first, or `None` if such a job is on nodes with an
+    /// advance reservation, which voids the whole plan.
     pub(super) fn take_granted(
         &mut self,
         expected: &Expected<'_>,

@@ -1,16 +1,15 @@
 //! Conservative backfilling: every waiting job has a booking, which no other job may delay.
 //!
-//! 1. A job is booked when it arrives: it gets nodes, and the earliest time at which the strategy
-//!    can place it. The strategy is asked on a fork in which every node used by a running job or an
-//!    earlier booking at any time in `[t, t + estimate)` is taken.
+//! 1. A job is booked when it arrives: it gets nodes at the earliest time t at which the strategy
+//!    can place it on a fork in which every node used by a running job or an earlier booking at any
+//!    time in `[t, t + estimate)` is taken.
 //! 2. A job starts at its booked time, on its booked nodes.
 //! 3. If a job ends early, its nodes are free for the rest of its time. The waiting jobs then move
 //!    up in order of arrival: each exchanges its booking for an earlier one, either found by the
 //!    strategy or on the same nodes. This is repeated until no job moves.
-//! 4. If a running job outruns its expected end, or if a booked job cannot start at its time, all
-//!    bookings are remade in order of arrival.
-//!    [`RunningJob::expected_end`](crate::RunningJob::expected_end) then defines the new expected
-//!    end.
+//! 4. If a running job outruns its expected end, which
+//!    [`RunningJob::expected_end`](crate::RunningJob::expected_end) then extends, or if a booked
+//!    job cannot start at its time, all bookings are remade in order of arrival.
 //! 5. If a job was given nodes outside the queue, the bookings that need one of its nodes before
 //!    its expected end give way. They are remade in order of arrival, and then all jobs move up.
 //!    All other bookings stay (`granted.rs`).
@@ -19,21 +18,20 @@
 //! New promises after 5 or 6 count as first promises.
 //!
 //! ```text
-//!   x  0 1 2 3              a runs until 4; b, which asks for 4 nodes for 2, is booked for 4 to 6;
+//!   x  0 1 2 3              a runs until 4; b (4 nodes for 2) is booked for 4 to 6;
 //!      a a c c   0 to 4     c (2 nodes for 4) ends by then and starts next to a; d (2 nodes for 5)
 //!      b b b b   4 to 6     would run into b, and is booked for 6 to 11
 //!      d d . .   6 to 11
 //! ```
 //!
-//! `rule.rs` implements this rule, and asks a `Profile`, which tracks the free nodes over time, for
-//! bookings. The plain profile (`plain.rs`) is a list. Together with the rule, it defines the
-//! scheduler; `conservative:plain` runs it. The fast profile (`fast.rs`) finds the same bookings
-//! with fewer questions to the strategy, and `conservative` runs it. Tests compare the decisions of
-//! both.
+//! `rule.rs` implements this rule, and gets bookings from a `Profile`, which tracks the free nodes
+//! over time. The plain profile (`plain.rs`), available as `conservative:plain`, is a list and,
+//! with the rule, defines the scheduler. The fast profile (`fast.rs`), which `conservative` uses,
+//! finds the same bookings with fewer queries to the strategy. Tests compare their decisions.
 //!
 //! `conservative:count` is the classic rule: a booking is a number of nodes that are free for the
-//! whole estimated run time. The strategy chooses the nodes when the job is due to start. If the
-//! strategy refuses, because the free nodes are scattered, the younger jobs that are due are tried.
+//! whole estimated run time. The strategy chooses the nodes when the job is due. If it refuses
+//! because the free nodes are scattered, the younger due jobs are tried.
 //!
 //! With exact estimates, no job starts later than its first booking, and no job starves. By count,
 //! this holds for strategies that grant by count. A job with an estimate of zero is booked for one
@@ -41,23 +39,22 @@
 //! or if all nodes are booked until the end of time ([`Time::MAX`](pavior_kernel::Time::MAX)). It
 //! is tried again whenever a job ends, is given nodes or leaves the queue.
 //!
-//! With `promise=holds`, if a job that overtook the oldest waiting job outruns its estimate, it is
-//! expected to end at any moment, so bookings are not postponed for it.
+//! With `promise=holds`, a job that overtook the oldest waiting job and outran its estimate is
+//! expected to end at any moment, so it does not postpone bookings.
 //!
 //! With `depth=N`, only the oldest N waiting jobs have bookings, as is usual in practice. The
 //! others wait until they are among the oldest N, even if nodes are free. This bounds the cost, but
 //! younger jobs do not start even if they would fit alongside the bookings.
 //!
 //! Cost, for q bookings and r running jobs: the timeline of free nodes (`timeline/`) has at most T
-//! = 2 (q + r) + 1 segments, of which d <= q begin when nodes stop being free. If every request
-//! that the strategy refuses is also refused with fewer free nodes, a booking costs one search and
-//! O(d + log T) comparisons of O(N/64) words each. For boxes, d counts from the latest time before
-//! which a job that is no larger and no longer is known to be refused (`refusals.rs`). With other
-//! strategies, a booking costs a search at each time at which enough nodes are free throughout.
-//! When a job ends early, the cost is the same for each job that can benefit: those that are not
-//! larger and longer than a job refused near the same freed slot (`freed.rs`). By count, the
-//! timeline is a tree (`steps.rs`): a booking costs O(log T), plus O(log T) for each earlier period
-//! that is too short, and no question to the strategy.
+//! = 2 (q + r) + 1 segments, of which d <= q begin when nodes stop being free. If the strategy's
+//! answers are monotone, a booking costs one search and O(d + log T) comparisons of O(N/64) words
+//! each. For boxes, d counts from the latest time before which a job that is no larger and no
+//! longer is known to be refused (`refusals.rs`). With other strategies, a booking costs a search
+//! at each time at which enough nodes are free throughout. When a job ends early, the cost is the
+//! same for each job that can benefit: those that are not larger and longer than a job refused near
+//! the same freed slot (`freed.rs`). By count, the timeline is a tree (`steps.rs`): a booking costs
+//! O(log T), plus O(log T) for each earlier period that is too short, and no query to the strategy.
 //!
 //! Source: Feitelson & Mu'alem Weil, "Utilization and predictability in scheduling the IBM SP2 with
 //! backfilling", IPPS 1998, for numbers of nodes. Booking nodes instead of numbers is ours.

@@ -1,5 +1,5 @@
-//! A profile stored as a list, which asks the strategy about every time. The fast profile is
-//! compared with it in tests.
+//! A profile stored as a list, which queries the strategy at every time. Tests compare the fast
+//! profile with it.
 //!
 //! Cost for s slots: O(s) times with O(s) slots each, and a search by the strategy for each time at
 //! which enough nodes are free.
@@ -15,7 +15,6 @@ use super::rule::Profile;
 use super::slot::{Interval, OtherNodes, Slot};
 use crate::{Calendar, MachineView};
 
-/// The slots that are taken.
 pub(super) struct Plain {
     taken: Vec<Slot<Placement>>,
     /// The advance reservations, with the nodes that are open during each.
@@ -115,7 +114,7 @@ impl Profile for Plain {
 }
 
 impl Plain {
-    /// Removes a slot from the list, unless it was dropped as past. What is left of a slot is
+    /// Removes a slot from the list, unless it was dropped as past. The rest of a slot is
     /// identified by its nodes and its end, which no other slot shares.
     fn remove(&mut self, slot: &Slot<Placement>) {
         let is_it = |other: &Slot<Placement>| {
@@ -126,8 +125,8 @@ impl Plain {
         }
     }
 
-    /// Returns the earliest slot before `limit` in which the strategy can place a job. Only
-    /// questions about the present count as attempts.
+    /// Returns the earliest slot before `limit` in which the strategy can place a job. Only queries
+    /// about the present count as attempts.
     fn first_before(
         &mut self,
         limit: Time,
@@ -169,7 +168,7 @@ impl Plain {
         Some(Slot { interval, held: own.held.clone() })
     }
 
-    /// Returns the current time and every later time when the free nodes change.
+    /// Returns the current time and all later times at which the free nodes change.
     fn times(&self, now: Time) -> Vec<Time> {
         let taken = self.taken.iter().map(|slot| slot.interval);
         let closed = self.closed.iter().map(|(interval, _)| *interval);
@@ -183,7 +182,7 @@ impl Plain {
         times
     }
 
-    /// Returns the nodes that are free throughout a period.
+    /// Returns the nodes free throughout a period.
     fn free_throughout(&self, stretch: Interval) -> Occupancy {
         let mut free = self.empty.free().clone();
         let grid = *free.grid();

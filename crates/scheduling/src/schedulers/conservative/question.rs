@@ -1,10 +1,10 @@
-//! The test of whether, and where, a job fits on nodes that are free for its whole run.
+//! Tests of whether and where a job fits on nodes that are free for its whole run.
 //!
-//! The strategy is consulted last. Before that, for a job with monotone answers:
+//! The strategy is queried last. Before that, for a job with monotone answers:
 //!
 //! ```text
-//!   few boxes allowed, refused before:      is one of them free that holds a freed node?
-//!   few boxes allowed:                      is one of them free?
+//!   few boxes allowed, refused before:      is one free that contains a freed node?
+//!   few boxes allowed:                      is one free?
 //!   many boxes allowed, refused before:     is any freed node free throughout?
 //! ```
 //!
@@ -27,11 +27,11 @@ use super::freed::FreedSlots;
 use super::slot::Interval;
 use crate::MachineView;
 
-/// The maximum number of boxes that are searched one by one. If a request allows more, asking the
-/// strategy is faster.
+/// The maximum number of boxes searched one by one. For more boxes, querying the strategy is
+/// faster.
 pub(super) const FEW_BOXES: usize = 6;
 
-/// A question about one job. Asking the strategy about the present counts as an attempt; asking
+/// A query about one job. Querying the strategy about the present counts as an attempt; querying it
 /// about later times does not.
 pub(super) struct JobQuestion<'a, 'v> {
     now: Time,
@@ -46,7 +46,7 @@ pub(super) struct JobQuestion<'a, 'v> {
     /// The boxes of which one must be free, if they are few and the job fits exactly when one is
     /// free. Computed when first needed.
     boxes: OnceCell<Option<Vec<Sides>>>,
-    /// The strategy's placement of the job when it was last asked whether the job fits.
+    /// The strategy's placement of the job from the last test of whether it fits.
     placed: Option<(Time, Placement)>,
 }
 
@@ -64,7 +64,7 @@ impl<'a, 'v> JobQuestion<'a, 'v> {
         JobQuestion { now, job, freed, empty, bases, answers, view, boxes, placed: None }
     }
 
-    /// Records that too few nodes are free in a period to test the job.
+    /// Records that too few nodes are free to test the job in a period.
     pub(super) fn skip(&self, period: Interval) {
         if let Some(freed) = self.freed {
             freed.skip(period);
@@ -88,8 +88,8 @@ impl<'a, 'v> JobQuestion<'a, 'v> {
         }
     }
 
-    /// Returns true if the job fits when it begins at a time. If its answers are not monotone, this
-    /// may be true even though [`JobQuestion::place`] finds nothing.
+    /// Returns true if the job fits when it begins at `at`. If its answers are not monotone,
+    /// [`JobQuestion::place`] may still find nothing.
     pub(super) fn fits(&mut self, at: Time, free: &Occupancy) -> bool {
         if !self.answers.are_monotone() {
             return true;
@@ -105,7 +105,7 @@ impl<'a, 'v> JobQuestion<'a, 'v> {
         self.placed.is_some()
     }
 
-    /// Returns the placement of the job when it begins at a time.
+    /// Returns the job's placement when it begins at `at`.
     pub(super) fn place(&mut self, at: Time, free: &Occupancy) -> Option<Placement> {
         if let Some((_, placement)) = self.placed.take().filter(|(then, _)| *then == at) {
             return Some(placement);

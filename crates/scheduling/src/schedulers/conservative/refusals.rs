@@ -1,4 +1,4 @@
-//! Refused requests. If a job is refused, so is any longer job that asks for the same or larger
+//! Refused requests. If a job is refused, so is any longer job that requests the same or larger
 //! boxes.
 //!
 //! ```text
@@ -12,8 +12,8 @@
 //! Invariant: [`Refusals`] are valid until nodes are freed, [`RefusalsNearby`] as long as their
 //! slot.
 //!
-//! Cost: O(log k) per question for k lengths of a request, plus a comparison of a few boxes with
-//! each of the last [`RECENT`] refusals, or with up to [`NEARBY`] near a slot.
+//! Cost: O(log k) per query for k lengths of a request, plus a comparison of a few boxes with each
+//! of the last [`RECENT`] refusals, or with up to [`NEARBY`] near a slot.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use super::slot::first_begin_reaching;
 /// The number of recent refusals that a job is compared with.
 const RECENT: usize = 128;
 
-/// The boxes of which one must be free. `None` if the request does not only depend on boxes.
+/// The boxes of which one must be free, or `None` if the request does not depend only on boxes.
 pub(super) type Boxes = Option<Arc<[Sides]>>;
 
 /// The nodes that a job needs, and for how long.
@@ -40,8 +40,8 @@ pub(super) struct Demand {
 }
 
 impl Demand {
-    /// Returns true if a job with this demand would fit wherever and whenever one with the given
-    /// demand does.
+    /// Returns true if a job with this demand would fit wherever and whenever one with `other`
+    /// does.
     pub(super) fn fits_in(&self, other: &Demand) -> bool {
         if self.estimate > other.estimate {
             return false;
@@ -55,35 +55,34 @@ impl Demand {
         pool && large.iter().all(|large| small.iter().any(|small| fits(small, large)))
     }
 
-    /// Returns the demand for the largest box that is part of each of the boxes, if they matter.
+    /// Returns the demand for the largest box that all boxes contain.
     pub(super) fn core(&self) -> Demand {
         let Some(core) = self.boxes.as_deref().and_then(common) else { return self.clone() };
         let nodes = core.map(u64::from).iter().product();
         Demand { boxes: Some([core].into()), nodes, ..*self }
     }
 
-    /// Returns the product of nodes and estimate, up to the largest number.
+    /// Returns the saturating product of nodes and estimate.
     fn work(&self) -> u64 {
         self.nodes.saturating_mul(self.estimate.0)
     }
 }
 
-/// Returns the largest box that is part of each of some boxes.
+/// Returns the largest box that all boxes contain.
 pub(super) fn common(boxes: &[Sides]) -> Option<Sides> {
     let smaller = |one: Sides, other: Sides| std::array::from_fn(|axis| one[axis].min(other[axis]));
     boxes.iter().copied().reduce(smaller)
 }
 
-/// A job that cannot begin before a given time.
+/// A demand that cannot begin before `until`.
 struct Refusal {
     demand: Demand,
     until: Time,
 }
 
-/// The time before which a job cannot begin, for each request and length.
+/// The times before which jobs cannot begin, by request and length.
 #[derive(Default)]
 pub(super) struct Refusals {
-    /// Accessed only by request, so the order of the map is irrelevant.
     earliest: FxHashMap<Request, ByLength>,
     /// The most recent refusals, latest first.
     recent: VecDeque<Refusal>,
@@ -116,29 +115,28 @@ impl Refusals {
         self.recent.push_front(Refusal { demand, until });
     }
 
-    /// Drops all refusals after nodes were freed.
+    /// Drops all refusals, after nodes were freed.
     pub(super) fn forget(&mut self) {
         self.earliest.clear();
         self.recent.clear();
     }
 }
 
-/// The maximum number of refusals by size that are known near a freed slot.
+/// The maximum number of refusals by size stored for a freed slot.
 const NEARBY: usize = 64;
 
-/// The jobs that were refused near one freed slot.
+/// The jobs refused near one freed slot.
 #[derive(Default)]
 pub(super) struct RefusalsNearby {
-    /// The times before which jobs of an estimate or more cannot use any node of the slot, by
-    /// estimate.
+    /// By estimate, the times before which jobs at least as long cannot use any node of the slot.
     by_length: ByLength,
-    /// The jobs that need more space than there is. Those with the least work come first, since
-    /// they also rule out most others.
+    /// The jobs that need more space than there is, in order of work, since those with the least
+    /// rule out most others.
     by_size: Vec<Refusal>,
 }
 
 impl RefusalsNearby {
-    /// Returns the latest time before which no node of the slot is free for so long.
+    /// Returns the latest time before which no node of the slot is free for `estimate`.
     pub(super) fn of_length(&self, estimate: Time) -> Time {
         self.by_length.of(estimate)
     }
@@ -157,7 +155,7 @@ impl RefusalsNearby {
         until.min(limit)
     }
 
-    /// Drops the refusals that do not show what begins near the slot once it begins at `from`.
+    /// Drops the refusals that are irrelevant once the slot begins at `from`.
     pub(super) fn begin_at(&mut self, from: Time) {
         self.by_length.0.retain(|(known, until)| first_begin_reaching(from, *known) < *until);
         let reaches =
@@ -165,7 +163,8 @@ impl RefusalsNearby {
         self.by_size.retain(reaches);
     }
 
-    /// Records that before `until` no job of an estimate or more can use any node of the slot.
+    /// Records that before `until` no job at least as long as `estimate` can use any node of the
+    /// slot.
     pub(super) fn learn_length(&mut self, estimate: Time, until: Time) {
         self.by_length.learn(estimate, until);
     }
@@ -180,7 +179,7 @@ impl RefusalsNearby {
     }
 }
 
-/// The times before which jobs of an estimate or more are refused, by estimate.
+/// By estimate, the times before which jobs at least as long are refused.
 ///
 /// Invariant: longer jobs have later times.
 #[derive(Default)]
@@ -192,7 +191,7 @@ impl ByLength {
         longer.checked_sub(1).map_or(Time::ZERO, |last| self.0[last].1)
     }
 
-    /// Drops what adds no information about longer jobs.
+    /// Adds an entry, and drops those that become redundant.
     fn learn(&mut self, estimate: Time, until: Time) {
         if until > self.of(estimate) {
             self.0.retain(|(known, then)| *known < estimate || *then > until);

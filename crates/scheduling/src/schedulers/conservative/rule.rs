@@ -1,4 +1,4 @@
-//! The rule of conservative backfilling, over any [`Profile`] of the taken nodes.
+//! The rule of conservative backfilling, generic over a [`Profile`] of the taken nodes.
 //!
 //! Each decision first updates the plan: it removes jobs that have ended or were withdrawn, moves
 //! jobs up, and rebooks jobs that are late. Then it books the jobs that have arrived, and starts
@@ -8,7 +8,7 @@
 //! reservations, and the bookings. The bookings belong to the first jobs of the queue, in queue
 //! order.
 //!
-//! Cost: O(q) for q bookings, plus the profile's answers.
+//! Cost: O(q) for q bookings, plus the profile's queries.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,11 +23,11 @@ use crate::{Calendar, Kept, MachineView, Queue, Reserved, Running, Scheduler, St
 
 /// The nodes taken over time, on a machine without failures or repairs.
 ///
-/// All profiles find the same slots. They differ in what they ask the strategy.
+/// All profiles find the same slots, but differ in their queries to the strategy.
 pub(super) trait Profile: Send + Sync {
     /// The nodes of a job.
     type Held: Held;
-    /// A slot's nodes, in a form that can be compared quickly with others.
+    /// A slot's nodes, in a form that is fast to compare with others.
     type Taken;
 
     /// Creates a profile in which no nodes are taken from now on.
@@ -36,8 +36,8 @@ pub(super) trait Profile: Send + Sync {
     /// Returns the nodes of a running job.
     fn held_by(&self, job: JobId, machine: &Machine) -> Self::Held;
 
-    /// Takes the reserved nodes that the running jobs, whose slots are given, have not taken.
-    /// Called again whenever a running job has released something.
+    /// Takes the reserved nodes that the running jobs, with the given slots, have not taken. Called
+    /// again whenever a running job has released nodes.
     fn close(
         &mut self,
         calendar: &Calendar,
@@ -45,7 +45,7 @@ pub(super) trait Profile: Send + Sync {
         machine: &Machine,
     );
 
-    /// Clears everything that was taken.
+    /// Releases everything.
     fn clear(&mut self, now: Time);
 
     /// Drops everything before now.
@@ -54,7 +54,7 @@ pub(super) trait Profile: Send + Sync {
     /// Takes a slot.
     fn take(&mut self, slot: &Slot<Self::Held>);
 
-    /// Releases a slot or what is left of it.
+    /// Releases a slot, or the rest of it.
     fn give(&mut self, slot: Slot<Self::Held>);
 
     /// Returns the earliest possible slot for a job from now on. The slot is not taken yet.
@@ -69,8 +69,8 @@ pub(super) trait Profile: Send + Sync {
     fn taken_by(&self, slot: &Slot<Self::Held>) -> Self::Taken;
 
     /// Returns true if a booking cannot stay once a slot with these nodes, which overlaps it in
-    /// time, is taken. The slot is not taken yet. The caller asks about the overlapping bookings
-    /// from the youngest to the oldest, and immediately releases those that cannot stay.
+    /// time, is taken. The slot is not taken yet. The caller checks the overlapping bookings from
+    /// the youngest to the oldest, and immediately releases those that cannot stay.
     fn needs_any(
         &self,
         booked: &Slot<Self::Held>,
@@ -96,8 +96,8 @@ pub(super) trait Profile: Send + Sync {
         view: &mut MachineView<'_>,
     ) -> Option<Slot<Self::Held>>;
 
-    /// Starts a job in its slot. Returns the job's nodes, and their placement unless the strategy
-    /// is to choose it. Returns `None` if the job cannot start.
+    /// Starts a job in its slot. Returns its nodes, and their placement unless the strategy is to
+    /// choose it, or `None` if the job cannot start.
     fn start(
         &mut self,
         slot: &Slot<Self::Held>,
@@ -168,24 +168,23 @@ pub(super) struct Plan<P: Profile> {
     /// [`Queue::withdrawals`] and [`Queue::returns`] as of the last update of the bookings.
     withdrawals: u64,
     returns: u64,
-    /// The machine's state after the last decision. A different state means that a job has ended.
+    /// The machine's state after the last decision. It differs if a job has ended since.
     state: u64,
     health: u64,
 }
 
 pub(super) struct Booking<H> {
     job: JobId,
-    /// The slot. `None` for a job that does not fit on the empty machine, or has no slot before the
-    /// end of time.
+    /// The slot, or `None` if the job does not fit on the empty machine or before the end of time.
     pub(super) slot: Option<Slot<H>>,
-    /// The first promised time.
+    /// The first promised start.
     pub(super) promise: Time,
     /// The value of [`Profile::given`] when the job was last tried.
     tried: u64,
 }
 
 impl<P: Profile> Plan<P> {
-    /// Creates a plan with the running jobs until their expected ends, but no bookings yet.
+    /// Creates a plan with the running jobs until their expected ends, without bookings.
     fn new(queue: &Queue, expected: &Expected<'_>, view: &MachineView<'_>) -> Plan<P> {
         let now = expected.now;
         let machine = view.machine();
@@ -259,8 +258,8 @@ impl<P: Profile> Plan<P> {
         self.running.insert(job, slot);
     }
 
-    /// Removes the jobs that have ended, and releases the rest of their slots. This includes jobs
-    /// that have ended and been given nodes again since.
+    /// Removes ended jobs, and releases the rest of their slots. This includes jobs that have ended
+    /// and been given nodes again since.
     fn remove_ended(&mut self, now: Time, view: &MachineView<'_>) {
         self.state = view.state();
         let machine = view.machine();
@@ -296,7 +295,7 @@ impl<P: Profile> Plan<P> {
         });
     }
 
-    /// Books jobs without a slot for which there may be one now.
+    /// Books jobs that had no slot but may have one now.
     fn book_others(&mut self, now: Time, queue: &Queue, view: &mut MachineView<'_>) {
         for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
             if self.bookings[index].slot.is_none() {
@@ -322,8 +321,8 @@ impl<P: Profile> Plan<P> {
         }
     }
 
-    /// Remakes all bookings if a running job has outrun its expected end, or if the time of a
-    /// booking has passed.
+    /// Remakes all bookings if a running job has outrun its expected end, or if a booked time has
+    /// passed.
     fn rebook_if_late(
         &mut self,
         queue: &Queue,
@@ -371,8 +370,7 @@ impl<P: Profile> Plan<P> {
         }
     }
 
-    /// Starts the first job whose time has come and that can start. Also returns the start time
-    /// that the job was first promised.
+    /// Starts the first due job that can start. Also returns the start that it was first promised.
     fn start_due(
         &mut self,
         now: Time,
@@ -392,8 +390,8 @@ impl<P: Profile> Plan<P> {
         None
     }
 
-    /// Returns the bookings. A job waits only for the machine if its time has come or if it has no
-    /// slot. Jobs beyond the depth are not examined.
+    /// Returns the bookings as a plan. A job that is due or has no slot waits only for the machine.
+    /// Jobs beyond the depth are not examined.
     fn standing(&self, now: Time, queue: &Queue) -> Standing {
         let mut standing = Standing::default();
         for (place, job) in queue.iter().enumerate() {

@@ -18,13 +18,12 @@ impl Interval {
         Interval { from, to: from.saturating_add(estimate.max(Time(1))) }
     }
 
-    /// Returns the part of a period from a time on. It is empty if it would begin at its end or
-    /// later.
+    /// Returns the part of a period from `at` on, which may be empty.
     pub(super) fn after(self, at: Time) -> Interval {
         Interval { from: self.from.max(at), ..self }
     }
 
-    /// Returns the part of a period before a time.
+    /// Returns the part of a period before `at`.
     pub(super) fn before(self, at: Time) -> Interval {
         Interval { to: self.to.min(at), ..self }
     }
@@ -40,7 +39,7 @@ impl Interval {
     }
 }
 
-/// Returns the times at which a job can begin so that it overlaps a slot.
+/// Returns the period in which a job can begin and overlap `freed`.
 pub(super) fn begins_near(freed: Interval, estimate: Time) -> Interval {
     Interval { from: first_begin_reaching(freed.from, estimate), to: freed.to }
 }
@@ -51,12 +50,12 @@ pub(super) fn first_begin_reaching(at: Time, estimate: Time) -> Time {
     if at < length { Time::ZERO } else { at.since(length).saturating_add(Time(1)) }
 }
 
-/// The nodes of a job, or only how many.
+/// A job's nodes, or their number.
 pub(super) trait Held: Clone + Send + Sync {
     /// Returns the number of nodes.
     fn nodes(&self) -> u64;
 
-    /// Returns the nodes if they are already chosen.
+    /// Returns the nodes, if already chosen.
     fn placement(&self) -> Option<Placement>;
 }
 

@@ -1,4 +1,4 @@
-//! The number of free nodes at every time from now on, as a treap of the times when it changes.
+//! The number of free nodes at every time from now on, as a treap of the times at which it changes.
 //!
 //! Each node of the tree stores the sum of the changes in its subtree, and the minimum and maximum
 //! of their partial sums. The next time with enough free nodes, or with too few, can thus be found
@@ -7,7 +7,7 @@
 //! Invariant: no change is 0. The priority of a time is a hash of it, so the shape of the tree
 //! depends only on the changes, not on their order.
 //!
-//! Cost: O(T) words for T changes, and O(log T) per change and question.
+//! Cost: O(T) words for T changes, and O(log T) per change and query.
 //!
 //! Source: Seidel & Aragon, "Randomized search trees", Algorithmica 16, 1996.
 
@@ -49,7 +49,7 @@ enum Wanted {
 }
 
 impl Wanted {
-    /// Returns true if a number in this range may match.
+    /// Returns true if a number from `least` to `most` may match.
     fn among(self, least: i64, most: i64) -> bool {
         match self {
             Wanted::Enough(nodes) => most >= nodes,
@@ -59,13 +59,13 @@ impl Wanted {
 }
 
 impl Steps {
-    /// Creates a timeline with a constant number of free nodes from a time on.
+    /// Creates a timeline with a constant number of free nodes.
     pub(super) fn new(from: Time, nodes: u32) -> Steps {
         let first = i64::from(nodes);
         Steps { from, first, root: None, changes: Vec::new(), unused: Vec::new() }
     }
 
-    /// Drops everything before a time. O(log T) for each past change.
+    /// Drops everything before `now`. O(log T) for each past change.
     pub(super) fn advance(&mut self, now: Time) {
         let (past, coming) = self.split(self.root, now.saturating_add(Time(1)));
         self.root = coming;
@@ -114,14 +114,14 @@ impl Steps {
         None
     }
 
-    /// Returns true if fewer than this many nodes are free at any time in a period. O(log T).
+    /// Returns true if fewer than `nodes` nodes are free at any time in a period. O(log T).
     pub(super) fn are_fewer(&self, nodes: i64, stretch: Interval) -> bool {
         let from = stretch.from.max(self.from);
         let fewer = || self.next(from, Wanted::TooFew(nodes));
         self.at(from) < nodes || fewer().is_some_and(|short| short < stretch.to)
     }
 
-    /// Returns the maximum number of nodes that are free at any time before `limit`. O(log T).
+    /// Returns the maximum number of free nodes at any time before `limit`. O(log T).
     pub(super) fn most(&self, limit: Time) -> i64 {
         let (mut most, mut level, mut tree) = (self.first, self.first, self.root);
         while let Some(place) = tree {
@@ -140,7 +140,7 @@ impl Steps {
         most
     }
 
-    /// Returns the number of nodes that are free at a time.
+    /// Returns the number of free nodes at a time.
     fn at(&self, time: Time) -> i64 {
         let (mut level, mut tree) = (self.first, self.root);
         while let Some(place) = tree {
@@ -155,7 +155,7 @@ impl Steps {
         level
     }
 
-    /// Returns the first change after a time that leads to a number of the kind wanted.
+    /// Returns the first change after a time to a number that matches `wanted`.
     fn next(&self, after: Time, wanted: Wanted) -> Option<Time> {
         self.next_in(self.root, self.first, after, wanted)
     }
@@ -263,8 +263,7 @@ impl Steps {
     }
 }
 
-/// Returns a number that looks random and is different for every time (the finalizer of
-/// splitmix64).
+/// Returns a distinct pseudorandom number for every time (the finalizer of splitmix64).
 fn priority(at: Time) -> u64 {
     let mut mixed = at.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,11 +1,11 @@
-//! EASY by count, where the head's reservation is a number of nodes.
+//! EASY by count, in which the head's reservation is a number of nodes.
 //!
 //! The shadow time is the earliest time at which, according to expected ends, enough nodes are free
 //! for the head. The extra nodes are those free at that time that the head does not need. Another
-//! job starts if it fits now, and if it either ends by the shadow time or needs no more than the
-//! extra nodes. In the second case, the number of extra nodes decreases accordingly.
+//! job starts if it fits now and either ends by the shadow time or needs no more than the extra
+//! nodes. In the second case, the number of extra nodes decreases accordingly.
 //!
-//! Nodes that are reserved in advance during any part of the head's run do not count as free.
+//! Nodes reserved in advance during any part of the head's run do not count as free.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
@@ -20,20 +20,18 @@ use crate::{Calendar, MachineView, Queue, Reserved, Running, Scheduler, Standing
 
 #[derive(Default)]
 pub(super) struct EasyByCount {
-    /// True if a job that overtook the head cannot postpone the head's promise by overrunning.
+    /// True if overruns by jobs that overtook the head do not postpone the head's promise.
     holds: bool,
     promise: HeadPromise,
     refused: Refused,
     /// The head's reservation, as of the last decision.
     shadow: Option<Shadow>,
-    /// The number of jobs at the front of the queue that were passed over. They need not be
-    /// examined again while `passed_in` and `withdrawals` stay the same, even if time passes: a job
-    /// that could end by the shadow time was refused by the machine, and a later end does not help
-    /// any job.
+    /// The number of jobs skipped at the front of the queue. They need not be examined again while
+    /// `passed_in` and `withdrawals` stay the same, even if time passes: the machine refused every
+    /// job that could end by the shadow time, and a later end helps no job.
     passed: usize,
-    /// The circumstances in which the jobs were passed over.
     passed_in: Option<PassedIn>,
-    /// The value of [`Queue::withdrawals`] when jobs were last passed over.
+    /// The value of [`Queue::withdrawals`] when jobs were last skipped.
     withdrawals: u64,
 }
 
@@ -47,16 +45,16 @@ struct Shadow {
     extra: u64,
 }
 
-/// The circumstances in which jobs were passed over.
+/// The circumstances in which jobs were skipped.
 #[derive(PartialEq, Eq)]
 struct PassedIn {
     state: u64,
     head: JobId,
-    /// The shadow time if it is in the future. Otherwise the shadow time is the current time, and
-    /// advances with it. In that case, enough nodes are free for the head, but they are scattered.
+    /// The shadow time, if in the future. Otherwise, it is always the current time, and the nodes
+    /// free for the head are enough but scattered.
     later: Option<Time>,
     extra: u64,
-    /// The time at which the jobs were passed over, if the reach of jobs increases with time.
+    /// The time at which the jobs were skipped, if reaches increase with time.
     at: Time,
 }
 
@@ -75,7 +73,7 @@ impl Scheduler for EasyByCount {
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
         let head = queue.get(0)?;
-        // The promise is voided by node failures and by jobs outside the queue.
+        // Node failures and grants outside the queue void the promise.
         self.promise.voided_in(view);
         let (state, moment) = view.moment();
         self.refused.in_state(state);
@@ -84,7 +82,7 @@ impl Scheduler for EasyByCount {
             return Some(Start::at(0));
         }
         let expected = Expected::of(now, running).holding(self.holds.then_some(head));
-        // Jobs that started under the last shadow are running now, and are part of the new one.
+        // Jobs started under the last shadow are running now, and count in the new one.
         self.shadow = match view.calendar() {
             None => shadow(head, &expected, view.machine()),
             Some(calendar) => shadow_beside(head, &expected, view.machine(), calendar),
@@ -136,8 +134,7 @@ impl Scheduler for EasyByCount {
     }
 }
 
-/// Returns the time at which the head fits by count, and the number of nodes left over at that
-/// time.
+/// Returns the shadow time, at which the head fits by count, and the extra nodes.
 fn shadow(head: &Job, expected: &Expected<'_>, machine: &Machine) -> Option<Shadow> {
     let needed = machine.needed(&head.request);
     let shadow = |at, free| Shadow { head: head.id, at, needed, extra: free - needed };
@@ -156,9 +153,9 @@ fn shadow(head: &Job, expected: &Expected<'_>, machine: &Machine) -> Option<Shad
     None
 }
 
-/// Returns the same as [`shadow`], but takes advance reservations into account. A node counts if it
-/// is free at that time and not reserved during the head's run. Takes O((r + R) R N/64) time for r
-/// running jobs and R reservations.
+/// Like [`shadow`], with advance reservations: a node counts if it is free at that time and not
+/// reserved during the head's run. Takes O((r + R) R N/64) time for r running jobs and R
+/// reservations.
 fn shadow_beside(
     head: &Job,
     expected: &Expected<'_>,

@@ -1,20 +1,19 @@
 //! The eve: the machine just before the time reserved for the head.
 //!
-//! On the eve, every job that is expected to end before that time has ended. The head does not fit
-//! on the machine then; otherwise it would have an earlier reservation. It can get an earlier one
-//! only if a job that was expected to run until the reserved time or longer ends early:
+//! On the eve, every job expected to end before that time has ended. The head does not fit then;
+//! otherwise it would have an earlier reservation. It can get one only if a job expected to run
+//! until the reserved time or longer ends early:
 //!
 //! ```text
-//!   a a b b .    a ends at 4, b at 9; the head asks for all and is promised 9. On the eve the
-//!   . . b b .    nodes of b are taken. If b ends at 3, the eve is asked again, near b's nodes.
+//!   a a b b .    a ends at 4, b at 9; the head needs all nodes and is promised 9. On the eve, the
+//!   . . b b .    nodes of b are taken. If b ends at 3, the eve is queried again.
 //! ```
 //!
-//! Invariant: nodes that are free at any time before the reserved one are free on the eve.
-//! Therefore, if the strategy's refusals remain valid with fewer free nodes, a head that is refused
-//! on the eve has no earlier reservation.
+//! Invariant: nodes free at any time before the reserved one are free on the eve. Therefore, if the
+//! strategy's answers are monotone, a head refused on the eve has no earlier reservation.
 //!
-//! Cost: O(1) per grant or release, and one question after the end of a job that was expected to
-//! run on the eve.
+//! Cost: O(1) per grant or release, and one query after the end of a job that was expected to run
+//! on the eve.
 
 use pavior_allocation::{Change, Fork, Machine, Placement};
 use pavior_kernel::Time;
@@ -26,9 +25,9 @@ use crate::shared::ends::Expected;
 /// The eve of a reservation: a state in which the head is refused.
 pub(super) struct Eve {
     fork: Fork,
-    /// The state of the machine up to which the eve has been updated.
+    /// The machine state up to which the eve has been updated.
     state: u64,
-    /// The value of [`Running::revisions`] in that state. A job with a new, earlier end may end
+    /// The value of [`Running::revisions`] in that state. A job with a revised estimate may end
     /// before the eve.
     revisions: u64,
 }
@@ -39,8 +38,8 @@ impl Eve {
         Eve { fork, state: machine.state(), revisions: running.revisions() }
     }
 
-    /// Returns true if the head cannot have a reservation before `limit`, the time of the current
-    /// one. Returns false if this is not known.
+    /// Returns true if the head certainly has no reservation before `limit`, the time of the
+    /// current one.
     pub(super) fn refuses(
         &mut self,
         head: &Job,
@@ -61,7 +60,7 @@ impl Eve {
             };
             if *granted {
                 if stays() {
-                    // If this fails, more nodes are free in the fork than will be on the eve.
+                    // On failure, the fork has more free nodes than the eve, which is safe.
                     let _ = self.fork.take(placement);
                 }
             } else if self.is_taken(placement, machine) {
@@ -75,9 +74,8 @@ impl Eve {
         !gains || self.fork.find(&head.request).is_err()
     }
 
-    /// Returns true if this state still counts the nodes that a job held as taken. Checking one
-    /// healthy node is enough. Failed nodes are always taken in the fork, whether or not the job
-    /// has ended on the eve.
+    /// Returns true if the eve still counts the nodes that a job held as taken. Checks one healthy
+    /// node, since failed nodes are always taken in the fork.
     fn is_taken(&self, placement: &Placement, machine: &Machine) -> bool {
         let (free, healthy) = (self.fork.free(), machine.healthy());
         let mut nodes = placement.parts().iter().flat_map(|part| part.nodes(free.grid()));

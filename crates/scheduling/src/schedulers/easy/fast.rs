@@ -1,13 +1,12 @@
-//! EASY's fast search, which caches answers and asks the strategy only for new ones.
+//! EASY's fast search, which caches answers and queries the strategy only for new ones.
 //!
 //! - The earliest reservation is found by bisection if the strategy allows it (`replay.rs`).
-//! - The machine without the reserved nodes is a single fork that is kept up to date
-//!   (`shared/beside.rs`).
+//! - The machine without the reserved nodes is a single fork, kept up to date (`shared/beside.rs`).
 //!
 //! ```text
 //!   cached                                   until
 //!   refused requests                         the machine changes
-//!   candidates that were passed over         the machine or the reservation changes, a job is
+//!   skipped candidates                       the machine or the reservation changes, a job is
 //!                                            withdrawn, or time passes while nodes are reserved
 //!                                            in advance
 //!   the machine before the reserved time     a job that was to run at that time ends, and the head
@@ -15,10 +14,10 @@
 //!   the fork with the reserved nodes taken   the reservation changes
 //! ```
 //!
-//! Invariant: a job that is passed over could not start now.
+//! Invariant: a skipped job could not start now.
 //!
-//! Cost: O(log r) searches for a reservation, or O(r) if answers are not monotone. A candidate that
-//! was refused before takes O(1), and any other candidate takes a search.
+//! Cost: O(log r) searches for a reservation, or O(r) if answers are not monotone. A previously
+//! refused candidate takes O(1), and any other takes a search.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -35,30 +34,28 @@ use crate::shared::ends::Expected;
 use crate::shared::refused::Refused;
 use crate::{MachineView, Queue, Start};
 
-/// The fast search.
 #[derive(Default)]
 pub(super) struct Fast {
-    /// The requests that the machine has refused.
+    /// The requests refused by the machine.
     refused: Refused,
     beside: BesideReservation,
-    /// The machine before the reserved time, if refused requests are also refused with fewer free
-    /// nodes.
+    /// The machine just before the reserved time, if answers are monotone.
     eve: Option<Eve>,
     passed: Passed,
 }
 
-/// The candidates that were passed over in this state of the machine, with this reservation.
+/// The candidates skipped in this state of the machine, with this reservation.
 #[derive(Default)]
 struct Passed {
-    /// The number of these jobs, at the front of the queue.
+    /// The number of skipped jobs at the front of the queue.
     jobs: usize,
-    /// The jobs that were tried on the whole machine because they would have ended by the reserved
-    /// time. Each has the last time at which that is true, and the job's index. After that time,
-    /// the job must be tried on the nodes that are not reserved.
+    /// The jobs tried on the whole machine because they would have ended by the reserved time: the
+    /// last time at which that is true, and the job's index. After that time, a job must be tried
+    /// on the unreserved nodes.
     in_time: BinaryHeap<Reverse<(Time, usize)>>,
-    /// The value of [`Queue::withdrawals`] at that time. Later withdrawals change the indices.
+    /// The value of [`Queue::withdrawals`] at that time, since withdrawals change indices.
     withdrawals: u64,
-    /// The time at which the jobs were passed over, if reaches increase with time.
+    /// The time at which the jobs were skipped, if reaches increase with time.
     at: Time,
 }
 
@@ -92,8 +89,7 @@ impl Search for Fast {
         view.remember_changes();
         let machine = view.machine();
         let is_first = limit == Time::MAX;
-        // With advance reservations, a job that ends early may free nodes before the reservations
-        // begin.
+        // With advance reservations, a job that ends early may free nodes before they begin.
         let is_known = view.calendar().is_none() && machine.answers(&head.request).are_monotone();
         let mut eve = self.eve.take().filter(|_| is_known && !is_first);
         if eve.as_mut().is_some_and(|eve| eve.refuses(head, limit, expected, machine)) {
@@ -122,8 +118,7 @@ impl Search for Fast {
             self.passed = Passed { withdrawals, at, ..Passed::default() };
         }
         let reserved_from = reservation.map_or(Time::MAX, |reservation| reservation.at);
-        // The answer may be new for jobs that are now late, and for those not yet examined. All
-        // late jobs come first.
+        // Tries the jobs that are now late, then those not yet examined.
         let late = self.passed.take_late(now);
         let new = self.passed.jobs.max(1)..queue.len();
         for index in late.into_iter().chain(new) {

@@ -1,4 +1,4 @@
-//! EASY's plain search, which caches nothing and asks the strategy each time.
+//! EASY's plain search, which caches nothing.
 
 use pavior_kernel::Time;
 use pavior_workload::Job;
@@ -8,7 +8,6 @@ use super::rule::{Reservation, Search};
 use crate::shared::ends::{Expected, instants};
 use crate::{MachineView, Queue, Start};
 
-/// The plain search.
 #[derive(Default)]
 pub(super) struct Plain;
 

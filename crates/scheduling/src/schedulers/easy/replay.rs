@@ -1,13 +1,13 @@
-//! The search for the head's earliest reservation, with few questions.
+//! The search for the head's earliest reservation, with few queries.
 //!
-//! Times when too few nodes are free by count are skipped. If requests that the strategy refuses
-//! are also refused with fewer free nodes, the remaining times are bisected. One fork moves between
-//! these times if the answers depend only on the free nodes. Otherwise, a new fork is made for each
-//! question. Without bisection, each time is tried in turn, on one fork.
+//! Times with too few free nodes are skipped. If answers are monotone (a request that is refused is
+//! also refused with fewer free nodes), the remaining times are bisected. One fork moves between
+//! these times if answers depend only on the free nodes; otherwise, each query uses a new fork.
+//! Without bisection, each time is tried in turn on one fork.
 //!
 //! Nodes with an advance reservation count as taken if the head would overlap the reservation. The
-//! times are therefore searched in periods during which the head overlaps the same reservations:
-//! within such a period, the free nodes only increase.
+//! times are therefore searched in periods in which the head overlaps the same reservations: within
+//! such a period, the free nodes only increase.
 
 use pavior_allocation::{Answers, Fork, Machine, Placement};
 use pavior_kernel::Time;
@@ -18,8 +18,8 @@ use crate::shared::ends::{End, Expected, Instant, instants};
 use crate::{AdvanceReservation, MachineView};
 
 /// Finds the head's earliest reservation before `limit`. Also returns the machine just before the
-/// reservation, or before `limit` if there is no reservation. On that machine, all jobs with
-/// earlier expected ends have ended. The machine is `None` if there are advance reservations.
+/// reservation or `limit`, on which all jobs with earlier expected ends have ended, unless there
+/// are advance reservations.
 pub(super) fn replay(
     head: &Job,
     expected: &Expected<'_>,
@@ -56,7 +56,7 @@ pub(super) fn replay(
     (reservation, eve)
 }
 
-/// Returns the index of the first time at which enough nodes for the head are free by count.
+/// Returns the index of the first time with enough free nodes for the head.
 fn first_by_count(times: &[Instant], jobs: &[End<'_>], head: &Job, machine: &Machine) -> usize {
     let needed = machine.needed(&head.request);
     let mut free = u64::from(machine.free().count());
@@ -70,14 +70,14 @@ fn first_by_count(times: &[Instant], jobs: &[End<'_>], head: &Job, machine: &Mac
     too_few.count()
 }
 
-/// A fork of the machine, in which running jobs can end one at a time and be restored.
+/// A fork of the machine in which running jobs can end one at a time and be restored.
 struct Walk<'a> {
     jobs: &'a [End<'a>],
     machine: &'a Machine,
     fork: Fork,
     /// The number of jobs that have ended.
     ended: usize,
-    /// True if the fork has answered a question, so a new fork may answer differently.
+    /// True if the fork has been queried, so that a new fork may answer differently.
     was_asked: bool,
     /// True if advance reservations are taken in the fork. They stay taken.
     is_reserved: bool,
@@ -88,8 +88,8 @@ impl<'a> Walk<'a> {
         Walk { jobs, machine, fork: machine.fork(), ended: 0, was_asked: false, is_reserved: false }
     }
 
-    /// Moves to the state after a number of jobs have ended. If the answers depend only on the free
-    /// nodes, the fork is changed. Otherwise, a new fork is made, which has not been asked.
+    /// Moves to the state after `ended` jobs have ended, in a new fork if answers depend on more
+    /// than the free nodes.
     fn go_to(&mut self, ended: usize) {
         let is_other = self.was_asked && !self.machine.is_determined();
         if self.is_reserved || is_other || (ended < self.ended && !self.go_back(ended)) {
@@ -99,7 +99,7 @@ impl<'a> Walk<'a> {
         self.ended = ended;
     }
 
-    /// Takes the nodes of ended jobs again. Returns false if failed nodes prevent this.
+    /// Restores ended jobs. Returns false if failed nodes prevent this.
     fn go_back(&mut self, ended: usize) -> bool {
         let taken = self.jobs[ended..self.ended].iter().all(|(_, job)| {
             let held = self.machine.placement(job.job.id);
@@ -110,16 +110,16 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// A period during which the head overlaps the same advance reservations.
+/// A period in which the head overlaps the same advance reservations.
 struct Stretch<'a> {
     head: &'a Job,
-    /// The nodes that are reserved at some time during the head's run.
+    /// The nodes reserved at some time during the head's run.
     reserved: Option<Placement>,
 }
 
 impl Stretch<'_> {
-    /// Returns the first of the times, beginning at index `first`, at which the strategy places the
-    /// head.
+    /// Returns the index of the first time, from `first` onward, at which the strategy places the
+    /// head, and its placement.
     fn search(
         &self,
         walk: &mut Walk<'_>,
@@ -130,8 +130,8 @@ impl Stretch<'_> {
         if !answers.are_monotone() {
             return self.try_each(walk, times, first);
         }
-        // A head that is granted by count fits at the first of these times, if there are no advance
-        // reservations.
+        // Without advance reservations, a head that is granted by count fits at the first of these
+        // times.
         let by_count = answers == Answers::Count && self.reserved.is_none();
         let probe = if by_count { first } else { usize::midpoint(first, times.len()) };
         self.bisect(walk, times, first, probe)
@@ -148,7 +148,7 @@ impl Stretch<'_> {
         walk.fork.find(&self.head.request).ok()
     }
 
-    /// Searches by bisection. `probe` is tried before the others.
+    /// Searches by bisection, trying `probe` first.
     fn bisect(
         &self,
         walk: &mut Walk<'_>,
@@ -171,7 +171,7 @@ impl Stretch<'_> {
         found
     }
 
-    /// Tries one time after another, on one fork if there are no advance reservations.
+    /// Tries each time in turn, on one fork if there are no advance reservations.
     fn try_each(
         &self,
         walk: &mut Walk<'_>,
@@ -185,7 +185,7 @@ impl Stretch<'_> {
     }
 }
 
-/// Releases the nodes of jobs that end.
+/// Releases the nodes of ended jobs.
 pub(super) fn release(fork: &mut Fork, ends: &[End<'_>], machine: &Machine) {
     for (_, ended) in ends {
         fork.give(machine.placement(ended.job.id).expect("a running job holds nodes"))

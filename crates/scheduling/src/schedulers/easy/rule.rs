@@ -1,12 +1,12 @@
-//! EASY's rule for reservations of nodes, over any [`Search`].
+//! EASY's rule with reservations of nodes, generic over a [`Search`].
 //!
-//! Each decision starts the head if it can. Otherwise, the decision reserves nodes for the head,
-//! and then starts the first other job that may start.
+//! Each decision starts the head if possible. Otherwise, it reserves nodes for the head and starts
+//! the first other job that may start.
 //!
 //! Invariant: at most one reservation is kept, and it belongs to the current head. Its nodes are
-//! not given to any job that may still hold them when it begins.
+//! not given to a job that may still hold them when it begins.
 //!
-//! Cost: that of the search, which runs only after the machine has changed.
+//! Cost: one search after each change to the machine.
 
 use pavior_allocation::{Machine, Placement};
 use pavior_kernel::Time;
@@ -17,7 +17,7 @@ use crate::shared::ends::Expected;
 use crate::shared::promise::HeadPromise;
 use crate::{MachineView, Queue, Reserved, Running, Scheduler, Standing, Start};
 
-/// Nodes reserved for the head from a given time on.
+/// Nodes reserved for the head from `at` on.
 #[derive(Clone)]
 pub(super) struct Reservation {
     pub(super) head: JobId,
@@ -25,18 +25,18 @@ pub(super) struct Reservation {
     pub(super) placement: Placement,
 }
 
-/// A search for reservations and candidates. All searches give the same results, but differ in what
-/// they ask the strategy.
+/// A search for reservations and candidates. All searches find the same results, but differ in
+/// their queries to the strategy.
 pub(super) trait Search: Default + Send + Sync {
     /// Returns true if the strategy would place a job now.
     fn fits(&mut self, job: &Job, view: &mut MachineView<'_>) -> bool;
 
     /// Finds the head's earliest reservation before `limit`. Its nodes are the first that the
-    /// strategy gives the head as running jobs reach their expected ends. Nodes that are reserved
-    /// in advance for any part of the head's run are excluded.
+    /// strategy gives the head as running jobs reach their expected ends, excluding nodes reserved
+    /// in advance during any part of the head's run.
     ///
-    /// This is called for the first reservation (with [`Time::MAX`]). It is called again, to find
-    /// an earlier one, after each change to the machine that the scheduler did not make itself.
+    /// Called for the first reservation (with [`Time::MAX`]) and, to find an earlier one, after
+    /// each change to the machine that the scheduler did not make.
     fn earliest(
         &mut self,
         head: &Job,
@@ -46,8 +46,8 @@ pub(super) trait Search: Default + Send + Sync {
     ) -> Option<Reservation>;
 
     /// Returns the oldest job behind the head that may start now. A job that ends by the reserved
-    /// time may start wherever the strategy places it. Any other job may start only outside the
-    /// reserved nodes.
+    /// time may start wherever the strategy places it, and any other job only outside the reserved
+    /// nodes.
     fn backfill(
         &mut self,
         now: Time,
@@ -64,7 +64,7 @@ pub(super) struct Easy<S> {
     holds: bool,
     search: S,
     reservation: Option<Reservation>,
-    /// The machine's state after the last decision. A different state means that a job has ended.
+    /// The machine's state after the last decision. It differs if a job has ended since.
     state: u64,
     promise: HeadPromise,
 }
@@ -119,8 +119,8 @@ impl<S: Search> Easy<S> {
         Easy { holds, ..Easy::default() }
     }
 
-    /// Drops the reservation if a job that was given nodes outside the queue is expected to hold
-    /// one of the reserved nodes at the reserved time. The promise is then void.
+    /// Drops the reservation and voids the promise if a job given nodes outside the queue is
+    /// expected to hold a reserved node at the reserved time.
     fn give_way(&mut self, now: Time, running: &Running, view: &MachineView<'_>) {
         let Some(kept) = &self.reservation else { return };
         let machine = view.machine();
@@ -150,9 +150,7 @@ impl<S: Search> Easy<S> {
         is_open.then(|| Start::on(0, kept.placement.clone()))
     }
 
-    /// Reserves nodes for the head. A reservation is kept until the head changes, its time has
-    /// passed, its nodes are given to a job outside the queue, the advance reservations change, or
-    /// a job ends in a way that makes an earlier reservation possible.
+    /// Reserves nodes for the head, keeping a valid reservation unless an earlier one is possible.
     fn reserve(&mut self, head: &Job, expected: &Expected<'_>, view: &mut MachineView<'_>) {
         let now = expected.now;
         let kept = self.reservation.take().filter(|kept| kept.head == head.id && kept.at > now);

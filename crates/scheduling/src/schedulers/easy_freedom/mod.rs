@@ -1,25 +1,25 @@
-//! EASY backfilling that also chooses the freedom of each job, which is how far its nodes may
-//! differ from the requested box.
+//! EASY backfilling that also chooses each job's freedom: how far its nodes may differ from the
+//! requested box.
 //!
 //! A job can wait for its box, or start sooner on other nodes, where it takes longer if it
-//! communicates. Each level of freedom, from `box` to the job's own (by default `any`), has a cost:
-//! the sum of two times,
+//! communicates. Each level of freedom, from `box` to the job's own (by default `any`), has a cost,
+//! the sum of two times:
 //!
-//! - the time until a placement at this level is free, found by replaying the expected ends of
-//!   running jobs on a fork, and
+//! - the time until a placement at this level is free, found by replaying the running jobs'
+//!   expected ends on a fork, and
 //! - the price of the extra time t that the job is predicted to take there
-//!   ([`MachineView::added_time`]). If q other jobs wait, `a` jobs arrive per unit of time, and the
-//!   job has n of N nodes, the price is t (1 + (q + 3 a t) n / N); `price.rs` explains this.
+//!   ([`MachineView::added_time`]). With q other waiting jobs, `a` arrivals per unit of time, and n
+//!   of N nodes for the job, the price is t (1 + (q + 3 a t) n / N), as explained in `price.rs`.
 //!
 //! The level with the lowest cost is chosen. Ties go to the earliest start, then to the tightest
 //! level.
 //!
 //! 1. The head starts if its cheapest option is to start now. Otherwise, that option's nodes are
-//!    reserved from its time on. The reservation is kept until the head changes, its time passes
-//!    without the head starting, or another option that is no later costs less.
+//!    reserved from its time on, until the head changes, that time passes without the head
+//!    starting, or another option that is no later costs less.
 //! 2. The others are tried in order of arrival. Each may start outside the reservation, or anywhere
-//!    if it is predicted to end by the reserved time. It starts if the cheapest of these options is
-//!    to start now.
+//!    if it is predicted to end by the reserved time. It starts if its cheapest option is to start
+//!    now.
 //!
 //! ```text
 //!   x  0 1 2 3 4 5    a ends at 4, b at 9. h requests 4 in a row for 10, and takes 50 % longer in
@@ -29,10 +29,10 @@
 //!
 //! `start_options.rs` finds the cheapest option for one job. No head starts later than first
 //! promised if estimates, including the extra time, are never too short. Run times are predicted
-//! only for logs that specify a share of communication. Without a prediction, no time is added, and
+//! only for logs with a share of communication. Without a prediction, there is no extra time, and
 //! no job waits for its box.
 //!
-//! Cost: as for `easy`, but with a separate question for each level. If a job could start now with
+//! Cost: as for `easy`, but with a separate query for each level. If a job could start now with
 //! extra time, the expected ends are replayed until waiting would cost as much.
 //!
 //! Source: this project.
@@ -64,8 +64,8 @@ pub(crate) static ENTRY: Entry = Entry {
     does: SchedulerKind { build: BuildScheduler::Function(|_| Box::new(EasyFreedom::default())) },
 };
 
-/// Returns true if a scheduler takes jobs' messages into account. Only `easy-freedom` does. The
-/// time for messages is predicted only for logs that specify a share of communication.
+/// Returns true if a scheduler takes communication times into account, as only `easy-freedom` does.
+/// They are predicted only for logs with a share of communication.
 pub fn weighs_messages(selection: &crate::Selection) -> bool {
     selection.entry.name == ENTRY.name
 }
@@ -75,20 +75,20 @@ type Answers = FxHashMap<(Request, Reach), Option<Placement>>;
 
 #[derive(Default)]
 struct EasyFreedom {
-    /// Nodes reserved for the head, from a given time on.
+    /// The head's id and reserved option.
     reservation: Option<(JobId, StartOption)>,
     promise: HeadPromise,
-    /// The state of the machine for which `answers` and the reservation are valid.
+    /// The machine state for which `answers` and the reservation are valid.
     state: Option<u64>,
     answers: Answers,
     beside: BesideReservation,
-    /// The number of jobs at the front of the queue that were passed over in this state, with this
-    /// reservation. Time alone does not make them start, because waiting only gets cheaper. A lower
-    /// arrival rate could make them start, but it takes effect only when the state changes.
+    /// The number of jobs skipped at the front of the queue in this state, with this reservation.
+    /// Time alone does not make them start, because waiting only gets cheaper. A lower arrival rate
+    /// could, but takes effect only when the state changes.
     passed: usize,
-    /// The value of [`Queue::withdrawals`] when jobs were last passed over.
+    /// The value of [`Queue::withdrawals`] when jobs were last skipped.
     withdrawals: u64,
-    /// The time at which jobs were last passed over, if reaches increase with time.
+    /// The time at which jobs were last skipped, if reaches increase with time.
     at: Time,
     arrivals: Arrivals,
 }
@@ -131,8 +131,8 @@ impl Scheduler for EasyFreedom {
         let start = self.backfill(now, queue, price, running, view);
         if start.is_some() {
             self.arrivals.start();
-            // The start changes the state, but not the reservation. Refused requests would also be
-            // refused with fewer free nodes.
+            // The start changes the state, but not the reservation. Refused requests remain refused
+            // with fewer free nodes.
             self.state = Some(view.state() + 1);
             self.answers.retain(|_, answer| answer.is_none());
         }
@@ -151,8 +151,7 @@ impl EasyFreedom {
         self.passed = 0;
     }
 
-    /// Starts the head if its cheapest option is to start now, and otherwise reserves the nodes of
-    /// that option.
+    /// Starts the head if its cheapest option is to start now, or else reserves that option.
     fn start_head(
         &mut self,
         now: Time,
@@ -222,7 +221,7 @@ impl EasyFreedom {
         None
     }
 
-    /// Returns the nodes for a job behind the head, if its cheapest option is to start now.
+    /// Returns the nodes for a job behind the head if its cheapest option is to start now.
     fn candidate(
         &mut self,
         now: Time,
@@ -258,7 +257,7 @@ impl EasyFreedom {
     }
 }
 
-/// Considers the times before `limit` at which running jobs are expected to end or reservations
+/// Considers the times before `limit` at which running jobs or advance reservations are expected to
 /// end.
 fn replay(
     options: &mut StartOptions,
@@ -272,7 +271,7 @@ fn replay(
     let jobs: Vec<_> = Expected::of(now, running).by_end().collect();
     let mut given = 0;
     for instant in instants(now, &jobs, view.calendar()) {
-        // A job that ends at this instant ends after the scheduler was asked.
+        // A job that ends at this instant ends after the scheduler was called.
         let at = instant.at.max(now.saturating_add(Time(1)));
         if at >= limit || options.is_decided(at) {
             return;
@@ -285,20 +284,20 @@ fn replay(
     }
 }
 
-/// The current machine. Every question counts as an attempt.
+/// The current machine. Every query counts as an attempt.
 struct MachineNow<'v, 'm, 'a> {
     view: &'v mut MachineView<'m>,
     job: &'a Job,
-    /// The maximum time that the job may take.
+    /// The maximum run time.
     longest: Time,
     on: Nodes<'a>,
 }
 
 /// The nodes on which a job may start now.
 enum Nodes<'a> {
-    /// All free nodes, with the answers so far.
+    /// All free nodes, with cached answers.
     Free(&'a mut Answers),
-    /// The free nodes that are not reserved, with the reservation.
+    /// The free unreserved nodes, with the reservation.
     Unreserved(&'a mut BesideReservation, &'a Placement),
 }
 
@@ -321,11 +320,11 @@ impl MachineAt for MachineNow<'_, '_, '_> {
     }
 }
 
-/// The nodes that are expected to be free as jobs end.
+/// The nodes expected to be free as jobs end.
 struct LaterNodes {
     /// A fork in which reserved nodes stay taken.
     fork: Fork,
-    /// The time by which the job must have ended.
+    /// The time by which the job must end.
     end_by: Time,
 }
 

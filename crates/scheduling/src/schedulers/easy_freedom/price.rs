@@ -1,28 +1,29 @@
-//! The cost to all jobs if one of them takes longer.
+//! The cost to all jobs of one job's extra time.
 
 use pavior_kernel::Time;
 
-/// The time that a machine with two thirds of its nodes in use needs to catch up, as a multiple of
-/// the lost time. It is 1 / (1 - 2/3).
+/// The time to catch up on a machine with two thirds of its nodes in use, as a multiple of the lost
+/// time: 1 / (1 - 2/3).
 const RECOVERY: f64 = 3.0;
 
 /// The price of extra time.
 ///
 /// If n of N nodes are busy for an extra time t, every other job is delayed by t n / N until the
-/// machine has caught up. The jobs affected are those waiting now, and those that arrive within
-/// `RECOVERY` times t.
+/// machine has caught up. This affects the jobs waiting now and those arriving within `RECOVERY`
+/// times t.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Price {
-    /// The number of nodes on the machine.
+    /// The machine's number of nodes.
     pub(super) machine: u32,
     /// The number of other waiting jobs.
     pub(super) waiting: usize,
-    /// The number of jobs that arrive per unit of time.
+    /// The number of arrivals per unit of time.
     pub(super) rate: f64,
 }
 
 impl Price {
-    /// Returns the cost, to the job itself and all others, of holding this many nodes for longer.
+    /// Returns the cost, to the job itself and all others, of holding `nodes` nodes for `added`
+    /// longer.
     pub(super) fn of(self, nodes: u32, added: Time) -> Time {
         let longer = added.ticks();
         let share = f64::from(nodes) / f64::from(self.machine);
@@ -31,8 +32,7 @@ impl Price {
     }
 }
 
-/// The mean arrival rate as observed by a scheduler, which sees waiting jobs and the jobs that it
-/// has started.
+/// The mean arrival rate, computed from the waiting and started jobs.
 #[derive(Default)]
 pub(super) struct Arrivals {
     first: Option<Time>,
@@ -40,13 +40,13 @@ pub(super) struct Arrivals {
 }
 
 impl Arrivals {
-    /// Records that a job starts.
+    /// Records the start of a job.
     pub(super) fn start(&mut self) {
         self.started += 1;
     }
 
-    /// Returns the number of jobs after the first, divided by the time since the first arrived,
-    /// given the number of waiting jobs. Returns zero at the time when the first job arrives.
+    /// Returns the number of jobs after the first divided by the time since the first arrived, or
+    /// zero at that time, given the number of waiting jobs.
     pub(super) fn rate(&mut self, now: Time, waiting: usize) -> f64 {
         let elapsed = now.since(*self.first.get_or_insert(now)).ticks();
         let after_first = (self.started + waiting).saturating_sub(1) as f64;

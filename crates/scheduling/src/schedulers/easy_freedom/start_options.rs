@@ -7,29 +7,29 @@ use pavior_workload::Job;
 
 use super::price::Price;
 
-/// A time and a placement for the start of a job.
+/// A time and a placement at which a job can start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StartOption {
     pub(super) at: Time,
     pub(super) placement: Placement,
-    /// The extra time that the job takes on these nodes, compared with the requested box.
+    /// The job's extra time on these nodes, compared with the requested box.
     pub(super) added: Time,
 }
 
-/// The machine at some time, in its current or an expected state.
+/// The machine's current state or an expected later one.
 pub(super) trait MachineAt {
-    /// Returns the strategy's placement for a request at that time.
+    /// Returns the strategy's placement for a request.
     fn place(&mut self, request: &Request) -> Option<Placement>;
 
-    /// Returns the extra time that the job takes on some nodes, compared with the requested box.
-    /// Returns `None` if the job may not start there.
+    /// Returns the job's extra time on these nodes, compared with the requested box, or `None` if
+    /// the job may not start there.
     fn added_time(&mut self, placement: &Placement) -> Option<Time>;
 }
 
-/// A search for the cheapest start of a job, which visits times in order.
+/// A search for a job's cheapest start, which visits times in order.
 ///
-/// A level of freedom is open until a placement at this level is free, on which the job could then
-/// start. Freer levels allow all placements of tighter levels, so they are closed no later.
+/// A level of freedom is open until the job could start on a placement at this level. Freer levels
+/// allow all placements of tighter ones, so they close no later.
 pub(super) struct StartOptions {
     now: Time,
     request: Request,
@@ -40,15 +40,14 @@ pub(super) struct StartOptions {
 }
 
 impl StartOptions {
-    /// Creates the options for a job. The job's own freedom is the maximum. If it has none, any
-    /// level is allowed.
+    /// Creates the options for a job, up to the job's own freedom, or [`Freedom::Any`].
     pub(super) fn new(now: Time, job: &Job, price: Price) -> StartOptions {
         let most = job.request.freedom.unwrap_or(Freedom::Any);
         let open = Freedom::ALL.iter().filter(|level| **level <= most).count();
         StartOptions { now, request: job.request, price, open, best: None }
     }
 
-    /// Adds the options at a time, which must not be earlier than times considered before.
+    /// Adds the options at `at`, which must not be earlier than previous times.
     pub(super) fn consider(&mut self, at: Time, machine: &mut impl MachineAt) {
         if self.is_decided(at) {
             return;
@@ -72,7 +71,6 @@ impl StartOptions {
         }
     }
 
-    /// Adds an option.
     pub(super) fn add(&mut self, option: StartOption) {
         let rank = |option: &StartOption| (self.cost(option), option.at);
         if self.best.as_ref().is_none_or(|best| rank(&option) < rank(best)) {
@@ -80,7 +78,7 @@ impl StartOptions {
         }
     }
 
-    /// Returns true if no option from a given time on can cost less than the best so far.
+    /// Returns true if no option at or after `from` can cost less than the best so far.
     pub(super) fn is_decided(&self, from: Time) -> bool {
         let waited = from.since(self.now);
         self.open == 0 || self.best.as_ref().is_some_and(|best| self.cost(best) <= waited)
@@ -97,7 +95,7 @@ impl StartOptions {
         self.best.as_ref()
     }
 
-    /// Returns the same option as [`Self::best`], by value.
+    /// Returns [`Self::best`] by value.
     pub(super) fn into_best(self) -> Option<StartOption> {
         self.best
     }

@@ -1,5 +1,5 @@
-//! Jobs that were alone and may share links with others from now on. They are put into the network
-//! in the state that they would have reached if every message had been simulated.
+//! Jobs that were alone and may now share links. They enter the network in the state that they
+//! would have reached if every message had been simulated.
 
 use std::cmp::Reverse;
 
@@ -10,7 +10,7 @@ use pavior_network::{Deadlock, Engine, Network, NetworkEvents};
 use super::{Alone, How, Messages, Sender};
 
 impl Messages {
-    /// Puts a job into the network because it may share links with others from now on.
+    /// Puts a job into the network because it may now share links.
     pub(super) fn share(&mut self, slot: u32, now: Time) {
         let Some(sender) = &mut self.jobs[slot as usize] else { return };
         let how = std::mem::replace(&mut sender.how, How::Shared);
@@ -32,7 +32,7 @@ impl Messages {
         }
         network.catch_up(since, |network| {
             let (mut at, mut events) = (since, NetworkEvents::default());
-            // The messages sent at `now` are sent together with those of the other jobs.
+            // Messages at `now` are sent together with those of other jobs.
             while at < now {
                 *next_message =
                     traffic.create(at, *next_message, |message| network.create(message));
@@ -49,7 +49,7 @@ impl Messages {
     }
 
     /// Advances a job that computes between exchanges, and has been alone since `since`, to `now`.
-    /// Returns the time when its current exchange began, or `None` if the job is computing.
+    /// Returns the start of its current exchange, or `None` if it is computing.
     fn resume(&mut self, slot: u32, since: Time, now: Time) -> Option<Time> {
         let Messages { jobs, trials, totals, wakes, setup, .. } = self;
         let sender = jobs[slot as usize].as_mut().expect("it is running");
@@ -76,8 +76,8 @@ impl Messages {
         Some(began)
     }
 
-    /// Begins the next exchange of the jobs whose pauses end now. Ends the jobs that have no
-    /// exchange left.
+    /// Begins the next exchange of jobs whose pauses end now, and ends jobs without remaining
+    /// exchanges.
     pub(super) fn wake(&mut self, now: Time, finished: &mut Vec<JobId>) -> Result<(), Deadlock> {
         while let Some(&Reverse((_, slot))) =
             self.wakes.peek().filter(|Reverse((time, _))| *time <= now)
@@ -97,7 +97,7 @@ impl Messages {
         Ok(())
     }
 
-    /// Lets recalled jobs catch up, so that the totals are correct.
+    /// Lets recalled jobs catch up to make the totals correct.
     pub(super) fn settle(&mut self, now: Time) {
         for slot in 0..self.jobs.len() as u32 {
             let sender = self.jobs[slot as usize].as_ref().map(|sender| &sender.how);

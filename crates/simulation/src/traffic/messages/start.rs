@@ -1,5 +1,5 @@
-//! The start of jobs. Their ranks are laid out, and their links are claimed. Each job is simulated
-//! in the network, or recalled from an earlier job of the same kind.
+//! The start of jobs: their layout and link claims, and whether they are simulated or recalled from
+//! an earlier job of the same kind.
 
 use std::cmp::Reverse;
 
@@ -45,7 +45,7 @@ impl Messages {
             self.free_slots.push(slot);
             return false;
         }
-        // Jobs with random draws hardly ever repeat, so they are not cached.
+        // Jobs with random draws rarely repeat, so they are not cached.
         let kind = match service {
             Communication::Iterations(count) if drawn == draw => Some((sides, count)),
             _ => None,
@@ -127,8 +127,8 @@ impl Messages {
         })
     }
 
-    /// Claims a job's links on these nodes. The jobs that it may meet catch up. Returns the job's
-    /// footprint, if it is `wanted` and not too wide, and true if the job is alone.
+    /// Claims the links of a job on these nodes, and lets the jobs that it may meet catch up.
+    /// Returns the job's footprint, if `wanted` and not too wide, and true if the job is alone.
     fn claim(
         &mut self,
         now: Time,

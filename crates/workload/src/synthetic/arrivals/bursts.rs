@@ -10,8 +10,8 @@
 //!   |||| |      ||   |||||||       ||     time →
 //! ```
 //!
-//! Each gap takes two draws. The model is our own, and is the simplest one with a burst size and no
-//! further memory.
+//! Each gap uses two draws. The model is our own: the simplest with a burst size and no further
+//! memory.
 
 use pavior_kernel::{Entry, OptionSpec, Options, Stream, Values};
 

@@ -1,4 +1,4 @@
-//! Arrivals of jobs. There is one file per process, and a list of all processes.
+//! Arrival processes, one per file.
 
 mod bursts;
 mod exponential;

@@ -8,7 +8,7 @@ use crate::{Service, TimeUnit};
 
 pub(super) const ENTRY: Entry<ServiceDistribution> = Entry {
     name: "constant",
-    title: "execution time, the same for all",
+    title: "constant execution time",
     source: "",
     options: &[OptionSpec {
         key: "time",

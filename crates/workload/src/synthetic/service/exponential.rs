@@ -1,4 +1,4 @@
-//! Exponential execution times, as in the TBL paper, without messages. Each job takes one draw.
+//! Exponential execution times, as in the TBL paper, without messages. Each job uses one draw.
 
 use pavior_kernel::{Entry, OptionSpec, Stream, Time};
 
@@ -8,7 +8,7 @@ use crate::{Service, TimeUnit};
 
 pub(super) const ENTRY: Entry<ServiceDistribution> = Entry {
     name: "exponential",
-    title: "execution time, exponential",
+    title: "exponential execution time",
     source: "",
     options: &[OptionSpec {
         key: "mean",

@@ -10,13 +10,13 @@ use crate::{Service, TimeUnit};
 
 pub(super) const ENTRY: Entry<ServiceDistribution> = Entry {
     name: "iterations",
-    title: "passes through the communication pattern",
+    title: "iterations of the communication pattern",
     source: "",
     options: &[OptionSpec {
         key: "count",
         values: Values::Integer(1, 1_000_000_000),
         default: "1",
-        meaning: "passes of every job",
+        meaning: "iterations per job",
         bare: true,
     }],
     variants: &[""],

@@ -1,10 +1,10 @@
-//! A number of messages per job, exponentially distributed with a given mean, rounded down, and at
+//! A exponential number of messages per jobly distributed with a given mean, rounded down, and at
 //! least 1.
 //!
 //! The mean is `num_mes` in the GABL paper. It is the mean of the total per job, not per processor:
 //! only with this reading do the paper's loads give its utilization. The paper does not specify the
 //! rounding. Rounding down comes closest to the paper's numbers; the other roundings are options.
-//! Each job takes one draw.
+//! Each job uses one draw.
 
 use pavior_kernel::{Entry, OptionSpec, Stream, Values};
 
@@ -28,7 +28,7 @@ pub(super) const ENTRY: Entry<ServiceDistribution> = Entry {
             key: "rounding",
             values: Values::OneOf(&["down", "nearest", "up"]),
             default: "down",
-            meaning: "the rounding of the number, which is at least 1",
+            meaning: "rounding of the number, which is at least 1",
             bare: false,
         },
     ],

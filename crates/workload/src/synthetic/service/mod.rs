@@ -1,5 +1,4 @@
-//! The work of synthetic jobs while they hold nodes. There is one file per distribution, and a list
-//! of all distributions.
+//! The work of synthetic jobs while they hold nodes. Each distribution is one file.
 
 mod constant;
 mod exponential;

@@ -1,5 +1,4 @@
-//! Boxes requested by synthetic jobs. There is one file per distribution, and a list of all
-//! distributions.
+//! Boxes requested by synthetic jobs. Each distribution is one file.
 
 mod exponential;
 mod pods;
@@ -24,7 +23,7 @@ pub trait DrawSides: Send {
 }
 
 impl Family for SideDistribution {
-    const NOUN: &'static str = "distribution of sides";
+    const NOUN: &'static str = "side distribution";
 
     fn builtin() -> &'static [&'static Entry<SideDistribution>] {
         &[&uniform::ENTRY, &uniform_decreasing::ENTRY, &exponential::ENTRY, &pods::ENTRY]

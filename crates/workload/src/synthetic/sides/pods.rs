@@ -1,14 +1,14 @@
 //! Boxes whose sides are powers of two: the slices that accelerator pods offer.
 //!
-//! The volume is 2^k, with probability proportional to `decay`^k. The exponent k goes from 0 to the
-//! largest value for which such a box fits the machine. With a `decay` below 1, small slices are
-//! more frequent. Among the boxes of that volume that fit, `compact` takes the one with the
-//! smallest surface (1x1x1, 2x1x1, 2x2x1, 2x2x2, ...), and `any` takes each with the same
+//! The volume is 2^k, with probability proportional to `decay`^k. The exponent k ranges from 0 to
+//! the largest value for which such a box fits the machine. With a `decay` below 1, small slices
+//! are more frequent. Among the boxes of that volume that fit, `compact` chooses the one with the
+//! smallest surface (1x1x1, 2x1x1, 2x2x1, 2x2x2, ...), and `any` chooses each with the same
 //! probability. The longest side is along the machine's longest side, and so on, as with shape
 //! rules.
 //!
 //! The shapes follow the vendors' public lists of slices. The frequencies are our own, since there
-//! is no public log. Each job takes two draws.
+//! is no public log. Each job uses two draws.
 
 use pavior_kernel::{Entry, OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Grid, Sides, volume};
@@ -25,14 +25,14 @@ pub(super) const ENTRY: Entry<SideDistribution> = Entry {
             key: "decay",
             values: Values::Number(0.001, 1000.0),
             default: "0.8",
-            meaning: "the frequency of a volume, relative to that of half the volume",
+            meaning: "frequency of a volume, relative to that of half the volume",
             bare: true,
         },
         OptionSpec {
             key: "shape",
             values: Values::OneOf(&["compact", "any"]),
             default: "compact",
-            meaning: "the box used for a volume",
+            meaning: "box chosen for a volume",
             bare: false,
         },
     ],

@@ -28,7 +28,7 @@ pub(super) const ENTRY: Entry<SideDistribution> = Entry {
 fn supports(_: &Options, grid: &Grid) -> Result<(), String> {
     match (0..grid.axes()).find(|&axis| grid.side(axis) < 8) {
         Some(axis) => Err(format!(
-            "every side must be at least 8, and the {} axis has {}",
+            "every axis must have at least 8 nodes, but the {} axis has {}",
             ["x", "y", "z"][axis],
             grid.side(axis)
         )),

@@ -1,11 +1,11 @@
-//! Parsers for the cells of `sacct` output, which are also used for its JSON. A parser returns
-//! `None` for an invalid cell, and a negative time for an unknown one.
+//! Parsers for cells of `sacct` output, also used for its JSON. A parser returns `None` for an
+//! invalid cell, and a negative number for an unknown time.
 
 use pavior_kernel::Date;
 
 use crate::traces::text;
 
-/// The id on a line.
+/// A job or step id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::traces) enum Name {
     /// The id of a job.
@@ -25,8 +25,8 @@ pub(in crate::traces) struct Id {
     component: Option<u64>,
 }
 
-/// Parses an id such as `71`, `71_4`, `71_[5-9%2]` or `71+0`, or that of a step, such as `71.batch`
-/// or `71_4.0`.
+/// Parses a job id such as `71`, `71_4`, `71_[5-9%2]` or `71+0`, or a step id such as `71.batch` or
+/// `71_4.0`.
 pub(in crate::traces) fn id(cell: &[u8]) -> Option<Name> {
     let (number, mut rest) = digits(cell)?;
     let mut id = Id { number, task: None, component: None };
@@ -36,7 +36,7 @@ pub(in crate::traces) fn id(cell: &[u8]) -> Option<Name> {
         if end == 0 || !tasks[..end].iter().all(legal) {
             return None;
         }
-        // Tasks that are waiting share a line, and get a number that no task has.
+        // Waiting tasks share a line, and receive a number that no task has.
         id.task = Some(u64::MAX);
         rest = &tasks[end + 1..];
     } else if let Some(task) = rest.strip_prefix(b"_") {
@@ -67,12 +67,11 @@ fn digits(text: &[u8]) -> Option<(u64, &[u8])> {
     Some((number, &text[count..]))
 }
 
-/// Parses a whole text as an integer.
+/// Parses a text that consists only of an integer.
 fn whole(text: &[u8]) -> Option<u64> {
     digits(text).filter(|(_, rest)| rest.is_empty()).map(|(number, _)| number)
 }
 
-/// Parses an unsigned number.
 pub(in crate::traces) fn number(cell: &[u8]) -> Option<f64> {
     whole(cell).map(|number| number as f64)
 }
@@ -85,7 +84,7 @@ pub(in crate::traces) struct State {
     pub(in crate::traces) status: i64,
     /// True if the job, or this run of it, has ended.
     pub(in crate::traces) over: bool,
-    /// True if someone cancelled the job.
+    /// True if the job was cancelled.
     pub(in crate::traces) cancelled: bool,
 }
 
@@ -94,7 +93,7 @@ impl State {
     pub(in crate::traces) const OVER: State = State { status: -1, over: true, cancelled: false };
 }
 
-/// The states of jobs that are waiting or running.
+/// The states of waiting and running jobs.
 const OPEN: [&[u8]; 9] = [
     b"PENDING",
     b"RUNNING",
@@ -107,7 +106,7 @@ const OPEN: [&[u8]; 9] = [
     b"REVOKED",
 ];
 
-/// The states of jobs that failed.
+/// The states of failed jobs.
 const FAILED: [&[u8]; 7] = [
     b"FAILED",
     b"TIMEOUT",
@@ -118,13 +117,13 @@ const FAILED: [&[u8]; 7] = [
     b"DEADLINE",
 ];
 
-/// Returns the word for a state, without the name of the user who cancelled the job.
+/// Returns the state word, without the name of the user who cancelled the job.
 pub(in crate::traces) fn state_word(cell: &[u8]) -> &[u8] {
     cell.split(|&byte| byte == b' ').next().unwrap_or_default()
 }
 
-/// Parses a word in capitals, possibly followed by ` by` and a user. The word need not be known,
-/// since new Slurm releases add words.
+/// Parses a state: a word in capitals, optionally followed by ` by` and a user. Unknown words are
+/// accepted, since new Slurm releases add words.
 pub(in crate::traces) fn state(cell: &[u8]) -> Option<State> {
     let end = cell.iter().position(|&byte| byte == b' ').unwrap_or(cell.len());
     let (word, rest) = cell.split_at(end);
@@ -149,9 +148,10 @@ fn is_unknown(cell: &[u8]) -> bool {
     words.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
 }
 
-/// Parses an instant in seconds since 1970. It is a number, or a date with `T` or a space before
-/// the time of day, optionally with decimals and a time zone (`Z`, `+0100`, `+01:00`). Also returns
-/// the zone's offset in seconds: 0 for a date without a zone, and `None` for a number.
+/// Parses an instant in seconds since 1970. The cell is a number, or a date with `T` or a space
+/// before the time of day, optionally with decimals and a time zone (`Z`, `+0100`, `+01:00`). Also
+/// returns the zone's offset in seconds, which is 0 for a date without a zone and `None` for a
+/// number.
 pub(in crate::traces) fn instant(cell: &[u8]) -> Option<(f64, Option<i64>)> {
     if is_unknown(cell) {
         return Some((-1.0, None));
@@ -194,7 +194,7 @@ fn offset(zone: &str) -> Option<i64> {
     (hours <= 18 && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60) as i64)
 }
 
-/// Parses a duration in seconds, from `[D-]HH:MM:SS` or `MM:SS`, either with or without decimals.
+/// Parses `[D-]HH:MM:SS` or `MM:SS`, with or without decimals, as seconds.
 fn span(cell: &[u8]) -> Option<f64> {
     let (days, clock) = match cell.iter().position(|&byte| byte == b'-') {
         Some(at) => (whole(&cell[..at])?, &cell[at + 1..]),
@@ -225,7 +225,7 @@ pub(in crate::traces) fn seconds(cell: &[u8]) -> Option<f64> {
     if is_unknown(cell) { Some(-1.0) } else { number(cell) }
 }
 
-/// Returns true if the cell for a limit says that the job has no limit of its own.
+/// Returns true if a limit cell means that the job has no limit.
 fn is_unlimited(cell: &[u8]) -> bool {
     let words = ["UNLIMITED", "Partition_Limit"];
     is_unknown(cell) || words.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
@@ -236,7 +236,7 @@ pub(in crate::traces) fn limit(cell: &[u8]) -> Option<f64> {
     if is_unlimited(cell) { Some(-1.0) } else { span(cell) }
 }
 
-/// Parses a limit that is a whole number of minutes, and converts it to seconds.
+/// Parses a limit in whole minutes, and converts it to seconds.
 pub(in crate::traces) fn minutes(cell: &[u8]) -> Option<f64> {
     if is_unlimited(cell) { Some(-1.0) } else { number(cell).map(|minutes| minutes * 60.0) }
 }

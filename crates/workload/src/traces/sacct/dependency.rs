@@ -1,7 +1,7 @@
 //! The `--dependency` option in the `SubmitLine` column.
 //!
 //! ```text
-//!   list    clause[,clause...]                all must be met; lists with `?` are not read
+//!   list    clause[,clause...]                all must be met; lists with `?` are ignored
 //!   clause  after:job[+minutes][:job...]      the job has started, and these minutes have passed
 //!           afterany:job[:job...]             the job has ended; also afterok, afternotok,
 //!                                             aftercorr and afterburstbuffer
@@ -15,8 +15,8 @@ use pavior_kernel::Time;
 use crate::TimeUnit;
 use crate::traces::{Event, Predecessor};
 
-/// Returns the jobs named by the first dependency in a command line, with a base added to their
-/// numbers. The list is empty if the dependency is malformed.
+/// Returns the predecessors in the first dependency option of a command line, with `base` added to
+/// their numbers. The list is empty if the option is malformed.
 pub(crate) fn predecessors(line: &[u8], base: u64) -> Vec<Predecessor> {
     let Ok(line) = std::str::from_utf8(line) else { return Vec::new() };
     let mut words = line.split_ascii_whitespace();

@@ -1,10 +1,10 @@
-//! The header, with the log's columns and the assignment of a line's cells to them.
+//! The header, which assigns the cells of a line to columns.
 //!
 //! The delimiter is the text between the first two column names. Cells may be in double quotes
-//! (CSV), except in a log with bars and an unquoted header, as written by `sacct`. `sacct` does not
-//! escape the delimiter in text from users, such as job names. If a line has too many cells, the
-//! extra ones belong to the columns that are not read, from the first of these to the last. The
-//! columns before and after these are counted from the two ends of the line.
+//! (CSV), except in `sacct`'s own format, with bars and an unquoted header. `sacct` does not escape
+//! the delimiter in text from users, such as job names. Excess cells in a line therefore belong to
+//! the unused columns, from the first to the last of them. The columns before are counted from the
+//! start of the line, and the columns after from its end.
 
 use std::io::BufRead;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use crate::traces::error::quoted;
 use crate::traces::text::{Lines, MOST_IN_FRONT};
 use crate::traces::{LineError, ReadError};
 
-/// A column that is read.
+/// A column that Pavior reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Column {
     JobId,
@@ -43,7 +43,6 @@ pub(super) enum Column {
     Cluster,
 }
 
-/// Each column with its name.
 const COLUMNS: [(Column, &str); 24] = [
     (Column::JobId, "JobID"),
     (Column::JobIdRaw, "JobIDRaw"),
@@ -71,16 +70,16 @@ const COLUMNS: [(Column, &str); 24] = [
     (Column::Cluster, "Cluster"),
 ];
 
-/// Columns that may contain delimiters, and are read only if their cells are unambiguous.
+/// Columns that may contain delimiters. They are read only if their cells are unambiguous.
 const TEXTS: [&str; 2] = ["SubmitLine", "NodeList"];
 pub(super) const SUBMIT_LINE: usize = 0;
 pub(super) const NODE_LIST: usize = 1;
 
-/// The columns with node counts. The next constant lists those with processor counts.
+/// The columns with node counts and with processor counts, in order of preference.
 pub(super) const NODES: [Column; 3] = [Column::AllocNodes, Column::NNodes, Column::ReqNodes];
 pub(super) const CPUS: [Column; 3] = [Column::AllocCpus, Column::NCpus, Column::ReqCpus];
 
-/// The command that is recommended to users.
+/// The command recommended to users.
 const ASK: &str = "sacct -a -X --parsable2 \
                    --format=JobID,User,Submit,Start,End,Elapsed,Timelimit,NNodes,State";
 
@@ -124,9 +123,7 @@ pub(super) fn is_aligned(line: &[u8]) -> bool {
 /// A log's columns.
 #[derive(Debug)]
 pub(super) struct Layout {
-    /// The header line.
     pub(super) line: Vec<u8>,
-    /// The text between two cells.
     pub(super) delimiter: Vec<u8>,
     /// True if cells may be in double quotes.
     has_quotes: bool,
@@ -134,18 +131,18 @@ pub(super) struct Layout {
     pub(super) in_front: u64,
     /// True if the first column contains job ids.
     first_is_id: bool,
-    /// The position of each column read, in the order of [`COLUMNS`].
+    /// The index of each column, in the order of [`COLUMNS`].
     places: [Option<usize>; COLUMNS.len()],
     columns: usize,
-    /// The first and last columns that are not read, which may contain any text.
+    /// The first and last unused columns, which may contain any text.
     free: Option<(usize, usize)>,
     /// The indices of the [`TEXTS`].
     texts: [Option<usize>; TEXTS.len()],
 }
 
 impl Layout {
-    /// Reads the layout from the first line that names job ids. Returns `None` if all lines are
-    /// blank. Preceding lines, such as warnings, are skipped.
+    /// Reads the layout from the first line with a job id column, skipping preceding lines such as
+    /// warnings. Returns `None` if all lines are blank.
     pub(super) fn read(lines: &mut Lines<impl BufRead>) -> Result<Option<Layout>, ReadError> {
         let (mut first, mut in_front) = (None, 0);
         while in_front < MOST_IN_FRONT && lines.advance()? {
@@ -162,7 +159,7 @@ impl Layout {
             }
             if is_aligned(lines.line()) {
                 let reason = format!(
-                    "a table that sacct aligned with spaces, with truncated cells. Print it with \
+                    "sacct aligned this table with spaces and truncated cells. Print it with \
                      --parsable2: {ASK}"
                 );
                 return Err(fault(reason).into());
@@ -199,16 +196,15 @@ impl Layout {
         Layout { line, delimiter, has_quotes, in_front, first_is_id, places, columns, free, texts }
     }
 
-    /// Returns the positions of a row's cells.
     pub(super) fn cells<'l>(&'l self, line: &'l [u8]) -> Cells<'l> {
         Cells::new(line, &self.delimiter, self.has_quotes)
     }
 
-    /// Adds a line's cells to those of the row so far.
+    /// Adds a line's cells to the row's count.
     pub(super) fn count(&self, so_far: Count, line: &[u8]) -> Count {
         let mut cells = Cells { is_open: so_far.is_open, ..self.cells(line) };
         let mut count = Count { cells: so_far.cells.saturating_sub(1), is_open: false };
-        // If rows do not begin with ids, a quote that is not closed is text.
+        // If rows do not begin with ids, an unclosed quote is text.
         while !count.is_open && cells.next().is_some() {
             count.cells += 1;
             count.is_open = cells.is_open && self.first_is_id;
@@ -216,12 +212,12 @@ impl Layout {
         count
     }
 
-    /// Returns true if texts may contain line breaks, so that a line may continue the previous one.
+    /// Returns true if there are text columns, whose cells may contain line breaks.
     pub(super) fn has_texts(&self) -> bool {
         self.free.is_some()
     }
 
-    /// Returns true if a line continues a row that has these cells so far.
+    /// Returns true if a line continues a row with the given cells.
     pub(super) fn continues(&self, so_far: Count, line: &[u8]) -> bool {
         if line == self.line {
             return false;
@@ -241,7 +237,7 @@ impl Layout {
         self.places[column as usize].is_some()
     }
 
-    /// Returns a message with the recommended command if a column is missing.
+    /// Returns a message with the recommended command if a required column is missing.
     fn lacks(&self) -> Option<String> {
         let any = |columns: &[Column]| columns.iter().any(|&column| self.has(column));
         let runs = any(&[Column::Elapsed, Column::ElapsedRaw])
@@ -249,8 +245,8 @@ impl Layout {
         let missing = if !any(&[Column::JobId, Column::JobIdRaw]) {
             let first = quoted(self.line.split(|&byte| byte == b'|').next().unwrap_or_default());
             return Some(format!(
-                "not the header of sacct, which names JobID: it begins with {first}. Print it \
-                 without --noheader: {ASK}"
+                "not a sacct header with a JobID column: it begins with {first}. Print the header: \
+                 omit --noheader: {ASK}"
             ));
         } else if !any(&[Column::Submit]) {
             "Submit"
@@ -263,7 +259,7 @@ impl Layout {
         } else {
             return None;
         };
-        Some(format!("there is no column {missing}. Request it: {ASK}"))
+        Some(format!("there is no {missing} column. Request it: {ASK}"))
     }
 
     /// Returns true if the log has node counts.
@@ -271,7 +267,7 @@ impl Layout {
         NODES.iter().any(|&column| self.has(column))
     }
 
-    /// Checks that a line may have this number of cells.
+    /// Checks that a line with this number of cells is unambiguous.
     pub(super) fn check(&self, cells: usize) -> Result<(), String> {
         let columns = self.columns;
         if cells < columns {
@@ -310,7 +306,7 @@ impl Layout {
         (bars == 0 || is_alone).then_some(index..index + bars + 1)
     }
 
-    /// Returns the column's cell index if free texts contain this number of bars.
+    /// Returns a column's cell index if unused columns contain this number of delimiters.
     fn shifted(&self, index: usize, bars: usize) -> Option<usize> {
         match self.free {
             _ if bars == 0 => Some(index),
@@ -321,8 +317,8 @@ impl Layout {
     }
 }
 
-/// Returns a header's delimiter, which is the text after the first column name and its quotes. It
-/// is empty if there is only one name, or if names are separated by spaces.
+/// Returns a header's delimiter: the text after the first column name and its quotes. It is empty
+/// if there is only one name, or if names are separated by spaces.
 fn delimiter(line: &[u8]) -> &[u8] {
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric();
     let start = line.iter().position(is_name).unwrap_or(line.len());
@@ -340,7 +336,7 @@ fn delimiter(line: &[u8]) -> &[u8] {
 #[derive(Clone, Copy, Default)]
 pub(super) struct Count {
     cells: usize,
-    /// True if the last cell is in quotes that are not closed.
+    /// True if the last cell has an unclosed quote.
     is_open: bool,
 }
 
@@ -350,7 +346,7 @@ pub(super) struct Cells<'l> {
     delimiter: &'l [u8],
     has_quotes: bool,
     next: Option<usize>,
-    /// True within quotes that are not closed.
+    /// True within an unclosed quote.
     is_open: bool,
 }
 
@@ -359,8 +355,7 @@ impl<'l> Cells<'l> {
         Cells { line, delimiter, has_quotes, next: Some(0), is_open: false }
     }
 
-    /// Returns the position of a cell's closing quote, which is a quote before a delimiter or the
-    /// end.
+    /// Returns the position of a closing quote, which precedes a delimiter or the end of the line.
     fn closing(&self, mut at: usize) -> Option<usize> {
         while at < self.line.len() {
             if self.line[at] == b'"' {

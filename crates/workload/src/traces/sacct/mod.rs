@@ -1,6 +1,5 @@
-//! The output of Slurm's `sacct --parsable2`, or a CSV file with quoted cells. It is a header,
-//! followed by one line per job, with cells separated by bars or any other delimiter
-//! (`sacct --delimiter`).
+//! The output of Slurm's `sacct --parsable2`, or a CSV file with quoted cells. A header is followed
+//! by one line per job, with cells separated by bars or another delimiter (`sacct --delimiter`).
 //!
 //! ```text
 //!   JobID|User|Submit|Start|Elapsed|Timelimit|NNodes|State
@@ -8,12 +7,12 @@
 //! ```
 //!
 //! The header names the columns, in any order; other columns are ignored. The required ones are
-//! `JobID` or `JobIDRaw`, `Submit`, `State`, a number of nodes (`AllocNodes`, `NNodes`, `ReqNodes`;
-//! the first positive one counts) and a run time (`ElapsedRaw`, `Elapsed`, or `Start` with `End`).
-//! If no column has nodes, `AllocCPUS`, `NCPUS` or `ReqCPUS` is divided by an option. Lines before
-//! the header are skipped. If a cell contains a line break, the following lines are joined to its
-//! line until all columns are present or, if `JobID` is first, until a line begins with a job id.
-//! `Timelimit` is the estimate. The run time of a job that has not ended, or never ran, is unknown.
+//! `JobID` or `JobIDRaw`, `Submit`, `State`, a node count (`AllocNodes`, `NNodes`, `ReqNodes`; the
+//! first positive one is used) and a run time (`ElapsedRaw`, `Elapsed`, or `Start` with `End`).
+//! Without such a column, `AllocCPUS`, `NCPUS` or `ReqCPUS` is divided by an option. Lines before
+//! the header are skipped. If a cell contains a line break, the following lines are joined until
+//! all columns are present or, if `JobID` is first, until a line begins with a job id. `Timelimit`
+//! is the estimate. The run time of a job that has not ended, or never ran, is unknown.
 //!
 //! Steps (`71.batch`) are skipped. Jobs with the same id in different clusters (`Cluster`) are
 //! different jobs. Tasks of arrays (`71_4`) and components of heterogeneous jobs (`71+0`) are
@@ -22,7 +21,7 @@
 //! the machine's local time, and go back by an hour when summer time ends. Names of users, groups,
 //! qualities of service and partitions become numbers from 1, in order of appearance.
 //!
-//! `--dependency=after*` in `SubmitLine` names the jobs that a job follows.
+//! `--dependency=after*` in `SubmitLine` names the jobs that a job depends on.
 //!
 //! Source: the manual page of `sacct` (Slurm 25.05), and `convert_num_unit` in its source code for
 //! counts such as `1K`. Cost: one pass over the bytes, and an entry per job in memory.
@@ -44,8 +43,7 @@ use super::record::{Collector, Draft, LONGEST, wait};
 use super::text::Lines;
 use super::{Field, LineError, Names, ReadError, ReadOptions, Tags, Trace};
 
-/// Returns true if a line is the header of such a log, or that of an aligned table, which is
-/// rejected.
+/// Returns true if a line is a header of such a log, or of an aligned table, which is rejected.
 pub(super) fn is_header(line: &[u8]) -> bool {
     header::names_jobs(line) || header::is_aligned(line)
 }
@@ -75,11 +73,11 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
         return Err(ReadError::NoJobs { lines: lines.number });
     };
     if layout.in_front > 0 {
-        let text = "lines before the header of sacct, such as warnings: skipped";
+        let text = "skipped lines before the sacct header, such as warnings";
         (0..layout.in_front).for_each(|_| jobs.note(text, 1));
     }
     if !layout.has_nodes() && options.processors_per_node.is_none() {
-        let reason = "there are numbers of processors but no column NNodes: request it, or give \
+        let reason = "there are processor counts but no NNodes column: request it, or give \
                       --processors-per-node";
         return Err(ReadError::Option(reason.into()));
     }
@@ -110,33 +108,31 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
     jobs.finish(rows.lines.number)
 }
 
-/// The number at which a cluster's job numbers begin, and an id in that cluster.
+/// A cluster's job-number base, and an id in that cluster.
 type ClusterId = (u64, Id);
 
-/// The names of a log and its time zone.
 #[derive(Default)]
 struct Known {
     names: Names,
     /// The first date's offset, in seconds.
     zone: Option<i64>,
-    /// True to read node names.
+    /// True if node names are read.
     hosts: bool,
     clusters: Clusters,
 }
 
-/// A log's clusters. Jobs with the same number in different clusters are different jobs, so the job
-/// numbers of each further cluster begin 10,000,000,000 higher.
+/// A log's clusters. Jobs with the same number in different clusters are different jobs, so job
+/// numbers of each additional cluster start 10,000,000,000 higher.
 #[derive(Default)]
 pub(super) struct Clusters(FxHashMap<Box<[u8]>, u64>);
 
-/// The note for jobs of clusters other than the first.
-pub(super) const MORE_CLUSTERS: &str = "jobs of another cluster, replayed on the same machine, \
+/// The note for jobs of additional clusters.
+pub(super) const MORE_CLUSTERS: &str = "jobs of other clusters, replayed on the same machine, \
                                         with job numbers from 10000000000 on; sacct -M CLUSTER \
                                         prints a single cluster";
 
 impl Clusters {
-    /// Returns the number that a cluster adds to its job numbers. Jobs without a cluster belong to
-    /// the first.
+    /// Returns the base of a cluster's job numbers. Jobs without a cluster belong to the first.
     pub(super) fn base(&mut self, name: &[u8]) -> u64 {
         let base = self.0.get(name).copied();
         base.or(name.is_empty().then_some(0)).unwrap_or_else(|| {
@@ -150,14 +146,12 @@ impl Clusters {
 /// The maximum length of a row, in bytes.
 const LONGEST_ROW: usize = 1 << 20;
 
-/// A log's rows. A row is a line, joined with the lines that follow it if a text contains line
-/// breaks.
+/// A log's rows. A row is a line, joined with the following lines if a cell contains line breaks.
 struct Rows<'l, R> {
     layout: &'l Layout,
     lines: Lines<R>,
-    /// The current row.
     row: Vec<u8>,
-    /// The next line with its number, if it has already been read.
+    /// The next line and its number, if already read.
     next: Option<(u64, Vec<u8>)>,
 }
 
@@ -201,7 +195,6 @@ struct Row<'l> {
     layout: &'l Layout,
     line: &'l [u8],
     number: u64,
-    /// The byte range of each cell.
     places: &'l [Range<usize>],
 }
 
@@ -236,7 +229,6 @@ impl<'l> Row<'l> {
         Some(self.places[index].clone())
     }
 
-    /// Parses a cell with the given parser.
     fn read<T>(
         &self,
         column: Column,
@@ -251,7 +243,7 @@ impl<'l> Row<'l> {
         Err(self.fault(&at, format!("{} is not a valid {name}; expected {wanted}", quoted(cell))))
     }
 
-    /// Returns a cell's value, or `otherwise` if the log lacks the column.
+    /// Returns a cell's parsed value, or `otherwise` if the log lacks the column.
     fn value<T>(
         &self,
         column: Column,
@@ -261,7 +253,7 @@ impl<'l> Row<'l> {
         Ok(self.read(column, grammar)?.map_or(otherwise, |(value, _)| value))
     }
 
-    /// Reads the job on the line. Returns `None` for a step of a job.
+    /// Reads the job in the row. Returns `None` for a job step.
     fn job(&self, known: &mut Known) -> Result<Option<(ClusterId, Draft)>, LineError> {
         let raw = self.read(Column::JobIdRaw, cells::id)?.map(|(name, _)| name);
         let Some(name) = self.read(Column::JobId, cells::id)?.map(|(name, _)| name).or(raw) else {
@@ -278,7 +270,7 @@ impl<'l> Row<'l> {
         known.zone = known.zone.or(zone);
         if submit > LONGEST {
             let at = self.place(Column::Submit).unwrap_or_default();
-            return Err(self.fault(&at, format!("a submit time above {LONGEST:e} s")));
+            return Err(self.fault(&at, format!("the submit time is above {LONGEST:e} s")));
         }
         let state = self.value(Column::State, cells::state, State::OVER)?;
         let names = &mut known.names;
@@ -311,7 +303,8 @@ impl<'l> Row<'l> {
         )))
     }
 
-    /// Returns the text in a column that may contain delimiters. The text is empty if unknown.
+    /// Returns the text in a column that may contain delimiters, or an empty text if it is
+    /// ambiguous.
     fn text(&self, text: usize) -> &[u8] {
         let Some(cells) = self.layout.text(text, self.cells()) else { return &[] };
         &self.line[self.places[cells.start].start..self.places[cells.end - 1].end]
@@ -334,8 +327,8 @@ impl<'l> Row<'l> {
         Ok(run)
     }
 
-    /// Returns the first positive number of nodes, or 0 if there is none. A log without such
-    /// columns contains numbers of processors.
+    /// Returns the first positive node count, or 0. In a log without node counts, these are
+    /// processors.
     fn nodes(&self) -> Result<f64, LineError> {
         for column in if self.layout.has_nodes() { header::NODES } else { header::CPUS } {
             let Some((nodes, at)) = self.read(column, cells::count)? else { continue };

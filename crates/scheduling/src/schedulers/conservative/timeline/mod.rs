@@ -26,7 +26,7 @@ use super::slot::{Interval, Slot};
 pub(super) use search::Search;
 
 /// The free nodes, in segments of time. Times, counts and nodes are in separate arrays, because a
-/// search for a time at which enough nodes are free reads only the counts.
+/// search for a time with enough free nodes reads only the counts.
 pub(super) struct NodeTimeline {
     from: VecDeque<Time>,
     count: VecDeque<u32>,
@@ -37,7 +37,7 @@ pub(super) struct NodeTimeline {
 }
 
 impl NodeTimeline {
-    /// Creates a timeline in which these nodes are free indefinitely from now on.
+    /// Creates a timeline in which `free` is free indefinitely from now on.
     pub(super) fn new(now: Time, free: Occupancy) -> NodeTimeline {
         let (count, free) = ([free.count()].into(), [free].into());
         NodeTimeline { from: [now].into(), count, free, dip: [false].into() }
@@ -86,11 +86,9 @@ impl NodeTimeline {
         }
     }
 
-    /// Returns the nodes of a placement as a set, if the placement has enough parts that changing
-    /// whole words is faster.
+    /// Returns a placement as a set, if it has so many parts that changing whole words is faster.
     fn as_set(&self, placement: &Placement) -> Option<Occupancy> {
-        /// The approximate number of words that can be changed in the time needed to change one
-        /// part.
+        /// The approximate number of words that can be changed in the time for one part.
         const WORDS_A_PART: usize = 16;
         let grid = self.free[0].grid();
         let words = grid.nodes() as usize / 64;
@@ -124,7 +122,7 @@ impl NodeTimeline {
         None
     }
 
-    /// Returns the part of a slot's period from the first time to the last at which any of its
+    /// Returns the part of a slot's period between the first and last times at which any of its
     /// nodes is free.
     pub(super) fn still_free(&self, slot: &Slot<Placement>) -> Interval {
         let Interval { from, to } = slot.interval;
@@ -139,7 +137,7 @@ impl NodeTimeline {
         Interval { from: from.max(self.from[first]), to: end }
     }
 
-    /// Returns the maximum number of nodes that are free at any time before `limit`.
+    /// Returns the maximum number of free nodes at any time before `limit`.
     pub(super) fn most_free(&self, limit: Time) -> u32 {
         let end = self.segment_at(limit);
         self.count.range(..end).copied().max().unwrap_or(0)
@@ -168,7 +166,7 @@ impl NodeTimeline {
     }
 
     /// Returns the segments that cover the part of a period that is not in the past, or `None` if
-    /// all of it is in the past.
+    /// it is entirely in the past.
     fn cut_out(&mut self, interval: Interval) -> Option<Range<usize>> {
         let from = interval.from.max(self.from[0]);
         if interval.to <= from {
@@ -194,7 +192,7 @@ impl NodeTimeline {
         }
     }
 
-    /// Returns the segment that begins at a time, splitting a segment there if necessary.
+    /// Returns the segment that begins at `at`, splitting one if necessary.
     fn cut(&mut self, at: Time) -> usize {
         let index = self.segment_at(at);
         if self.from.get(index) != Some(&at) {

@@ -1,4 +1,4 @@
-//! The search for the earliest time when a job can be placed.
+//! The search for the earliest time at which a job can be placed.
 //!
 //! Only segment starts are tried: within a segment, the earlier a job starts, the more nodes are
 //! free while it runs.
@@ -6,14 +6,14 @@
 //! If the job's answers are monotone, most segments are excluded in groups:
 //!
 //! 1. All runs that begin within half of the job's length share the other half. If the job does not
-//!    fit in this shared part, it fits in none of them. Deciding this usually takes one question,
-//!    after a few of the dips in the shared part.
+//!    fit in this shared part, it fits in none of them. Deciding this usually takes one query,
+//!    after a few dips in the shared part.
 //! 2. The remaining segments are divided into [`Runs`], in which the free nodes only increase. The
 //!    last segment of each run is tried. If the job fits there, the others are bisected.
 //!
 //! Invariant: the job does not fit at an excluded segment, so the time found is the earliest.
 //!
-//! Cost: O(d + log T) questions of O(N/64) words each, for d dips and T segments; O(T) questions if
+//! Cost: O(d + log T) queries of O(N/64) words each, for d dips and T segments; O(T) queries if
 //! answers are not monotone.
 
 use std::ops::Range;
@@ -27,7 +27,7 @@ use super::window::{Entered, Window};
 use crate::schedulers::conservative::question::JobQuestion;
 use crate::schedulers::conservative::slot::{Interval, Need, Slot};
 
-/// The number of dips that are checked before a job is first tried.
+/// The number of dips to check before a job is first tried.
 const FEW_DIPS: usize = 8;
 
 /// The answer for segments whose runs share half of the job's time.
@@ -46,7 +46,7 @@ pub(in super::super) struct Search<'p> {
     pub(in super::super) begins: Interval,
     /// The job's own slot, which counts as free. The job may only begin before it.
     pub(in super::super) own: Option<&'p Slot<Placement>>,
-    /// True if a job that is refused would also be refused with fewer free nodes.
+    /// True if a refused job would also be refused with fewer free nodes.
     pub(in super::super) monotone: bool,
 }
 
@@ -59,7 +59,7 @@ impl Search<'_> {
 
 impl NodeTimeline {
     /// Finds the earliest time at which a job can be placed on nodes that are free for its
-    /// estimated run time, together with the placement.
+    /// estimated run time, and the placement.
     pub(in super::super) fn earliest(
         &self,
         search: &Search<'_>,
@@ -96,8 +96,8 @@ impl NodeTimeline {
         None
     }
 
-    /// Checks whether a job fits in the time shared by all runs that begin in some segments. A few
-    /// of the dips in this time are tried first, because they usually leave too few nodes.
+    /// Checks whether a job fits in the time shared by all runs that begin in `group`. Tries a few
+    /// dips in this time first, because they usually leave too few nodes.
     fn tried(
         &self,
         group: &Range<usize>,

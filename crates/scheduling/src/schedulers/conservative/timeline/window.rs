@@ -1,15 +1,15 @@
-//! The nodes that are free throughout a sliding window of time.
+//! The nodes free throughout a sliding window of time.
 //!
-//! A dip is a time when nodes stop being free. Between dips, free nodes stay free. Therefore the
-//! nodes that are free at the start of a window and at all of its dips are free throughout.
+//! A dip is a time when nodes stop being free. Between dips, free nodes stay free. Therefore, the
+//! nodes free at the start of a window and at all of its dips are free throughout.
 //!
-//! Dips enter at the end and leave at the front. The nodes that are free at all of them are
-//! maintained like the sum of a queue made of two stacks. In this example, dips 4 and 5 have
-//! entered after 1, 2 and 3:
+//! Dips enter at the end and leave at the front. The nodes free at all of them are maintained like
+//! the sum of a queue made of two stacks. In this example, dips 4 and 5 have entered after 1, 2 and
+//! 3:
 //!
 //! ```text
 //!   from_dip:    1 & 2 & 3,  2 & 3,  3     one entry per dip, which leaves with it
-//!   at_others:   4 & 5                     one entry for all; dips that enter are and-ed to it
+//!   at_others:   4 & 5                     one entry for all; entering dips are and-ed to it
 //! ```
 //!
 //! When a dip without an entry leaves, each of the remaining dips gets an entry.
@@ -39,8 +39,7 @@ pub(super) enum Entered {
     Short(usize),
 }
 
-/// The nodes that are free at every dip in a window of time. Both ends of the window only move
-/// forward.
+/// The nodes free at every dip in a window of time, whose ends only move forward.
 pub(super) struct Window<'p> {
     timeline: &'p NodeTimeline,
     /// The slot booked by the job being searched for. Its nodes count as free.
@@ -51,14 +50,14 @@ pub(super) struct Window<'p> {
     dips: VecDeque<usize>,
     /// The segment from which the next dips enter.
     next: usize,
-    /// For each of the first dips, the nodes that are free from that dip to the last of these dips.
-    /// The entry for the earliest dip is on top.
+    /// For each of the first dips, the nodes free from that dip to the last of them, with the
+    /// earliest dip on top.
     from_dip: Vec<Occupancy>,
-    /// The nodes that are free at all other dips.
+    /// The nodes free at all other dips.
     at_others: Option<Occupancy>,
     /// The last answer of [`Window::free`].
     common: Occupancy,
-    /// Unused sets, kept so that their memory is reused.
+    /// Unused sets, kept to reuse their memory.
     spare: Vec<Occupancy>,
 }
 
@@ -93,14 +92,13 @@ impl<'p> Window<'p> {
         self.own.filter(|own| own.interval.from <= self.timeline.from[segment])
     }
 
-    /// Returns the number of nodes that are free in a segment, including the job's own.
+    /// Returns the number of free nodes in a segment, including the job's own.
     fn free_count(&self, segment: usize) -> u64 {
         let own = self.own_in(segment).map_or(0, |own| own.held.nodes());
         u64::from(self.timeline.count[segment]) + u64::from(own)
     }
 
-    /// Adds the next dips between two segments, at most the given number. Stops at a dip with too
-    /// few free nodes.
+    /// Adds up to `most` dips between two segments. Stops at a dip with too few free nodes.
     pub(super) fn enter_some(
         &mut self,
         (after, before): (usize, usize),
@@ -163,8 +161,8 @@ impl<'p> Window<'p> {
         }
     }
 
-    /// Returns the nodes that are free both in a segment and at all dips. The segment must be
-    /// before the first dip.
+    /// Returns the nodes free both in a segment and at all dips. The segment must be before the
+    /// first dip.
     pub(super) fn free(&mut self, segment: usize) -> &Occupancy {
         let begin = &self.timeline.free[segment];
         let (one, other) = match (self.from_dip.last(), &self.at_others) {
@@ -192,7 +190,7 @@ impl<'p> Window<'p> {
         }
     }
 
-    /// Returns the nodes that are free in a segment, including the job's own.
+    /// Returns the free nodes in a segment, including the job's own.
     fn copy_of(&mut self, segment: usize) -> Occupancy {
         let mut free = self.spare.pop().unwrap_or_else(|| self.common.clone());
         free.copy_from(&self.timeline.free[segment]);
