@@ -1,22 +1,20 @@
 #!/usr/bin/env bash
-# Installs and uses the files of a release in this Debian system: archive, .deb and wheel.
-# `cargo xtask installed` runs it in a chroot that keeps no changes.
+# Installs and uses a release in this Debian system: archive, .deb packages and wheel.
+# `cargo xtask installed` runs it in a chroot that discards all changes.
 #
-#   installed.sh FOLDER  # the folder with the files of the release
+#   installed.sh FOLDER  # the folder that contains the release
 set -euo pipefail
 cd "$1"
-trap 'echo "installed.sh: line $LINENO fails: $BASH_COMMAND" >&2' ERR
+trap 'echo "installed.sh: line $LINENO failed: $BASH_COMMAND" >&2' ERR
 
 part() { echo "-- $* (after $SECONDS s)"; }
-# Checks that the output of a command contains a text.
 says() {
   local text=$1 said
   shift
   said=$("$@" 2>&1) || true
-  [[ $said == *"$text"* ]] || { echo "'$*' does not say '$text', but: $said" >&2; return 1; }
+  [[ $said == *"$text"* ]] || { echo "'$*' must print '$text', but prints: $said" >&2; return 1; }
 }
 
-# Uses the program on the PATH.
 use() {
   says "pavior $version" pavior --version
   says '"turnaround"' pavior simulate --strategy tff --jobs 200 --replications 2 --format json
@@ -37,7 +35,7 @@ use() {
   rm -r served
 }
 
-# Requests a lease from a server, using only the shell.
+# Requests a lease from the server at an address. Requires only the shell.
 lease() {
   local body='{"shape":[2,3,2]}'
   exec {http}<>"/dev/tcp/${1%:*}/${1#*:}"
@@ -47,7 +45,7 @@ lease() {
   exec {http}>&-
 }
 
-# Checks that shells complete a command, with the files in their default folders.
+# Checks that shells find the completions in their default folders.
 completed() {
   says simulate bash -c '. /usr/share/bash-completion/bash_completion
     if declare -F _comp_load >/dev/null; then _comp_load pavior; else __load_completion pavior; fi
@@ -65,7 +63,7 @@ part "checksums"
 sha256sum --check --quiet SHA256SUMS
 [ -z "$(type -P pavior)" ]
 
-part "the archive, in a home"
+part "the archive, in a home folder"
 mkdir -p ~/.local
 tar -xzf "pavior-$version-x86_64-linux.tar.gz" --strip-components 1 -C ~/.local
 (
@@ -108,4 +106,4 @@ venv/bin/pip install --quiet --no-index pavior-*.whl
 venv/bin/python first.py
 says "$version" venv/bin/python -c 'import pavior; print(pavior.__version__)'
 
-part "all done"
+part "all passed"

@@ -2,8 +2,8 @@
 //! `pavior` on the path.
 //!
 //! Each block in the README runs separately. The blocks of any other page run from top to bottom in
-//! one shell. All blocks run twice, so that each also runs after every other one. They must exit
-//! with status 0, and must not leave files in the clone that git reports.
+//! one shell. All blocks run twice, so that each also runs after every other one. They must succeed
+//! without leaving untracked or changed files in the clone.
 
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -12,10 +12,10 @@ use std::process::{Command, Stdio};
 
 use crate::process;
 
-/// The page whose blocks run one at a time.
+/// The page whose blocks run separately.
 const README: &str = "README.md";
 
-/// The pages whose `sh` blocks are all run.
+/// The pages whose `sh` blocks run.
 const PAGES: [&str; 6] = [
     README,
     "docs/first-study.md",
@@ -31,7 +31,7 @@ const SECONDS: &str = "600";
 /// The number of final output lines shown for a failure.
 const SHOWN: usize = 10;
 
-/// A block, or all blocks on a page, with the line number of the first command.
+/// A block or all blocks on a page, and the line number of the first command.
 #[derive(Debug, PartialEq)]
 struct Block {
     page: &'static str,
@@ -39,7 +39,7 @@ struct Block {
     text: String,
 }
 
-/// Builds the program and runs the blocks. Failures are reported with their location.
+/// Builds the program and runs the blocks.
 pub(crate) fn problems(root: &Path, build: fn(&Path) -> Result<PathBuf, String>) -> Vec<String> {
     let scratch = std::env::temp_dir().join(format!("pavior-blocks-{}", std::process::id()));
     let clone = build(root).and_then(|program| Clone::of(root, &program, &scratch));
@@ -65,11 +65,11 @@ fn tried(root: &Path, clone: &Clone) -> Vec<String> {
         let place = format!("{}:{}", block.page, block.line);
         problems.extend(problem.map(|problem| format!("{place}: {problem}")));
     }
-    eprintln!("{} scripts of the README and the first pages, each run twice", blocks.len());
+    eprintln!("ran {} scripts in the README and on the first pages, each twice", blocks.len());
     problems
 }
 
-/// Returns the `sh` blocks on a page: separately for the README, joined for any other page.
+/// Returns the `sh` blocks on a page, separately for the README and joined for other pages.
 fn of_page(page: &'static str, text: &str) -> Vec<Block> {
     let mut found: Vec<Block> = Vec::new();
     let mut inside = false;
@@ -89,7 +89,7 @@ fn of_page(page: &'static str, text: &str) -> Vec<Block> {
     found
 }
 
-/// A fresh clone, and the path where its blocks find the program.
+/// A fresh clone, and the `PATH` for its blocks.
 struct Clone {
     folder: PathBuf,
     path: String,
@@ -147,27 +147,26 @@ impl Clone {
         match status.code() {
             Some(0) => return Ok(()),
             // This is the exit status of `timeout`.
-            Some(124) => return Err(format!("it takes more than {SECONDS} seconds")),
+            Some(124) => return Err(format!("the block takes more than {SECONDS} seconds")),
             _ => {}
         }
         let printed = fs::read(output).unwrap_or_default();
         let printed = String::from_utf8_lossy(&printed);
         let lines: Vec<&str> = printed.lines().collect();
-        Err(format!("it fails: {}", lines[lines.len().saturating_sub(SHOWN)..].join("\n")))
+        Err(format!("the block fails: {}", lines[lines.len().saturating_sub(SHOWN)..].join("\n")))
     }
 
-    /// Describes and removes the files left behind by a block, as reported by git.
+    /// Describes and removes the untracked and changed files that a block leaves behind.
     fn left_behind(&self) -> Option<String> {
         let left = git(&self.folder, &["status", "--porcelain"]).unwrap_or_else(|error| error);
         if left.is_empty() {
             return None;
         }
         let _ = git(&self.folder, &["stash", "--quiet", "--include-untracked"]);
-        Some(format!("it leaves behind: {}", left.trim_end()))
+        Some(format!("the block leaves files behind: {}", left.trim_end()))
     }
 }
 
-/// Returns the output of git.
 fn git(folder: &Path, arguments: &[&str]) -> Result<String, String> {
     process::output(Command::new("git").args(arguments).current_dir(folder))
 }

@@ -1,4 +1,4 @@
-//! The page that runs the engine: the module for browsers, and the files in `try/`.
+//! The page that runs the engine: a WebAssembly module and the files in `try/`.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,11 +8,11 @@ use crate::{notes, process, programs, viewer};
 /// The module's target, which rustup adds to a toolchain.
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// The paths of the module and of the page's folder, where the tests of `apps/browser` expect them.
+/// The paths of the module and the page folder. The tests in `apps/browser` use the latter.
 const MODULE: &str = "target/wasm32-unknown-unknown/browser/pavior_browser.wasm";
 const PAGE: &str = "target/try";
 
-/// The maximum sizes, in bytes, of the gzipped module and of the complete page.
+/// The maximum sizes, in bytes, of the gzipped module and the complete page.
 const LARGEST: [(&str, u64); 2] = [("pavior.wasm.gz", 1_500_000), ("pavior.html", 3_000_000)];
 
 /// Builds the page and runs its tests.
@@ -24,8 +24,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     }
 }
 
-/// Builds the module and the page, each only if its sources have changed. Returns false if they are
-/// skipped because this machine lacks a required tool.
+/// Builds the module and the page. Returns false if this machine lacks a required tool.
 pub(crate) fn page(root: &Path) -> Result<bool, String> {
     let folder = match target(root).and_then(|()| viewer::prepared(root)) {
         Ok(folder) => folder,
@@ -42,13 +41,13 @@ pub(crate) fn page(root: &Path) -> Result<bool, String> {
     for (name, most) in LARGEST {
         let bytes = std::fs::metadata(page.join(name)).map_or(u64::MAX, |file| file.len());
         if bytes > most {
-            return Err(format!("{PAGE}/{name} has {bytes} bytes; at most {most}"));
+            return Err(format!("{PAGE}/{name} has {bytes} bytes; the limit is {most}"));
         }
     }
     Ok(true)
 }
 
-/// Checks that the repository's toolchain has the target, or installs it.
+/// Installs the target if the repository's toolchain lacks it.
 fn target(root: &Path) -> Result<(), String> {
     let mut add = Command::new("rustup");
     let mut find = Command::new("rustc");
@@ -56,5 +55,5 @@ fn target(root: &Path) -> Result<(), String> {
     find.args(["--print", "target-libdir", "--target", TARGET]).current_dir(root);
     let is_there = process::output(&mut add).is_ok()
         || process::output(&mut find).is_ok_and(|folder| Path::new(folder.trim()).is_dir());
-    is_there.then_some(()).ok_or_else(|| format!("rustup target add {TARGET} fails"))
+    is_there.then_some(()).ok_or_else(|| format!("rustup target add {TARGET} failed"))
 }

@@ -1,4 +1,4 @@
-//! The line budget: the table in ARCHITECTURE.md limits the number of lines in each part.
+//! The line budget: a table in ARCHITECTURE.md limits the lines of each part of the repository.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,34 +10,34 @@ const PAGE: &str = "ARCHITECTURE.md";
 /// The first line of the table.
 const HEAD: &str = "| part | folders | Rust | Python, TypeScript, shell |";
 
-/// The maximum excess of a limit over the count, in lines. A commit that removes more must lower
-/// the limit.
+/// The maximum difference between a limit and a lower count. A commit that removes more lines must
+/// lower the limit.
 const SLACK: usize = 100;
 
-/// Line counts: Rust, then all other counted languages combined.
+/// Line counts: Rust, and all other counted languages combined.
 type Lines = [usize; 2];
 
-/// A table row: a part of the repository and its limits.
+/// A table row.
 struct Part {
     name: String,
     folders: String,
     limits: Lines,
 }
 
-/// Compares the number of lines in each part with the table.
+/// Compares the line count of each part with the table.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let compared = read(root).and_then(|(page, files)| of_page(&page, &files));
     compared.unwrap_or_else(|problem| vec![problem])
 }
 
-/// Lowers limits in the table to the current counts.
+/// Lowers the limits in the table to the current counts.
 pub(crate) fn lower(root: &Path) -> Result<(), String> {
     let (page, files) = read(root)?;
     std::fs::write(root.join(PAGE), lowered(&page, &files)?)
         .map_err(|error| format!("{PAGE}: {error}"))
 }
 
-/// Reads the page with the table, and counts the lines in files.
+/// Reads the page with the table, and counts the lines in each file.
 fn read(root: &Path) -> Result<(String, Vec<(String, Lines)>), String> {
     let page =
         std::fs::read_to_string(root.join(PAGE)).map_err(|error| format!("{PAGE}: {error}"))?;
@@ -51,7 +51,7 @@ fn read(root: &Path) -> Result<(String, Vec<(String, Lines)>), String> {
     Ok((page, counts.lines().filter_map(of_line).collect()))
 }
 
-/// Returns the lines of a file by language, or `None` if its language is not counted.
+/// Assigns a file's line count to its language. Returns `None` if the language is not counted.
 fn lines(root: &Path, name: &str, count: usize) -> Option<Lines> {
     let is_script = || std::fs::read(root.join(name)).is_ok_and(|text| text.starts_with(b"#!"));
     match Path::new(name).extension().and_then(|end| end.to_str()) {
@@ -62,7 +62,6 @@ fn lines(root: &Path, name: &str, count: usize) -> Option<Lines> {
     }
 }
 
-/// Parses a table row.
 fn part(row: &str) -> Option<Part> {
     let cells: Vec<&str> = row.strip_prefix('|')?.split('|').map(str::trim).collect();
     let [name, folders, rust, other, ""] = cells[..] else { return None };
@@ -84,7 +83,7 @@ impl Part {
 }
 
 /// Counts the lines in each part. A file belongs to the first part that contains it. Returns an
-/// error that lists the files that belong to no part.
+/// error for a file that belongs to no part.
 fn count(parts: &[Part], files: &[(String, Lines)]) -> Result<Vec<Lines>, String> {
     let mut counts = vec![[0, 0]; parts.len()];
     for (name, lines) in files {
@@ -105,15 +104,14 @@ fn grouped(number: usize) -> String {
     }
 }
 
-/// Returns the parts in the table. The last row, which contains the sums, is skipped; it has no
-/// folders.
+/// Returns the parts in the table, without the row of sums, which has no folders.
 fn parts(page: &str) -> impl Iterator<Item = Part> {
     let rows =
         page.lines().skip_while(|line| *line != HEAD).take_while(|line| line.starts_with('|'));
     rows.filter_map(part).filter(|part| !part.folders.is_empty())
 }
 
-/// Returns the page with lowered limits and their new sum.
+/// Returns the page with lowered limits and updated sums.
 fn lowered(page: &str, files: &[(String, Lines)]) -> Result<String, String> {
     let mut parts: Vec<Part> = parts(page).collect();
     for (counted, part) in count(&parts, files)?.into_iter().zip(&mut parts) {

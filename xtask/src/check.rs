@@ -1,5 +1,5 @@
-//! `cargo xtask check`: runs each step in a separate process, waiting steps alongside computing
-//! ones, and reports the results.
+//! `cargo xtask check`: runs each step in a separate process, and reports the results. Waiting
+//! steps run alongside computing ones.
 #![allow(clippy::disallowed_methods, reason = "steps are timed")]
 
 use std::fs;
@@ -14,23 +14,21 @@ use crate::steps::{self, BOTH, PACKAGING, STEPS, Step, WAIT};
 /// The free disk space, in bytes, that the checks need for downloads and build output.
 const ROOM: u64 = 24_000_000_000;
 
-/// The number of output lines shown for a failed step; for tests, the number of characters shown
-/// for each failed test.
+/// The number of output lines shown for a failed step, and the number of characters for each failed
+/// test.
 const LINES: usize = 30;
 const CHARACTERS: usize = 1200;
 
-/// The environment variable that names the file for a step's processor time.
+/// The variable with the path of the file for a step's processor time.
 const SECONDS: &str = "PAVIOR_STEP_SECONDS";
 
-/// The result of a step.
 enum End {
     Passed,
     Failed,
-    /// The step was skipped because the named step did not pass.
+    /// A prerequisite did not pass.
     Skipped(&'static str),
 }
 
-/// A finished step.
 struct Ended {
     step: &'static Step,
     end: End,
@@ -39,14 +37,14 @@ struct Ended {
     processor: f64,
 }
 
-/// Runs all steps, or the named steps and their prerequisites. Returns the failures of steps, or an
-/// error if the steps could not be run.
+/// Runs all steps, or the named steps and their prerequisites. Returns the problems of the steps,
+/// or an error if no steps could run.
 pub(crate) fn run(root: &Path, only: &[&str]) -> Result<Vec<String>, String> {
     let steps = chosen(only)?;
     room(root)?;
     notes::begin(root);
     let began = (Instant::now(), machine_seconds());
-    // The build may replace this program's file while it runs.
+    // A build may replace the file of the running program.
     let program = std::env::current_exe().unwrap_or_default();
     let ended = run_steps(root, &program, &steps);
     println!("\nstep              wall processor, in seconds");
@@ -59,7 +57,7 @@ pub(crate) fn run(root: &Path, only: &[&str]) -> Result<Vec<String>, String> {
     let (passed, failed) = counts(&String::from_utf8_lossy(&logs.flatten().collect::<Vec<u8>>()));
     println!("tests: {passed} passed, {failed} failed");
     if only.is_empty() && !notes::all_required() {
-        println!("steps for .ci/run alone: {}", PACKAGING.join(", "));
+        println!("steps that run only under .ci/run: {}", PACKAGING.join(", "));
     }
     let problems: Vec<String> = ended.iter().filter_map(|ended| problem(root, ended)).collect();
     if problems.is_empty() {
@@ -68,8 +66,8 @@ pub(crate) fn run(root: &Path, only: &[&str]) -> Result<Vec<String>, String> {
     Ok(problems)
 }
 
-/// Returns the named steps with all their prerequisites, in table order. If none are named, returns
-/// all steps. The packaging steps are included only if nothing may be skipped.
+/// Returns the named steps with all prerequisites, in table order. If none are named, returns all
+/// steps, but packaging steps only if nothing may be skipped.
 fn chosen(only: &[&str]) -> Result<Vec<&'static Step>, String> {
     let mut names = only.to_vec();
     let mut at = 0;
@@ -84,7 +82,7 @@ fn chosen(only: &[&str]) -> Result<Vec<&'static Step>, String> {
     Ok(STEPS.iter().filter(|step| is_chosen(&step.name)).collect())
 }
 
-/// Reports the disk space that the checks need, and fails if less is free.
+/// Prints the disk space that the checks need. Returns an error if less is free.
 fn room(root: &Path) -> Result<(), String> {
     let number = |program: &str, arguments: &[&str]| {
         let said = Command::new(program).args(arguments).current_dir(root).output().ok()?;
@@ -95,11 +93,11 @@ fn room(root: &Path) -> Result<(), String> {
     let needed = ROOM.saturating_sub(built).max(ROOM / 6);
     let free = number("df", &["--output=avail", "--block-size=1", "."]);
     let giga = |bytes: u64| bytes as f64 / 1e9;
-    println!("the checks need {:.0} GB of disk, most of it in target/", giga(needed));
+    println!("the checks need {:.0} GB of disk space, mostly in target/", giga(needed));
     match free {
         Some(free) if free < needed => Err(format!(
-            "the disk has {:.1} GB left, and the checks need {:.0}: `cargo clean` frees what older \
-             builds have left",
+            "the disk has only {:.1} GB of free space, but the checks need {:.0}; `cargo clean` \
+            removes old builds",
             giga(free),
             giga(needed)
         )),
@@ -107,8 +105,8 @@ fn room(root: &Path) -> Result<(), String> {
     }
 }
 
-/// Runs steps with this program: waiting steps start as soon as the steps that they follow have
-/// finished, and computing steps start in order, as cores become free.
+/// Runs steps with this program. Waiting steps start as soon as their prerequisites have finished;
+/// computing steps start in order, as cores become free.
 fn run_steps(root: &Path, program: &Path, steps: &[&'static Step]) -> Vec<Ended> {
     let (sender, receiver) = mpsc::channel::<Ended>();
     let mut waiting = steps.to_vec();
@@ -126,7 +124,7 @@ fn run_steps(root: &Path, program: &Path, steps: &[&'static Step]) -> Vec<Ended>
                 };
                 let is_ready = step.follows().all(is_over);
                 if !is_ready || taken + step.cores > BOTH {
-                    // No later step may take the cores that this step is waiting for.
+                    // Later steps must not take the cores that this step needs.
                     taken = if step.cores > 0 { BOTH } else { taken };
                     at += 1;
                     continue;
@@ -155,7 +153,7 @@ fn run_step(root: &Path, program: &Path, step: &'static Step, lost: Option<&'sta
         return Ended { step, end: End::Skipped(lost), seconds: 0.0, processor: 0.0 };
     }
     eprintln!("started: {} ({})", step.name, step.does);
-    // A killed step does not write its time, so the file might be from an earlier run.
+    // A killed step writes no time, so the file might be from an earlier run.
     let noted = seconds_file(root, step);
     let _ = fs::remove_file(&noted);
     let began = Instant::now();
@@ -179,18 +177,15 @@ fn passes(root: &Path, program: &Path, step: &Step) -> std::io::Result<bool> {
     Ok(output.status()?.success())
 }
 
-/// Returns the path of a step's output file.
 fn log(root: &Path, step: &Step) -> PathBuf {
     root.join("target/checks").join(step.name).with_extension("log")
 }
 
-/// Returns the path of the file with a step's processor time.
 fn seconds_file(root: &Path, step: &Step) -> PathBuf {
     log(root, step).with_extension("seconds")
 }
 
-/// Writes the processor time of this process and its subprocesses to the file that [`SECONDS`]
-/// names.
+/// Writes the processor time of this process and its subprocesses to the file named by [`SECONDS`].
 pub(crate) fn note_seconds() {
     let Some(file) = std::env::var_os(SECONDS) else { return };
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
@@ -200,8 +195,8 @@ pub(crate) fn note_seconds() {
     let _ = fs::write(file, format!("{:.2}", ticks as f64 / 100.0));
 }
 
-/// Returns the processor time that the whole machine has used, in seconds. This includes servers
-/// that are not subprocesses of the steps.
+/// Returns the processor time used by the whole machine, in seconds. This includes servers that are
+/// not subprocesses of the steps.
 fn machine_seconds() -> f64 {
     let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
     let fields = stat.lines().next().unwrap_or_default().split_whitespace().skip(1);
@@ -211,8 +206,8 @@ fn machine_seconds() -> f64 {
     used.map(|(_, ticks)| ticks / 100.0).sum()
 }
 
-/// Describes a step that did not pass. For a failure, includes the end of the output, the file with
-/// all output, and the command that repeats the step.
+/// Describes a step that did not pass. For a failure, includes the end of the output, the output
+/// file, and a command to repeat the step.
 fn problem(root: &Path, ended: &Ended) -> Option<String> {
     let name = ended.step.name;
     match ended.end {
@@ -224,7 +219,7 @@ fn problem(root: &Path, ended: &Ended) -> Option<String> {
             let output = last(&String::from_utf8_lossy(&output));
             let log = log.display();
             Some(format!(
-                "FAILED: {name}\n{output}\nall output: {log}; repeat: cargo xtask check {name}"
+                "FAILED: {name}\n{output}\nfull output: {log}; to repeat: cargo xtask check {name}"
             ))
         }
     }
@@ -236,7 +231,6 @@ fn lost(step: &Step, ended: &[Ended]) -> Option<&'static str> {
     lost.find_map(|end| step.follows().find(|name| *name == end.step.name))
 }
 
-/// Formats a step's table row.
 fn row(ended: &Ended) -> String {
     let end = match ended.end {
         End::Passed => "passed",
@@ -246,7 +240,7 @@ fn row(ended: &Ended) -> String {
     format!("{:14} {:7.1} {:9.1}  {end}", ended.step.name, ended.seconds, ended.processor)
 }
 
-/// Returns the last lines of an output; for tests, the beginning of each failed test's output.
+/// Returns the last lines of an output, after the beginning of each failed test's output.
 fn last(output: &str) -> String {
     let short = |test: &str| test.chars().take(CHARACTERS).collect::<String>();
     let failed = output.split("\n---- ").skip(1).map(|test| format!("---- {}", short(test)));
@@ -256,7 +250,7 @@ fn last(output: &str) -> String {
     parts.join("\n")
 }
 
-/// Returns the numbers of passed and failed tests in the output of Rust's test harness.
+/// Returns the numbers of passed and failed tests in output of the Rust test harness.
 fn counts(said: &str) -> (usize, usize) {
     // A result line ends, for example, in `ok. 12 passed; 3 failed; 0 ignored`.
     let results = said.lines().filter_map(|line| line.strip_prefix("test result: "));

@@ -1,4 +1,4 @@
-//! The commands of `cargo xtask`: a single table, used to check arguments and to print help.
+//! The commands of `cargo xtask`: a single table, used for argument checks and for help.
 
 use std::path::Path;
 
@@ -34,15 +34,15 @@ const COMMANDS: &[Command] = &[
     command("check", "[--only STEP]...",
         "Run all checks, or only the named steps and the steps that they depend on",
         "30 minutes on two idle cores, 60 minutes from scratch",
-        "24 GB of disk space. The steps about packaging run under `.ci/run`, or if they are named. \
-         Checks with missing tools are skipped and listed at the end; \
-         `cargo xtask tools` installs these tools",
+        "24 GB of disk space. The packaging steps run only under `.ci/run`, or if they are named. \
+         Checks with missing tools are skipped and listed at the end; `cargo xtask tools` installs \
+         these tools",
         check_steps),
     command("step", "STEP",
-        "Run one step of the checks, without the steps that it depends on; also `cargo xtask STEP`",
-        "as in the list below", "depends on the step",
+        "Run one step of the checks, without its prerequisites; also `cargo xtask STEP`",
+        "see the list below", "depends on the step",
         |root, words| steps::run(root, &words[0])),
-    command("budget", "", "Lower the limits in the table of ARCHITECTURE.md to the current lines",
+    command("budget", "", "Lower the limits in ARCHITECTURE.md to the current line counts",
         "one second", "git", |root, _| budget::lower(root).err().into_iter().collect()),
     command("conformance", "NAME...", "Check the claims of strategies on small machines",
         "less than a minute after a change to a strategy, including the build", RUST,
@@ -54,8 +54,8 @@ const COMMANDS: &[Command] = &[
     command("strategy", "NAME", "Create the file of a new contiguous strategy, and list it",
         "one second", RUST, |root, words| strategy::add(root, &words[0])),
     command("docs", "",
-        "Check all pages: kinds, links, quoted messages, and the shell blocks of the README and \
-         the first pages, which run in a fresh clone",
+        "Check all pages: kinds, links, quoted messages, and the shell blocks in the README and \
+         on the first pages, which run in a fresh clone",
         "two minutes, and the build of the program", "git",
         |root, _| [kinds::problems(root), links::problems(root), messages::problems(root),
             blocks::problems(root, process::program_alone)].concat()),
@@ -64,24 +64,24 @@ const COMMANDS: &[Command] = &[
         "Python 3.11; the first time, access to a package index",
         python::site),
     command("slurm", "RELEASE [SEED]...",
-        "Run the daemon on a real Slurm cluster, 22.05, 24.11 or testing: 200 jobs per seed, while \
-         the daemon and slurmctld are killed repeatedly. Default: seeds 1 to 5",
+        "Run the daemon on a real Slurm cluster, 22.05, 24.11 or testing: 200 jobs per seed. The \
+         daemon and slurmctld are repeatedly killed. Default: seeds 1 to 5",
         "20 minutes; longer the first time for each release", "root, debootstrap, munge",
         long::slurm),
     command("kube", "RELEASE [SEED]...",
         "Run the daemon on a real Kubernetes control plane, 1.34 to 1.37: 200 Jobs per seed, with \
-         every disturbance. Default: seeds 1 to 5. `kube older` runs the tests of the checks on \
-         each older release, `kube speed` measures the time to start 4,096 pods",
+         every disturbance. Default: seeds 1 to 5. `kube older` runs the regular tests on each \
+         older release; `kube speed` measures the time to start 4,096 pods",
         "20 minutes; the first time for each release, 16 more to build it", "root, Go 1.26",
         long::kube),
-    command("attack", "", "Run long attacks on every promise, and print a table of the attacks",
+    command("attack", "", "Attack every promise with long tests, and print a table of attacks",
         "ten minutes", "the same tools as the checks", long::attack),
     command("tries", "", "Try hostile values for every option, and full or closed outputs",
         "a few minutes", RUST, long::tries),
     command("fuzz", "[MINUTES]", "Run every parser on mutated inputs", "one minute by default",
         RUST, long::fuzz),
     command("service", "",
-        "Measure `pavior serve`: load, recovery, a day and a week of a real log, frames",
+        "Measure `pavior serve`: load, recovery, one day and one week of a real log, frame times",
         "15 minutes on a quiet machine, and a release build",
         "a real log in ../shared/traces, Chromium", |root, _| measure::run(root, measure::SERVICE)),
     command("growth", "", "Measure the cost of large machines, long queues and many clients",
@@ -98,18 +98,18 @@ const COMMANDS: &[Command] = &[
         "root, Debian", |root, _| tools::install(root)),
 ];
 
-/// Runs the steps that follow `--only`, or all steps.
+/// Runs the steps named after `--only`, or all steps.
 fn check_steps(root: &Path, words: &[String]) -> Vec<String> {
     if words.last().is_some_and(|last| last == "--only") {
-        return vec!["--only needs the name of a step".to_string()];
+        return vec!["--only requires the name of a step".to_string()];
     }
     let names = words.iter().map(|word| word.trim_start_matches("--only").trim_matches('='));
     let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
     check::run(root, &names).unwrap_or_else(|problem| vec![problem])
 }
 
-/// Runs the command given by the words of a command line, or prints help. Returns the problems, or
-/// an error if the command line is invalid.
+/// Runs a command line or prints help. Returns the problems, or an error if the command line is
+/// invalid.
 pub(crate) fn run(root: &Path, words: &[String]) -> Result<Vec<String>, String> {
     let is_help = |word: &String| word == "--help" || word == "-h";
     let (name, arguments) = words.split_first().ok_or_else(overview)?;
@@ -194,7 +194,7 @@ mod tests {
         }
     }
 
-    /// Checks that workflows for forges run only commands that exist here.
+    /// Checks that forge workflows run only existing commands.
     #[test]
     fn workflows_run_commands_of_this_program() {
         let folder = crate::root().join(".github/workflows");

@@ -1,5 +1,5 @@
-//! Checks for licenses and duplicate versions of the dependencies, from `cargo metadata`, as by
-//! cargo-deny but without online advisories.
+//! Checks the licenses of dependencies, and finds duplicate versions, like cargo-deny but without
+//! online advisories.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -23,24 +23,23 @@ const LICENCES: &[&str] = &[
     "Zlib",
 ];
 
-/// Packages that may have other licenses, because they are used only on other platforms.
+/// Packages that may have other licenses, because only other platforms use them.
 const NOT_BUILT: &[(&str, &str)] =
-    &[("tiny-keccak", "of WebAssembly: the hashes of arrow-array draw their seed with it")];
+    &[("tiny-keccak", "WebAssembly only: seeds the hashes of arrow-array")];
 
-/// Packages that are needed in several versions, each with the packages that need them.
+/// Packages required in several versions, and the packages that require them.
 const SEVERAL: &[(&str, &str)] = &[
-    ("base64", "rcgen, which tests only, asks for 0.23, postgres for 0.22"),
-    ("num-bigint", "in no program: a part of rcgen that is left out asks for 0.4, arrow for 0.5"),
-    ("getrandom", "ring asks for 0.2, all others for 0.4"),
-    ("hashbrown", "kube asks for 0.16, indexmap for 0.17"),
-    ("r-efi", "of other platforms: the hashes of arrow-array ask for 5, all others for 6"),
-    ("shlex", "trycmd, which tests only, asks for 1, cc for 2"),
-    ("syn", "derive macros move from 2 to 3 one by one"),
-    ("wasi", "of other platforms: mio and ring ask for 0.11, wasite for 0.14"),
-    ("windows-sys", "of other platforms: ring asks for 0.52, all others for 0.61"),
+    ("base64", "rcgen (tests only) requires 0.23, postgres 0.22"),
+    ("num-bigint", "in no program: an unused part of rcgen requires 0.4, arrow 0.5"),
+    ("getrandom", "ring requires 0.2, all others 0.4"),
+    ("hashbrown", "kube requires 0.16, indexmap 0.17"),
+    ("r-efi", "other platforms only: the hashes of arrow-array require 5, all others 6"),
+    ("shlex", "trycmd (tests only) requires 1, cc 2"),
+    ("syn", "some derive macros still require 2, others 3"),
+    ("wasi", "other platforms only: mio and ring require 0.11, wasite 0.14"),
+    ("windows-sys", "other platforms only: ring requires 0.52, all others 0.61"),
 ];
 
-/// Returns the problems with the dependencies, one per line.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     match process::metadata(root, "") {
         Ok(metadata) => of_packages(array(&metadata["packages"])),
@@ -65,8 +64,8 @@ fn of_packages(packages: &[Value]) -> Vec<String> {
         let found: Vec<&str> = found.into_iter().collect();
         match (found.len() > 1, SEVERAL.iter().any(|(known, _)| *known == name)) {
             (true, false) => problems.push(format!(
-                "{name}: versions {}; use a single version, or list the package with the reason \
-                 in xtask/src/dependencies.rs",
+                "{name}: versions {}; use a single version, or list the package and the reason \
+                in xtask/src/dependencies.rs",
                 found.join(" and ")
             )),
             (false, true) => problems
@@ -77,7 +76,7 @@ fn of_packages(packages: &[Value]) -> Vec<String> {
     problems
 }
 
-/// Returns true if an SPDX expression can be satisfied with permissive licenses; `/` is an old OR.
+/// Returns true if permissive licenses satisfy an SPDX expression, in which `/` is an old OR.
 fn is_permissive(expression: &str) -> bool {
     let is_met = |license: &spdx::LicenseReq| LICENCES.contains(&license.to_string().as_str());
     let parsed = spdx::Expression::parse_mode(expression, spdx::ParseMode::LAX);

@@ -1,5 +1,5 @@
-//! The kinds of pages in docs/: tutorial, how-to, reference or explanation. docs/README.md must
-//! list each page under one kind, and the page must not declare another kind in its third line.
+//! Checks the kinds of pages in docs/: tutorial, how-to, reference or explanation. docs/README.md
+//! must list each page under one kind. The page must not declare another kind in its third line.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,6 @@ use crate::sources;
 const INDEX: &str = "docs/README.md";
 const KINDS: [&str; 4] = ["tutorial", "how-to", "reference", "explanation"];
 
-/// Returns the pages that are not listed under exactly one kind, or that declare another kind.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let index = std::fs::read_to_string(root.join(INDEX)).unwrap_or_default();
     let listed = listed(&index);
@@ -23,7 +22,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     sources(&docs, "md").into_iter().filter_map(of_page).collect()
 }
 
-/// Returns the pages in the index, with their kinds.
+/// Returns the pages in the index and their kinds.
 fn listed(index: &str) -> BTreeMap<&str, BTreeSet<&'static str>> {
     let mut found: BTreeMap<&str, BTreeSet<&'static str>> = BTreeMap::new();
     let mut heading = String::new();
@@ -33,8 +32,7 @@ fn listed(index: &str) -> BTreeMap<&str, BTreeSet<&'static str>> {
         }
         let link = line.strip_prefix("| [").and_then(|row| row.split_once("]("));
         let Some((page, cells)) = link.and_then(|(_, row)| row.split_once(')')) else { continue };
-        // In a reading path, the second cell has the kind; elsewhere, the heading is the kind or
-        // its plural.
+        // In a reading path, the second cell contains the kind; elsewhere, the heading does.
         let cell = cells.split('|').nth(1).unwrap_or_default().trim();
         let kind = KINDS.into_iter().find(|&kind| cell == kind || heading.starts_with(kind));
         found.entry(page).or_default().extend(kind);

@@ -8,17 +8,17 @@ use crate::process::{self, array, text};
 
 const PAGE: &str = "ARCHITECTURE.md";
 
-/// The first line of the table of crates, with the crates that each may use, without `pavior-`.
+/// The first line of the table with the permitted dependencies of each crate, without `pavior-`.
 const HEAD: &str = "| crate | may use |";
 
-/// The crate that interfaces use. It re-exports public items one by one, and never a whole crate.
+/// The crate used by interfaces. It re-exports individual items, never a whole crate.
 const FACADE: &str = "pavior";
 
-/// A crate that only tests may use. Tests may also depend on their own crate, with more features.
+/// A crate that only tests may use. Tests may also use their own crate with more features.
 const TRIALS: &str = "trials";
 
-/// Interfaces that do not compile the network, the simulation or drawings, and the facade features
-/// that they may use.
+/// Interfaces that must not compile networks, simulations or drawings, and the facade features that
+/// they may use.
 const DAEMONS: [&str; 4] = ["serve", "slurm", "kube", "board"];
 const FEATURES: [&str; 4] = ["answers", "files", "json", "serde"];
 
@@ -44,23 +44,22 @@ fn whole_crates(path: &str, text: &str) -> Vec<String> {
     let whole = |line: &str| {
         let line = line.trim_start().strip_prefix("pub use pavior_")?;
         (!line.contains("::") || line.contains('*'))
-            .then(|| format!("{path}: `pavior_{line}` re-exports a whole crate: list the items"))
+            .then(|| format!("{path}: `pavior_{line}` re-exports a whole crate; list the items"))
     };
     text.lines().filter_map(whole).collect()
 }
 
-/// Returns the crates that a crate may use, from the table on a page.
+/// Returns the crates that a crate may use, according to the table.
 fn allowed<'a>(page: &'a str, own: &str) -> Option<Vec<&'a str>> {
     let words = |cell: &'a str| cell.split([',', ' ']).filter(|word| !word.is_empty());
     let rows = page.lines().skip_while(|line| *line != HEAD).take_while(|line| line.contains('|'));
-    // A row with more than two cells is not valid, so its crates count as not listed.
+    // Crates in a row with more than two cells count as not listed.
     rows.filter_map(|row| row.trim_matches('|').split_once('|'))
         .find(|(crates, uses)| !uses.contains('|') && words(crates).any(|name| name == own))
         .map(|(_, uses)| words(uses).collect())
 }
 
-/// Returns a package's forbidden dependencies, from `cargo metadata`. Development dependencies must
-/// also point downwards.
+/// Returns a package's forbidden dependencies, including development dependencies.
 fn of_package(package: &Value, page: &str) -> Vec<String> {
     let short = |name: &str| name.strip_prefix("pavior-").unwrap_or(name).to_string();
     let own = short(text(package, "name"));

@@ -1,5 +1,5 @@
-//! Checks of links on pages: every linked file, image and anchor must exist, and every image must
-//! be valid and have alt text.
+//! Checks links on pages: every linked file, image and anchor must exist. Every image must be valid
+//! and have alt text.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,12 +8,11 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::sources;
 
-/// Single pages in the root folder, and folders whose pages are read recursively.
+/// Pages in the root folder, and folders that are searched recursively.
 const PAGES: [&str; 5] =
     ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"];
 const FOLDERS: [&str; 5] = ["docs", "results", "apps", "crates", "examples"];
 
-/// The links and anchors on a page.
 #[derive(Default)]
 struct Page {
     links: Vec<Link>,
@@ -21,16 +20,15 @@ struct Page {
     anchors: Vec<String>,
 }
 
-/// A link on a page.
 #[derive(Debug, PartialEq)]
 struct Link {
     line: usize,
     target: String,
-    /// An image's alternative text. `None` if the link is not an image.
+    /// The alt text if the target is an image.
     image: Option<String>,
 }
 
-/// Returns every broken link, as `page:line: what is missing`.
+/// Returns the broken links in the form `page:line: problem`.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let single = PAGES.map(|page| root.join(page));
     let files = FOLDERS.iter().flat_map(|folder| sources(&root.join(folder), "md")).chain(single);
@@ -52,7 +50,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     problems
 }
 
-/// Checks the target of a link on a page. Paths are absolute.
+/// Checks the target of a link. Paths are absolute.
 fn follow(
     root: &Path,
     page: &Path,
@@ -70,7 +68,7 @@ fn follow(
         return Err(format!("{target} is outside the repository"));
     }
     if !anchor.is_empty() {
-        let page = pages.get(&file).ok_or(format!("{target}: an anchor outside any page"))?;
+        let page = pages.get(&file).ok_or(format!("{target}: the anchor is not on a page"))?;
         if !page.anchors.iter().any(|there| there == anchor) {
             return Err(format!("{target}: there is no such heading"));
         }
@@ -124,7 +122,7 @@ impl Page {
         page
     }
 
-    /// Adds the anchor for a heading, with a number if the page already has that anchor.
+    /// Adds the anchor for a heading, with a number if the page already has the same anchor.
     fn add_anchor(&mut self, heading: &str) {
         let lower = heading.to_lowercase().replace(' ', "-");
         let slug: String =

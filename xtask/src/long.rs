@@ -1,5 +1,5 @@
-//! Long tests that are run manually: claims about strategies, attacks, hostile values, mutated
-//! inputs, and the daemons on real Slurm clusters and Kubernetes control planes.
+//! Long tests that are run manually: claims of strategies, attacks, hostile values, mutated inputs,
+//! and the daemons on real Slurm clusters and Kubernetes control planes.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -7,32 +7,32 @@ use std::process::{Command, Stdio};
 use crate::notes;
 use crate::process::{self, LONG};
 
-/// Checks the claims of all strategies, or of the named ones, with an example program.
+/// Checks the claims of the named strategies, or of all strategies, with an example program.
 pub(crate) fn example(root: &Path, name: &str, profile: &str, names: &[String]) -> Vec<String> {
     let words = format!("run --quiet --package pavior-allocation {profile} --example {name} --");
-    // Unlike in the checks, the build settings let cargo recompile less after a change.
+    // Unlike the checks, this allows incremental builds.
     process::run(process::cargo(root, &words).args(names)).err().into_iter().collect()
 }
 
-/// Runs tests at their full size, with these variables. Returns the failure, if any.
+/// Runs tests in the long size with environment variables.
 fn tests(root: &Path, words: &str, variables: &[(&str, &str)]) -> Option<String> {
     let words = format!("test --all-features {words}");
     let mut tests = process::cargo(root, &words);
     process::run(tests.envs([LONG]).envs(variables.iter().copied())).err()
 }
 
-/// Tries every hostile value for every option and every output fault. Prints counts by area.
+/// Tries every hostile value for every option, and every output fault. Prints counts by area.
 pub(crate) fn tries(root: &Path, _: &[String]) -> Vec<String> {
     let words = "--quiet --package pavior-cli --test it tries -- --nocapture --test-threads 1";
     tests(root, words, &[]).into_iter().collect()
 }
 
-/// Attacks every promise with long tests, and prints the attacks.
+/// Attacks every promise with long tests, and prints a table of attacks.
 pub(crate) fn attack(root: &Path, _: &[String]) -> Vec<String> {
     notes::begin(root);
     let notes = notes::path(root);
     let failed = ["pavior-serve", "pavior-slurm", "pavior-cli"].into_iter().filter_map(|package| {
-        // Some attacks are next to the code that they attack.
+        // Some attacks are unit tests.
         let words = format!("--quiet --package {package} --tests attack -- --test-threads 1");
         tests(root, &words, &[(pavior_trials::NOTES, &notes.to_string_lossy())])
     });
@@ -44,7 +44,7 @@ pub(crate) fn attack(root: &Path, _: &[String]) -> Vec<String> {
     failed
 }
 
-/// Runs every parser on mutated inputs for several minutes.
+/// Runs every parser on mutated inputs, by default for one minute.
 pub(crate) fn fuzz(root: &Path, given: &[String]) -> Vec<String> {
     let Ok(minutes) = given.first().map_or(Ok(1), |minutes| minutes.parse::<u64>()) else {
         return vec!["MINUTES must be a whole number".to_string()];
@@ -54,15 +54,15 @@ pub(crate) fn fuzz(root: &Path, given: &[String]) -> Vec<String> {
     tests(root, words, &[("PAVIOR_FUZZ_SECONDS", &seconds)]).into_iter().collect()
 }
 
-/// The Slurm releases: names for `examples/slurm/release.sh`.
+/// The Slurm releases, as named by `examples/slurm/release.sh`.
 const SLURM: [&str; 3] = ["22.05", "24.11", "testing"];
 
-/// The Kubernetes releases: names for `examples/kubernetes/control-plane.sh`. The checks use the
+/// The Kubernetes releases, as named by `examples/kubernetes/control-plane.sh`. The checks use the
 /// last one.
 const KUBERNETES: [&str; 4] = ["1.34", "1.35", "1.36", "1.37"];
 
-/// Installs the Slurm releases in advance, so that the tests do not have to wait for them, and
-/// prints their versions. The tests skip missing releases with a message.
+/// Installs the Slurm releases before the tests need them, and prints their versions. Tests skip
+/// missing releases.
 pub(crate) fn prepare_slurm(root: &Path) -> Vec<String> {
     for release in SLURM {
         for accounting in ["", "1"] {
@@ -76,9 +76,8 @@ pub(crate) fn prepare_slurm(root: &Path) -> Vec<String> {
     Vec::new()
 }
 
-/// Builds the control plane, Kueue and JobSet in advance, so that the tests do not have to wait for
-/// them. If any are missing, tests are skipped with a message. Go's downloads and build output,
-/// several gigabytes, are removed; the programs are kept.
+/// Builds the control plane, Kueue and JobSet before the tests need them. Tests skip missing
+/// programs. Removes several gigabytes of Go downloads and build output.
 pub(crate) fn prepare_kube(root: &Path) -> Vec<String> {
     let newest = KUBERNETES[KUBERNETES.len() - 1];
     let caches = root.join("target/go");
@@ -96,7 +95,7 @@ pub(crate) fn prepare_kube(root: &Path) -> Vec<String> {
     Vec::new()
 }
 
-/// Runs the complete `pavior slurm` scenario on a release, with seeds.
+/// Runs the complete `pavior slurm` scenario on a release with the given seeds.
 pub(crate) fn slurm(root: &Path, given: &[String]) -> Vec<String> {
     let (release, seeds) = (given[0].as_str(), given[1..].join(" "));
     if !SLURM.contains(&release) {
@@ -108,8 +107,8 @@ pub(crate) fn slurm(root: &Path, given: &[String]) -> Vec<String> {
     tests(root, &words, &[required, ("PAVIOR_SEEDS", &seeds)]).into_iter().collect()
 }
 
-/// Runs all cluster disturbances on a release, with seeds; or the tests of the checks on each
-/// release that the checks do not use; or a measurement.
+/// Runs all cluster disturbances on a release with the given seeds; for `older`, the regular tests
+/// on each older release; for `speed`, a measurement.
 pub(crate) fn kube(root: &Path, given: &[String]) -> Vec<String> {
     let (release, seeds) = (given[0].as_str(), given[1..].join(" "));
     let run = |test: &str, release: &str, more: &[(&str, &str)]| {

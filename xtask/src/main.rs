@@ -1,4 +1,4 @@
-//! Checks that the compiler does not perform, and a command that runs all of them.
+//! Project tasks: checks beyond those of the compiler, measurements, and releases.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod blocks;
@@ -55,7 +55,7 @@ fn root() -> PathBuf {
     own.parent().expect("xtask is in the workspace").to_path_buf()
 }
 
-/// Lists the files below a folder whose names have a given ending, in order of name, without build
+/// Lists the files below a folder that have the extension `ending`, sorted by path, without build
 /// output and installed packages.
 fn sources(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();

@@ -1,11 +1,11 @@
-//! Measurements that are run manually: the performance of `pavior serve`, and how costs grow with
-//! machines, queues and clients.
+//! Measurements that are run manually: the performance of `pavior serve`, and the growth of costs
+//! with machines, queues and clients.
 
 use std::path::Path;
 
 use crate::process::{self, LONG};
 
-/// A part of a measurement: its title, the cargo command, and the variables that set its size.
+/// A part of a measurement: its title, cargo command, and environment variables.
 pub(crate) type Part = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
 /// Measurements of the service with the release profile.
@@ -13,26 +13,25 @@ pub(crate) type Part = (&'static str, &'static str, &'static [(&'static str, &'s
 pub(crate) const SERVICE: &[Part] = &[
     ("durable operations per second, and recovery of a million records",
         "bench --quiet -p pavior-serve --bench load", &[]),
-    ("a day of a real log at 1,000 times speed",
+    ("one day of a real log at 1,000 times the speed",
         "test --quiet -p pavior-cli --profile dist --all-features --test it replay::a_day \
          -- --nocapture",
         &[("PAVIOR_REPLAY_SPEED", "1000")]),
-    ("a week of a real log after two weeks, comparing each forecast with the outcome",
+    ("one week of a real log after two weeks; each forecast is compared with the outcome",
         "test --quiet -p pavior-serve --profile dist --all-features --test it forecast_days \
          -- --nocapture",
         &[LONG]),
-    ("frames of 16x16x16 nodes and 2,000 jobs",
+    ("frame times with 16x16x16 nodes and 2,000 jobs",
         "test --quiet -p pavior-serve --profile dist --all-features --test it page::a_large \
          -- --nocapture",
         &[]),
 ];
 
-/// Measurements of the growth of costs.
 #[rustfmt::skip]
 pub(crate) const GROWTH: &[Part] = &[
     ("50,000 random jobs by machine and scheduler",
         "bench --quiet --profile dev --all-features -p pavior-scheduling --bench growth", &[]),
-    ("a refused lease, a grant and an end, with 10 to 100,000 leases",
+    ("a refusal, a grant and the end of a lease, with 10 to 100,000 leases",
         "bench --quiet --profile dev --all-features -p pavior-serve --bench refusals", &[]),
     ("connections and watchers",
         "bench --quiet --profile dev --all-features -p pavior-serve --bench load",
@@ -45,7 +44,6 @@ pub(crate) const GROWTH: &[Part] = &[
         &[]),
 ];
 
-/// Runs the parts of a measurement. Returns the failures.
 pub(crate) fn run(root: &Path, parts: &[Part]) -> Vec<String> {
     let failure = |(title, words, sizes): &Part| {
         println!("== {title}");

@@ -1,7 +1,7 @@
 //! Checks that the messages quoted in docs/troubleshooting.md exist in the program.
 //!
-//! A message is the code in the first column of a table. An ellipsis represents a part that varies.
-//! The pieces between ellipses are searched for in the string literals of the sources.
+//! A message is the code in the first column of a table. An ellipsis stands for a variable part.
+//! The pieces between ellipses must occur in string literals in the sources.
 
 use std::path::Path;
 
@@ -12,7 +12,6 @@ const PAGE: &str = "docs/troubleshooting.md";
 /// The minimum length of a significant piece.
 const LEAST: usize = 6;
 
-/// Returns every message that is not found in the sources.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let page = match std::fs::read_to_string(root.join(PAGE)) {
         Ok(page) => page,

@@ -1,25 +1,24 @@
-//! Notes that steps and tests write for the end of a run: skipped parts, and attacks.
+//! Notes of steps and tests, read at the end of a run: skipped parts, and attacks.
 //!
-//! The format of the notes is described in `xtask/trials`.
+//! `xtask/trials` describes the format.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// If this variable is set, as in `.ci/run`, a skipped part is a failure.
+/// The variable that makes skipped parts an error, set in `.ci/run`.
 const REQUIRE_ALL: &str = "PAVIOR_REQUIRE_ALL";
 
-/// Returns the path of the notes file.
 pub(crate) fn path(root: &Path) -> PathBuf {
     root.join("target/notes.txt")
 }
 
-/// Starts an empty notes file.
+/// Deletes the notes of earlier runs.
 pub(crate) fn begin(root: &Path) {
     let _ = fs::create_dir_all(root.join("target"));
     let _ = fs::remove_file(path(root));
 }
 
-/// Notes that part of the checks was skipped. Returns no problems.
+/// Notes a skipped part of the checks. Returns no problems.
 pub(crate) fn skip(part: &str, why: &str) -> Vec<String> {
     pavior_trials::skipped(part, why, REQUIRE_ALL);
     Vec::new()
@@ -44,7 +43,6 @@ pub(crate) fn verdict(skipped: &[String], required: bool) -> Result<String, Stri
     }
 }
 
-/// Returns true if nothing may be skipped.
 pub(crate) fn all_required() -> bool {
     std::env::var_os(REQUIRE_ALL).is_some()
 }

@@ -1,50 +1,48 @@
-//! Running cargo and other programs.
+//! Runs cargo and other programs.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// The variable that sets the size of a test run (`xtask/trials`), and its values for the checks
-/// and for long runs.
+/// The variable that sets the test size (`xtask/trials`), and its values for checks and long runs.
 pub(crate) const SIZE: (&str, &str) = (pavior_trials::SIZE, "checks");
 pub(crate) const LONG: (&str, &str) = (pavior_trials::SIZE, "long");
 
-/// The variables set for all checks. They deny documentation warnings, and disable incremental
-/// builds so that instruction counts are comparable.
+/// The variables for all checks. They deny documentation warnings, and disable incremental builds
+/// to make instruction counts comparable.
 pub(crate) const CHECKED: [(&str, &str); 2] =
     [("RUSTDOCFLAGS", "-D warnings"), ("CARGO_INCREMENTAL", "0")];
 
-/// Returns a command that runs, in the root folder, the same cargo that runs this program. `words`
-/// are separated by spaces.
+/// Returns a command that runs the current cargo in the root folder with space-separated words.
 pub(crate) fn cargo(root: &Path, words: &str) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(words.split_whitespace()).current_dir(root).envs([SIZE]);
     cargo
 }
 
-/// Returns a cargo command that shares its build output with all checks.
+/// Returns a cargo command that shares build output with all checks.
 pub(crate) fn checked(root: &Path, words: &str) -> Command {
     let mut cargo = cargo(root, words);
     cargo.envs(CHECKED);
     cargo
 }
 
-/// Builds only the program, with all its interfaces.
+/// Builds only the program with all interfaces, and returns its path.
 pub(crate) fn program_alone(root: &Path) -> Result<PathBuf, String> {
     run(&mut checked(root, "build --quiet --package pavior-cli --all-features"))?;
     Ok(root.join("target/debug/pavior"))
 }
 
-/// Builds the program from the current sources with the features that the tests use. With other
-/// features, most of it would be built twice.
+/// Builds the program with the features that the tests use, and returns its path. With other
+/// features, most crates would be built twice.
 pub(crate) fn program(root: &Path) -> Result<PathBuf, String> {
     run(&mut checked(root, "test --workspace --all-features --no-run --quiet"))?;
     Ok(root.join("target/debug/pavior"))
 }
 
-/// Returns the packages listed by `cargo metadata`, and their dependency graph unless the words
-/// contain `--no-deps`.
+/// Returns the output of `cargo metadata`, without the dependency graph if `words` contains
+/// `--no-deps`.
 pub(crate) fn metadata(root: &Path, words: &str) -> Result<Value, String> {
     let words = format!("metadata --locked --format-version 1 {words}");
     let text = output(&mut cargo(root, &words))?;
@@ -82,12 +80,10 @@ pub(crate) fn output(command: &mut Command) -> Result<String, String> {
     Err(format!("failed: {}: {}{}", shown(command), printed.trim(), errors.trim()))
 }
 
-/// Returns true if a program is installed.
 pub(crate) fn is_installed(program: &str) -> bool {
     output(Command::new(program).arg("--version")).is_ok()
 }
 
-/// Formats a command as a command line.
 fn shown(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or_default();
     let words: Vec<_> = std::iter::once(program)

@@ -1,7 +1,6 @@
-//! The test programs, which are created by a single build, and the steps that run them.
+//! The test programs, created by a single build, and the steps that run them.
 //!
-//! The programs run as they would under cargo, but without its lock, so waiting tests can run
-//! during builds.
+//! The programs run as under cargo, but without its lock. Waiting tests can run during builds.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +11,7 @@ use serde_json::Value;
 use crate::process::{self, text};
 use crate::{notes, steps};
 
-/// Cargo's messages about the built programs, one per line.
+/// The file with cargo's messages about the built programs, one per line.
 const LIST: &str = "target/checks/programs.jsonl";
 
 /// A program that contains tests.
@@ -25,7 +24,7 @@ struct Program {
     path: String,
 }
 
-/// Builds all tests, the examples and the program, and writes the list of the test programs.
+/// Builds all tests, the examples and the program, and writes the list of programs.
 pub(crate) fn build(root: &Path) -> Vec<String> {
     let words = "test --workspace --all-features --no-run --message-format=json-render-diagnostics";
     let built = process::checked(root, words).stderr(std::process::Stdio::inherit()).output();
@@ -40,7 +39,7 @@ pub(crate) fn build(root: &Path) -> Vec<String> {
 }
 
 impl Program {
-    /// Parses a message. Returns `None` if it is not about a program with tests.
+    /// Parses a message. Returns `None` if it does not describe a program with tests.
     fn of_message(root: &Path, line: &str) -> Option<Program> {
         let message: Value = serde_json::from_str(line).ok()?;
         let path = message["executable"].as_str().filter(|_| message["profile"]["test"] == true)?;
@@ -50,13 +49,13 @@ impl Program {
         Some(Program { folder: folder.display().to_string(), target, path: path.to_string() })
     }
 
-    /// Returns true if the program runs a server, a cluster or a browser, in a separate step.
+    /// Returns true if the program runs servers, clusters or browsers, and has a separate step.
     fn waits(&self) -> bool {
         self.target == "it" && (self.folder == BROWSER || steps::waits(&self.folder))
     }
 }
 
-/// Runs the tests of all programs that meet a condition, optionally under another program.
+/// Runs the tests of the selected programs, optionally under another program.
 fn tests(
     root: &Path,
     is_run: impl Fn(&Program) -> bool,
@@ -65,12 +64,12 @@ fn tests(
 ) -> Vec<String> {
     let list = match fs::read_to_string(root.join(LIST)) {
         Ok(list) => list,
-        Err(error) => return vec![format!("{LIST}: {error}; cargo xtask step build")],
+        Err(error) => return vec![format!("{LIST}: {error}; run cargo xtask step build")],
     };
     let programs = list.lines().filter_map(|line| Program::of_message(root, line));
     let programs: Vec<Program> = programs.filter(is_run).collect();
     if programs.is_empty() {
-        return vec![format!("{LIST} contains none of these tests; cargo xtask step build")];
+        return vec![format!("{LIST} lists none of these tests; run cargo xtask step build")];
     }
     let failed = programs.iter().filter_map(|program| {
         println!("     Running {} of {}", program.target, program.folder);
@@ -83,7 +82,7 @@ fn tests(
     failed.collect()
 }
 
-/// Runs the tests that do not wait.
+/// Runs all other tests.
 pub(crate) fn others(root: &Path) -> Vec<String> {
     tests(root, |program| !program.waits(), &[], &["--quiet"])
 }
@@ -94,10 +93,10 @@ pub(crate) fn waiting(root: &Path, folder: &str) -> Vec<String> {
     tests(root, is_run, &[], &["--test-threads", "4"])
 }
 
-/// The package whose tests need the page that runs the engine.
+/// A package whose tests require the built page.
 pub(crate) const BROWSER: &str = "apps/browser";
 
-/// Runs the tests of the vector code, which contains the unsafe call, under valgrind.
+/// Runs the tests of the vector code, which contains an unsafe call, under valgrind.
 pub(crate) fn memory(root: &Path) -> Vec<String> {
     if !process::is_installed("valgrind") {
         return notes::skip("the unsafe call under valgrind", "valgrind is not installed");

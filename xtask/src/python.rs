@@ -1,7 +1,7 @@
-//! Checks of the Python package, which is built as a wheel, and installed and tested in a separate
-//! environment. The documentation site is built in the same environment.
+//! Checks of the Python package: a wheel is built, installed and tested in a separate environment.
+//! The documentation site is built in the same environment.
 //!
-//! The environment is in `target/python`, and is recreated when its requirements change.
+//! The environment in `target/python` is recreated when its requirements change.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,36 +10,36 @@ use std::process::Command;
 
 use crate::{browser, notes, process};
 
-/// If this variable is set, the check fails on a machine without Python or a package index.
+/// The variable that makes a missing Python or package index an error.
 const REQUIRE: &str = "PAVIOR_REQUIRE_PYTHON";
 
-/// Interpreters that may exist, newest first.
+/// Supported interpreters, newest first.
 const INTERPRETERS: [&str; 5] = ["python3.14", "python3.13", "python3.12", "python3.11", "python3"];
 
-/// A program that checks whether an interpreter is new enough and can create environments.
+/// A Python program that fails if the interpreter is too old or cannot create environments.
 const IS_USABLE: &str = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))";
 
-/// The steps, run below `apps/python`: a program in the environment, and its arguments.
+/// The command lines of the checks in `apps/python`.
 const STEPS: &[&[&str]] = &[
     &["python", "-m", "pytest", "--quiet", "-rs", "tests"],
     &["python", "-m", "mypy", "--strict", "examples", "benches"],
     &["python", "-m", "mypy.stubtest", "pavior"],
 ];
 
-/// The folder where the checks build the wheel.
+/// The folder for the wheel built by the checks.
 const WHEELS: &str = "target/wheels-check";
 
-/// A linker for glibc 2.28, which may be older than the machine's own glibc. The linker is zig,
-/// called through maturin, which looks for it in the first Python on the path.
+/// A linker for glibc 2.28, which may be older than the machine's own glibc: zig, called through
+/// maturin, which searches the first Python on the path.
 const LINKER: &str = "#!/bin/sh
 PATH=\"${0%/*}:$PATH\" exec \"${0%/*}/maturin\" zig cc -- -target x86_64-linux-gnu.2.28 \"$@\"
 ";
 
-/// Builds, installs and tests the package, and builds the site. Returns the failures.
+/// Builds, installs and tests the package, and builds the site.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     with_environment(root, "the Python package and the site", |environment| {
         let folder = root.join("apps/python");
-        // The package is compared with the program, so both must be built from the same sources.
+        // Tests compare the package with the program, so both must be built from the same sources.
         let made = process::program(root).and_then(|_| install(root, environment));
         if let Err(problem) = made {
             return vec![problem];
@@ -58,7 +58,7 @@ pub(crate) fn site(root: &Path, _: &[String]) -> Vec<String> {
     })
 }
 
-/// Runs a function with the environment, or skips it with a message if there is no environment.
+/// Runs a function with the environment, or notes a skipped part if there is no environment.
 pub(crate) fn with_environment(
     root: &Path,
     part: &str,
@@ -71,36 +71,35 @@ pub(crate) fn with_environment(
     }
 }
 
-/// Builds the site with drawings made by the program; any warning is a failure. The home page
-/// includes the page that runs the engine, if that can be built.
+/// Builds the site with drawings by the program; any warning is a failure. The home page includes
+/// the page that runs the engine if that can be built.
 fn built(root: &Path, environment: &Environment) -> Result<(), String> {
     browser::page(root)?;
     environment.run(root, &["python", "docs/site/build.py"])
 }
 
-/// Creates the environment if possible; otherwise, [`problems`] reports the reason.
+/// Creates the environment. If this fails, [`problems`] reports the reason.
 pub(crate) fn prepare(root: &Path) -> Vec<String> {
     let _ = environment(root);
     Vec::new()
 }
 
-/// An environment with the programs that the checks need.
+/// A Python environment with the programs that the checks need.
 pub(crate) struct Environment(PathBuf);
 
 impl Environment {
-    /// Runs a program in the environment.
     pub(crate) fn run(&self, folder: &Path, step: &[&str]) -> Result<(), String> {
         // Programs in the environment call each other.
         let own = self.0.join("bin");
         let path = format!("{}:{}", own.display(), std::env::var("PATH").unwrap_or_default());
         let mut command = Command::new(own.join(step[0]));
         command.args(&step[1..]).current_dir(folder).env("VIRTUAL_ENV", &self.0);
-        // Its build output is shared with the other checks.
+        // The variables allow the checks to share build output.
         command.envs(process::CHECKED).env("PATH", path);
         process::run(command.env_remove("PYTHONPATH"))
     }
 
-    /// Returns the linker for the oldest glibc.
+    /// Writes the linker script and returns its path.
     pub(crate) fn linker(&self) -> Result<PathBuf, String> {
         let linker = self.0.join("bin/pavior-link");
         let written = fs::write(&linker, LINKER)
@@ -109,8 +108,8 @@ impl Environment {
         Ok(linker)
     }
 
-    /// Builds the wheel with a profile into a folder. Where releases exist for the platform, the
-    /// wheel is for the release platform; otherwise, it is for this machine.
+    /// Builds the wheel into a folder. On Linux on x86-64, the wheel runs on every platform that a
+    /// release supports; elsewhere, only on machines like this one.
     pub(crate) fn wheel(&self, root: &Path, profile: &str, out: &Path) -> Result<(), String> {
         let out = out.display().to_string();
         let build = ["maturin", "build", "--quiet", "--locked", "--profile", profile, "--out"];
@@ -135,8 +134,8 @@ pub(crate) fn environment(root: &Path) -> Result<Environment, String> {
     let is_usable =
         |name: &&str| process::output(Command::new(name).args(["-c", IS_USABLE])).is_ok();
     let interpreter = INTERPRETERS.into_iter().find(is_usable);
-    let interpreter = interpreter
-        .ok_or("there is no Python 3.11 or later that can create environments (python3-venv)")?;
+    let interpreter =
+        interpreter.ok_or("Python 3.11 or later with venv (python3-venv) is not installed")?;
     let mut create = Command::new(interpreter);
     process::output(create.args(["-m", "venv", "--clear"]).arg(&environment.0))?;
     let needs = needs.display().to_string();
@@ -146,9 +145,9 @@ pub(crate) fn environment(root: &Path) -> Result<Environment, String> {
     Ok(environment)
 }
 
-/// Builds the wheel with the profile of the tests, so that little is built twice. Installs it.
+/// Builds and installs the wheel. Using the test profile reduces duplicate builds.
 fn install(root: &Path, environment: &Environment) -> Result<(), String> {
-    // The folder contains only wheels, and does not exist before the first build.
+    // The folder does not exist before the first build.
     let _ = fs::remove_dir_all(root.join(WHEELS));
     environment.wheel(root, "dev", &root.join(WHEELS))?;
     let wheel = built_wheel(root)?.display().to_string();
@@ -156,7 +155,7 @@ fn install(root: &Path, environment: &Environment) -> Result<(), String> {
     environment.run(root, &[&pip[..], &[&wheel]].concat())
 }
 
-/// Returns the wheel that the checks have built.
+/// Returns the path of the wheel built by the checks.
 pub(crate) fn built_wheel(root: &Path) -> Result<PathBuf, String> {
     let wheels = crate::sources(&root.join(WHEELS), "whl");
     wheels.into_iter().next().ok_or_else(|| format!("{WHEELS}: no wheel was built"))

@@ -1,13 +1,12 @@
-//! Checks that the interfaces share compiled packages: each must request the same features as the
-//! program for the packages that both use, so that building one after the other does not compile
-//! any package twice.
+//! Checks that the interfaces share compiled packages. Each must request the same features as the
+//! program for common packages; otherwise, cargo would compile these packages twice.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::process;
 
-/// The package of the program, as built by `cargo run`. All other builds are compared with it.
+/// The program package, as built by `cargo run`. All other builds are compared with this build.
 const FIRST: &str = "pavior-cli";
 const BUILDS: [&str; 5] = [
     "pavior-cli --features=slurm",
@@ -17,10 +16,10 @@ const BUILDS: [&str; 5] = [
     "pavior-python",
 ];
 
-/// Packages whose features depend on the interface.
+/// Packages with features that depend on the interface.
 const CHANGED: &[&str] = &["pavior-cli", "pavior-serve"];
 
-/// A set of compiled packages, each with its name and version, and its features.
+/// Compiled packages: name and version, and features.
 type Packages = BTreeSet<(String, String)>;
 
 /// Returns the packages that are compiled twice, one per line.
@@ -32,7 +31,6 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     found.map_or_else(|problem| vec![problem], |found| found.concat())
 }
 
-/// Returns the packages that a build compiles.
 fn built(root: &Path, build: &str) -> Result<Packages, String> {
     let words = "tree --locked --edges normal,build --no-dedupe --prefix none --package";
     let mut tree = process::cargo(root, &format!("{words} {build}"));
@@ -45,7 +43,7 @@ fn built(root: &Path, build: &str) -> Result<Packages, String> {
     Ok(text.lines().filter_map(line).collect())
 }
 
-/// Returns the packages that both builds compile, but with different features.
+/// Describes the packages that both builds compile, but with different features.
 fn twice(first: &Packages, own: &Packages, build: &str) -> Vec<String> {
     let is_twice = |built: &&(String, String)| {
         let name = built.0.split(' ').next().unwrap_or_default();
@@ -54,8 +52,8 @@ fn twice(first: &Packages, own: &Packages, build: &str) -> Vec<String> {
     };
     let twice = first.iter().filter(is_twice).map(|(package, _)| {
         format!(
-            "{build}: compiles {package} again, with other features than {FIRST}: state the \
-             features of both in crates/experiments/Cargo.toml"
+            "{build}: compiles {package} again, with other features than {FIRST}; list the \
+            features of both in crates/experiments/Cargo.toml"
         )
     });
     twice.collect()

@@ -1,5 +1,4 @@
-//! `cargo xtask strategy NAME`: creates the file of a new contiguous strategy, and adds the
-//! strategy to the lists.
+//! `cargo xtask strategy NAME`: creates the file of a new contiguous strategy, and lists it.
 
 use std::fs;
 use std::path::Path;
@@ -11,21 +10,20 @@ const FOLDER: &str = "crates/allocation/src/strategies";
 /// The line in the list above which a new contiguous strategy is inserted.
 const END_OF_LIST: &str = "    // The contiguous strategies end here.\n";
 
-/// The beginning of the first module line in the list of modules, which rustfmt sorts.
+/// The beginning of each line in the list of modules, which rustfmt sorts.
 const FIRST_MODULE: &str = "pub(super) mod ";
 
-/// The template for the file, in which `{name}`, `{title}` and `{rule}` are replaced.
+/// The template for the file, with the placeholders `{name}`, `{title}` and `{rule}`.
 const TEMPLATE: &str = include_str!("../templates/strategy.rs.in");
 
-/// Writes the file and adds the lines. Returns the problems.
 pub(crate) fn add(root: &Path, name: &str) -> Vec<String> {
     let added = try_add(root, name);
     if added.is_ok() {
         eprintln!(
             "Created {FOLDER}/contiguous/{}.rs, and listed it in contiguous/mod.rs and mod.rs.\n\
-             Now write the header and `best`. Until then, the claim that it misses no free box is \
-             broken:\n\n\
-             \x20 cargo xtask conformance {name}    check its claim, in seconds\n\
+             Now write the header and `best`. Until then, the claim that the strategy misses no \
+             free box is false:\n\n\
+             \x20 cargo xtask conformance {name}    check its claims, in seconds\n\
              \x20 cargo xtask exhaustive {name}     check every occupancy of up to 12 nodes\n\
              \x20 cargo test -p pavior-allocation   check that it is well formed\n\
              \x20 cargo run -p pavior-cli -- simulate --strategy {name}   run it",
@@ -42,8 +40,8 @@ fn try_add(root: &Path, name: &str) -> Result<(), String> {
     };
     if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.split('-').all(is_word) {
         return Err(format!(
-            "`{name}` is not a name for a strategy: use lower-case words with hyphens, such as \
-             worst-corner"
+            "`{name}` is not a name for a strategy; use lower-case words joined by hyphens, such \
+            as worst-corner"
         ));
     }
     let module = name.replace('-', "_");
@@ -56,7 +54,6 @@ fn try_add(root: &Path, name: &str) -> Result<(), String> {
     insert(&modules, FIRST_MODULE, &format!("pub(super) mod {module};\n"))?;
     insert(&folder.join("mod.rs"), END_OF_LIST, &format!("    &contiguous::{module}::ENTRY,\n"))?;
     fs::write(&file, filled(name)).map_err(|error| format!("{}: {error}", file.display()))?;
-    // This sorts the modules.
     process::run(Command::new("rustfmt").args(["--edition", "2024"]).arg(modules))
 }
 
@@ -70,7 +67,6 @@ fn insert(file: &Path, before: &str, line: &str) -> Result<(), String> {
     fs::write(file, text).map_err(|error| format!("{path}: {error}"))
 }
 
-/// Returns the contents of the file for a strategy.
 fn filled(name: &str) -> String {
     let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
     let words: Vec<String> = name.split('-').map(capital).collect();

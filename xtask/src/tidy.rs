@@ -1,5 +1,5 @@
-//! Checks of the lengths of lines and result pages, the line budget, the words of comments, and a
-//! declaration in each library. Clippy limits the lengths of functions and bans calls.
+//! Checks line lengths, result page lengths, the line budget, the words of comments, and a
+//! declaration in each library. Clippy limits function lengths and bans calls.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::{budget, sources, words};
 const COLUMNS: usize = 100;
 const PAGE_LINES: usize = 100;
 
-/// A part of the attribute that bans the calls in `clippy.toml` from a library.
+/// A part of the attribute with which a library bans the calls listed in `clippy.toml`.
 const BANS: &str = "clippy::disallowed_methods))]";
 
 /// Returns all problems, one per line.
@@ -29,15 +29,15 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     problems
 }
 
-/// Returns the result pages that are too long, or that have the same name as a page in docs/.
-/// Longer tables belong in CSV files next to the page.
+/// Finds result pages that are too long, or that have the same name as a page in docs/. Longer
+/// tables belong in CSV files next to the page.
 fn of_results(root: &Path) -> Vec<String> {
     let mut problems = Vec::new();
     for page in sources(&root.join("results"), "md") {
         let path = page.strip_prefix(root).unwrap_or(&page).display();
         let lines = std::fs::read_to_string(&page).unwrap_or_default().lines().count();
         if lines > PAGE_LINES {
-            problems.push(format!("{path}: {lines} lines; a page of results has {PAGE_LINES}"));
+            problems.push(format!("{path}: {lines} lines; the limit is {PAGE_LINES}"));
         }
         let name = page.file_name().unwrap_or_default();
         if name != "README.md" && root.join("docs").join(name).exists() {
@@ -47,17 +47,16 @@ fn of_results(root: &Path) -> Vec<String> {
     problems
 }
 
-/// Finds ignored tests, libraries without bans, and lines that are too long, which rustfmt does not
-/// break in comments, strings and macros. Lines with URLs are exempt, because these cannot be
-/// split.
+/// Finds ignored tests, libraries without bans, and long lines, which rustfmt does not break in
+/// comments, strings and macros. Lines with URLs are exempt.
 fn of_file(name: &str, text: &str) -> Vec<String> {
     let of_line = |(index, line): (usize, &str)| {
         let columns = line.chars().count();
         let has_url = line.contains("https://") || line.contains("http://");
         let problem = if columns > COLUMNS && !has_url {
-            format!("{columns} columns of {COLUMNS}")
+            format!("{columns} columns; the limit is {COLUMNS}")
         } else if line.trim_start().starts_with("#[ignore") {
-            "an ignored test is banned; use a test that runs".to_string()
+            "an ignored test; all tests must run".to_string()
         } else {
             return None;
         };
@@ -76,7 +75,7 @@ fn long_lines_ignored_tests_and_libraries_without_bans_are_found() {
     let long = "é".repeat(101);
     for (name, text, problem) in [
         ("crates/x/src/a.rs", "é".repeat(100), ""),
-        ("crates/x/src/a.rs", long.clone(), "crates/x/src/a.rs:1: 101 columns of 100"),
+        ("crates/x/src/a.rs", long.clone(), "crates/x/src/a.rs:1: 101 columns; the limit is 100"),
         ("crates/x/page/src/a.ts", format!("a\n{long}"), ":2: 101 columns"),
         ("crates/x/src/a.rs", format!("// https://example.org/{long}\n"), ""),
         ("crates/x/src/a.rs", "    #[ignore = \"slow\"]\n".to_string(), ":1: an ignored test"),

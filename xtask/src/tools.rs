@@ -1,4 +1,4 @@
-//! The Debian packages needed to check the interfaces and to package a release.
+//! The Debian packages required to check the interfaces and to package a release.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::process;
 
 const PACKAGES: &[&str] = &[
-    // For `pavior slurm` with the machine's release and others, and for its gate without Slurm.
+    // For `pavior slurm` with the installed and other Slurm releases, and for its gate plugin.
     "slurm-wlm",
     "slurm-wlm-basic-plugins",
     "slurm-client",
@@ -20,10 +20,10 @@ const PACKAGES: &[&str] = &[
     // For `pavior serve`.
     "chromium",
     "postgresql",
-    // For `pavior kube`: a wrong clock, and a container image.
+    // For `pavior kube`: incorrect clocks and container images.
     "faketime",
     "buildah",
-    // For the Python package and a sweep on Slurm.
+    // For the Python package and sweeps on Slurm.
     "python3-venv",
     "jq",
     // For a release.
@@ -31,10 +31,9 @@ const PACKAGES: &[&str] = &[
     "systemd",
 ];
 
-/// Installs the missing packages.
 pub(crate) fn install(root: &Path) -> Vec<String> {
     let mut packages = PACKAGES.to_vec();
-    // For the page's bundle. Node may already be installed from another source.
+    // For the page bundle. Node may already be installed from another source.
     if !process::is_installed("npm") {
         packages.extend(["nodejs", "npm"]);
     }
@@ -47,7 +46,7 @@ pub(crate) fn install(root: &Path) -> Vec<String> {
     }
     let mut install = Command::new("apt-get");
     install.args(["install", "-y", "-qq", "--no-install-recommends"]).args(&packages);
-    // No service is started, because the tests run their own programs in their own directories.
+    // Services are not started, because the tests run private instances.
     install.env("DEBIAN_FRONTEND", "noninteractive").env("RUNLEVEL", "1");
     let installed = process::output(Command::new("apt-get").args(["update", "-qq"]))
         .and_then(|_| process::output(&mut install));

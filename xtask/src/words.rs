@@ -1,16 +1,16 @@
-//! Checks of the first words of doc comments, by crate: the shares of sentences that begin with
-//! What, How and the like, and of functions' comments that begin with a verb.
+//! Checks, for each crate, the first words in doc comments: the percentage of sentences that begin
+//! with What, How and the like, and the percentage of function comments that begin with a verb.
 
 use std::path::{Path, PathBuf};
 
 use crate::sources;
 
-/// First words that sentences should not have. `Whether` is allowed for a field of type `bool`.
+/// Words with which no sentence should begin. `Whether` is allowed for fields of type `bool`.
 const CLAUSES: [&str; 8] = ["What", "How", "Where", "Which", "Of", "Who", "Whose", "Whether"];
 /// Words that look like third-person verbs but are not.
 const NO_VERBS: [&str; 8] = ["This", "Its", "Is", "Nodes", "Times", "Boxes", "Jobs", "Sides"];
-/// The maximum percentage of sentences that begin with a clause, and the minimum percentage of
-/// functions whose comment begins with a verb.
+/// The maximum percentage of sentences that begin with these words, and the minimum percentage of
+/// function comments that begin with a verb.
 const LIMITS: (usize, usize) = (3, 75);
 
 #[derive(Debug, Default, PartialEq)]
@@ -21,7 +21,6 @@ struct Count {
     verbs: usize,
 }
 
-/// Returns the folders whose comments exceed the limits.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let parents = ["apps", "crates"].map(|parent| std::fs::read_dir(root.join(parent)));
     let entries = parents.into_iter().flatten().flatten();
@@ -41,8 +40,8 @@ fn of_folder(folder: &str, count: &Count) -> Option<String> {
     let verbs = (100 * count.verbs).checked_div(count.functions).unwrap_or(100);
     (clauses > most || verbs < least).then(|| {
         format!(
-            "{folder}: {clauses} % of doc sentences begin with What, How, Of, ..., and {verbs} % \
-             of functions' with a verb; xtask/src/words.rs has {most} and {least}"
+            "{folder}: {clauses} % of sentences begin with What, How, Of, ... (maximum {most}), \
+             and {verbs} % of function comments begin with a verb (minimum {least})"
         )
     })
 }
@@ -66,7 +65,7 @@ impl Count {
         }
     }
 
-    /// Counts an item's comment, given the item's first line.
+    /// Counts the comment of an item, given the item's first line.
     fn add_comment(&mut self, comment: &str, item: &str) {
         let words: Vec<&str> = comment.lines().flat_map(|one| first_words(one.trim())).collect();
         let is_allowed = |word: &str| word == "Whether" && item.contains(": bool");
@@ -81,7 +80,7 @@ impl Count {
     }
 }
 
-/// Returns true if the definition of a function begins on a line.
+/// Returns true if a function definition begins on the line.
 fn is_function(line: &str) -> bool {
     // `pub(in path)` is two words.
     let is_modifier = |word: &str| {

@@ -18,7 +18,7 @@ const MOVED: usize = 3;
 const SEARCHED: u32 = 40_000;
 
 /// Reports whether a shape fits now. If not, also reports the jobs in the place that becomes free
-/// first, the jobs that would have to move, and the number of free boxes of the shape.
+/// first, the necessary moves, and the number of free boxes with this shape.
 pub(crate) fn shape(session: &Session, shape: &str) -> Result<Value, Fault> {
     let (run, grid) = (session.run(), session.grid());
     let ask = Ask::typed(Some(shape), None, grid).map_err(Fault::of)?;
@@ -62,13 +62,13 @@ pub(crate) fn shape(session: &Session, shape: &str) -> Result<Value, Fault> {
     }))
 }
 
-/// Converts a question to a request. For a number of nodes, requests the most compact box.
+/// Converts a question to a request; a number of nodes becomes the most compact box.
 fn request(ask: Ask, grid: &Grid) -> Result<Request, Fault> {
     let rule: Selection<ShapeRule> = "compact".parse().map_err(Fault::of)?;
     Ok(ask.request(&mut Shaper::new(&rule, grid, 1, 0)))
 }
 
-/// The box of a job, with one coordinate per axis.
+/// A box occupied by a job, with one coordinate per axis.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Part {
@@ -77,7 +77,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Returns the box. If the number of coordinates is wrong, returns a box outside the machine.
+    /// Returns the box, or a box outside the machine if the number of coordinates is wrong.
     fn cuboid(&self, grid: &Grid) -> Cuboid {
         let is_known = [&self.base, &self.sides].iter().all(|all| all.len() == grid.axes());
         let three = |all: &[u16], fill| -> [u16; 3] {
@@ -97,8 +97,8 @@ pub(crate) struct Scene {
     request: String,
 }
 
-/// Returns the same answer as `pavior explain`: a drawing of the candidates, indices and choice,
-/// the parts of the choice, and sentences. Randomized strategies use seed 1.
+/// Returns the same answer as `pavior explain`: a drawing of the candidates with their indices,
+/// the chosen parts, and sentences. Randomized strategies use seed 1.
 pub(crate) fn explain(scene: &Scene) -> Result<Value, Fault> {
     let grid: Grid = scene.machine.parse().map_err(Fault::of)?;
     let selection = scene.strategy.parse().map_err(Fault::of)?;
@@ -128,7 +128,7 @@ pub(crate) fn explain(scene: &Scene) -> Result<Value, Fault> {
             let most = perfect.filter(|_| parts.len() == 1);
             let most = most.map_or(String::new(), |most| format!(" of at most {most}"));
             let (places, index) = (places.join("; "), choice.index());
-            (vec![format!("{selection} places it on {places}, with index {index}{most}.")], parts)
+            (vec![format!("{selection} chooses {places}, with index {index}{most}.")], parts)
         }
         Err(refusal) => {
             let words = Words {
@@ -138,7 +138,7 @@ pub(crate) fn explain(scene: &Scene) -> Result<Value, Fault> {
                 strategy: &selection.to_string(),
                 scheduler: "",
             };
-            let mut lines = vec![format!("{selection} refuses it: {refusal}.")];
+            let mut lines = vec![format!("{selection} refuses the request: {refusal}.")];
             lines.extend(why.lines(&words));
             (lines, &[][..])
         }

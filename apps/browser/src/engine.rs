@@ -21,22 +21,21 @@ type Settings = Map<String, Value>;
 enum Command {
     /// Lists strategies, schedulers, patterns and parameters with their descriptions.
     Registries,
-    /// Opens a run to be advanced in steps, replacing any run with this number.
+    /// Opens a run that advances in steps, replacing any run with the same number.
     Open { run: usize, settings: Settings },
     /// Advances a run by at most `instants` instants, and not beyond `until`.
     Step { run: usize, instants: u64, until: Option<f64> },
     /// Compares the wait times in two runs.
     Difference { runs: [usize; 2] },
-    /// Asks about a shape in the state of a run.
+    /// Reports whether a shape fits in the current state of a run.
     Ask { run: usize, shape: String },
-    /// Asks a strategy about a request in a given state.
+    /// Shows the placement that a strategy chooses for a request in a given state.
     Explain(ask::Scene),
-    /// Runs the equivalent of `pavior simulate --no-timing --format json`.
+    /// Does the same as `pavior simulate --no-timing --format json`.
     Simulate { settings: Settings },
-    /// Reads and summarizes the log that follows the command's line.
+    /// Reads and summarizes the log that follows the command line.
     Log { name: String },
-    /// Runs the jobs of the log under alternatives to the settings: all alternatives, or only those
-    /// tried first.
+    /// Simulates the log under all alternatives to the settings, or only under those tried first.
     Advise { settings: Settings, all: bool },
 }
 
@@ -47,7 +46,7 @@ pub struct Engine {
     log: Log,
 }
 
-/// The alternatives tried first (except those already in use), and their number.
+/// The alternatives tried first, except those already in use, and the maximum number of trials.
 const TRIED: [&str; 7] = [
     "strategy tff",
     "strategy gabl",
@@ -92,7 +91,7 @@ impl Engine {
             Command::Open { run, settings } => {
                 let session = Session::new(&self.scenario(&settings)?)?;
                 if run >= RUNS {
-                    return Err(format!("at most {RUNS} runs").into());
+                    return Err(format!("a page can have at most {RUNS} runs").into());
                 }
                 self.runs.resize_with(self.runs.len().max(run + 1), || None);
                 Ok(self.runs[run].insert(session).opened())
@@ -131,7 +130,7 @@ impl Engine {
     fn scenario(&self, settings: &Settings) -> Result<(Scenario, Specification), Fault> {
         let specification = specification(settings)?;
         let [point] = &specification.points[..] else {
-            return Err("give one value per setting".to_string().into());
+            return Err("each setting must have exactly one value".to_string().into());
         };
         let histories = Histories::default();
         let scenario = Scenario::new(point.settings(), false, &self.log, &histories);
@@ -149,7 +148,6 @@ impl Engine {
     }
 }
 
-/// Converts the settings to command-line settings.
 fn listed(settings: &Settings) -> Result<Vec<Setting>, Fault> {
     let one = |(key, value): (&String, &Value)| match value {
         Value::String(text) => Ok(Setting::new(key, text)),
@@ -166,7 +164,7 @@ fn listed(settings: &Settings) -> Result<Vec<Setting>, Fault> {
     settings.iter().map(one).collect()
 }
 
-/// Reads settings. Allocations are not timed, because browsers have no suitable clock.
+/// Parses settings. Allocations are not timed, because browsers have no suitable clock.
 fn specification(settings: &Settings) -> Result<Specification, Fault> {
     let mut all = listed(settings)?;
     all.push(Setting::new("timing", "false"));
@@ -177,7 +175,7 @@ fn specification(settings: &Settings) -> Result<Specification, Fault> {
     })
 }
 
-/// Returns the sentences of advice, and its table without the counts of boxes.
+/// Returns advice in sentences, and its table without the box counts.
 fn advised(advice: &advice::Advice) -> Value {
     let is_shown = |measure: &advice::Measure| !measure.metric.starts_with("slots");
     let alternatives = advice.alternatives.iter().map(|one| {
@@ -198,7 +196,7 @@ fn advised(advice: &advice::Advice) -> Value {
     })
 }
 
-/// The reason for a command's failure, and the setting that caused it.
+/// The reason why a command failed, and the setting at fault.
 #[derive(Debug)]
 pub(crate) struct Fault {
     reason: String,

@@ -1,8 +1,8 @@
 //! The functions that a browser calls. The browser writes a message to the address returned by
-//! `reserve`; `call` replaces the message with the reply, whose address `reply` returns. Only
-//! integers are passed, and no pointers are dereferenced.
+//! `reserve`; `call` replaces it with the reply; `reply` returns the reply's address. Only integers
+//! are passed, and no pointers are dereferenced.
 
-#![expect(unsafe_code, reason = "a symbol with a fixed name can collide with another one")]
+#![expect(unsafe_code, reason = "an unmangled symbol can collide with another one")]
 
 use std::cell::RefCell;
 
@@ -31,7 +31,6 @@ extern "C" fn call() -> usize {
     })
 }
 
-/// Returns the address of the reply.
 #[unsafe(no_mangle)]
 extern "C" fn reply() -> *const u8 {
     PAGE.with_borrow(|(_, buffer)| buffer.as_ptr())

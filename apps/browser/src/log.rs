@@ -24,8 +24,8 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Reads a log, which replaces the previous one, and returns its summary with a machine large
-    /// enough for it. A malformed log is not kept.
+    /// Replaces the log, and returns a summary and a sufficiently large machine. A malformed log is
+    /// discarded.
     pub(crate) fn read(&mut self, name: String, bytes: &[u8]) -> Result<Value, Fault> {
         let log = Log { name, bytes: bytes.into() };
         let trace = log.trace(&ReadOptions::default()).map_err(Fault::of)?;
@@ -59,8 +59,7 @@ impl InputFiles for Log {
     }
 }
 
-/// Returns the smallest cube-like torus with at least `nodes` nodes, because logs do not say how
-/// nodes are connected.
+/// Returns the smallest cube-like torus with at least `nodes` nodes. Logs specify no topology.
 fn machine(nodes: u64) -> String {
     let nodes = nodes.clamp(1, 1 << 24);
     let side = (1..=256_u64).find(|side| side.pow(3) >= nodes).unwrap_or(256);

@@ -1,4 +1,4 @@
-//! A run that is advanced in steps, together with its statistics.
+//! A run that advances in steps, and its statistics.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub(crate) struct Session {
     jobs: usize,
     is_over: bool,
     begin: Time,
-    /// The running jobs sent to the page, with their start and first box.
+    /// The running jobs sent to the page, with their start times and first boxes.
     known: BTreeMap<JobId, (Time, Option<Cuboid>)>,
     /// The waits of started jobs, by job index.
     waits: Vec<Option<Time>>,
@@ -44,7 +44,7 @@ impl Session {
         let jobs = usize::try_from(scenario.length()).unwrap_or(usize::MAX);
         let run = scenario.stepped(0, jobs).map_err(Fault::of)?;
         let run =
-            run.ok_or_else(|| Fault::from("this requires jobs, not a snapshot".to_string()))?;
+            run.ok_or_else(|| Fault::from("a run requires jobs, not a snapshot".to_string()))?;
         Ok(Session {
             begin: run.now(),
             run,
@@ -72,17 +72,15 @@ impl Session {
         &self.scheduler
     }
 
-    /// Returns a time in the unit of the run.
+    /// Converts a time to the run's unit.
     pub(crate) fn units(&self, time: Time) -> f64 {
         self.unit.units(time)
     }
 
-    /// Formats a time for display, with two decimals.
     pub(crate) fn in_words(&self, time: Time) -> String {
         format!("{:.2}", self.units(time))
     }
 
-    /// Returns the description of a run before its first step.
     pub(crate) fn opened(&self) -> Value {
         let machine = self.run.machine();
         json!({
@@ -135,7 +133,7 @@ impl Session {
         }
     }
 
-    /// Returns the state of the run, and the jobs that started or left since the last call.
+    /// Returns the run's state, and the jobs that started or left since the last call.
     fn changes(&mut self) -> Value {
         let grid = *self.grid();
         let machine = self.run.machine();
@@ -191,9 +189,8 @@ impl Session {
         })
     }
 
-    /// Returns the difference in mean waiting time between this run and another run of the same
-    /// jobs. Only jobs that precede the first job still waiting in either run are compared.
-    /// Rejected jobs are excluded.
+    /// Returns the difference in mean waiting time between two runs of the same jobs. Only jobs
+    /// before the first job still waiting in either run are compared. Rejected jobs are excluded.
     pub(crate) fn difference(&self, other: &Session) -> Value {
         let settled = self.settled().min(other.settled());
         let waits = self.waits.iter().zip(&other.waits).take(settled);

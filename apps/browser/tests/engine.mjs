@@ -1,5 +1,5 @@
-// Answers messages with the module: node engine.mjs MODULE.wasm FOLDER. The folder contains files
-// 0, 1, ... with one message each; the replies are printed, one per line.
+// Answers messages with the module: node engine.mjs MODULE.wasm FOLDER. Each of the files 0, 1, ...
+// in the folder contains one message. Prints one reply per line.
 import { existsSync, readFileSync } from "node:fs";
 
 const [file, folder] = process.argv.slice(2);

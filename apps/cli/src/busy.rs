@@ -22,7 +22,7 @@ use crate::located::{self, Member};
 const OTHER_KEYS: &[&str] =
     &["nodes", "requested", "granted", "submit", "start", "end", "estimate", "user"];
 
-/// Keys of a job whose values are numbers.
+/// Job keys with numeric values.
 const NUMBER_KEYS: [&str; 3] = ["start", "end", "user"];
 
 /// The state of a machine, with the job names from the file.
@@ -41,7 +41,6 @@ pub(crate) struct Busy {
 pub(crate) struct JobName<'b>(&'b Value);
 
 impl<'b> JobName<'b> {
-    /// Wraps a name from a file.
     pub(crate) fn of(name: &'b Value) -> JobName<'b> {
         JobName(name)
     }
@@ -69,12 +68,10 @@ pub(crate) struct Ends<'b> {
 }
 
 impl Ends<'_> {
-    /// Returns the end time of a job.
     pub(crate) fn of(&self, job: JobId) -> Option<f64> {
         Some(self.by_job[job.0 as usize]?.0)
     }
 
-    /// Returns the rank of a job's end time.
     pub(crate) fn rank(&self, job: JobId) -> Option<Time> {
         let (end, _) = self.by_job[job.0 as usize]?;
         Some(Time(1 + self.sorted.partition_point(|(other, _)| *other < end) as u64))
@@ -110,7 +107,7 @@ pub(crate) fn read_at(path: &Path, grid: Grid, instant: Option<f64>) -> Result<B
     Ok(busy)
 }
 
-/// Reads the nonempty lines of a file, or of standard input if the path is `-`.
+/// Calls `look` with each nonempty line of a file, or of standard input if the path is `-`.
 pub(crate) fn each_line(
     path: &Path,
     mut look: impl FnMut(&str, usize) -> Result<(), Wrong>,
@@ -185,7 +182,6 @@ impl Busy {
         JobName(self.name(job))
     }
 
-    /// Returns the job with a name.
     pub(crate) fn job_named(&self, name: &Value) -> Option<JobId> {
         self.by_name.get(name).map(|(job, _)| *job)
     }
@@ -228,7 +224,7 @@ impl Busy {
             };
             let number = value.as_f64().ok_or_else(|| {
                 Failure::usage(format!(
-                    "the \"{}\" of job {} is not a number: {}",
+                    "\"{}\" of job {} is not a number: {}",
                     NUMBER_KEYS[key],
                     shown(&name.to_string()),
                     shown(&value.to_string())
@@ -359,18 +355,18 @@ pub(crate) fn object(line: &str, what: &str) -> Result<(Vec<Member>, Range<usize
     Ok((members, whole))
 }
 
-/// Returns the position of an error in its line.
+/// Returns the byte position of a JSON error in its line.
 pub(crate) fn place(error: &serde_json::Error, line: &str) -> usize {
     let at = error.column().saturating_sub(1).min(line.len());
     (0..=at).rev().find(|&at| line.is_char_boundary(at)).unwrap_or(0)
 }
 
-/// Returns the value of a member.
+/// Parses the value of a member.
 pub(crate) fn at(line: &str, member: &Member) -> Value {
     serde_json::from_str(&line[member.place.clone()]).unwrap_or_default()
 }
 
-/// Checks that all keys in an object are known.
+/// Checks that an object contains only known keys.
 pub(crate) fn only(members: &[Member], known: &[&str], others: &[&str]) -> Result<(), Wrong> {
     let is_unknown = |member: &&Member| !known.iter().chain(others).any(|key| member.key == **key);
     match members.iter().find(is_unknown) {

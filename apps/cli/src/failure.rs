@@ -1,4 +1,4 @@
-//! Errors as shown to users: the message, the position, and the exit status.
+//! Errors as users see them: message, position, and exit status.
 
 use std::fmt::Display;
 use std::ops::Range;
@@ -31,7 +31,6 @@ pub(crate) enum Failure {
 pub(crate) struct Place {
     /// The origin of the line: the name of an option, or `file:line:column`.
     pub(crate) origin: String,
-    /// The line.
     pub(crate) line: String,
     /// The byte range of the wrong part.
     pub(crate) span: Range<usize>,
@@ -46,7 +45,6 @@ impl Failure {
         Failure::Other(message.to_string())
     }
 
-    /// Creates the error for a command that is not in this build.
     #[cfg(not(all(feature = "serve", feature = "slurm", feature = "kube")))]
     pub(crate) fn not_built(command: &str, feature: &str) -> Failure {
         Failure::usage(format!(
@@ -55,7 +53,6 @@ impl Failure {
         ))
     }
 
-    /// Converts an error. If `is_usage` is true, the error is a usage error.
     pub(crate) fn of(error: impl Display, is_usage: bool) -> Failure {
         if is_usage { Failure::usage(error) } else { Failure::other(error) }
     }

@@ -1,5 +1,5 @@
-//! File access for the command line: `pavior::files` with an option that limits the size of all
-//! inputs, and with errors converted to command failures.
+//! File access for the command line: `pavior::files` with the limit of `--max-input`, and with
+//! errors converted to command failures.
 
 use std::path::Path;
 use std::sync::OnceLock;

@@ -10,7 +10,6 @@ use pavior::{BadName, Freedom, Grid, Request};
 use crate::args::AskArgs;
 use crate::failure::Failure;
 
-/// Parses a machine.
 pub(crate) fn machine(typed: &str) -> Result<Grid, Failure> {
     name("--machine", typed)
 }
@@ -20,13 +19,12 @@ pub(crate) fn name<T: FromStr<Err = BadName>>(option: &str, typed: &str) -> Resu
     typed.parse().map_err(|bad| Failure::option(option, typed, 0, &bad))
 }
 
-/// Parses a freedom.
 pub(crate) fn freedom(typed: &str) -> Result<Freedom, Failure> {
     freedom_named(typed).map_err(|bad| Failure::option("--freedom", typed, 0, &bad))
 }
 
-/// Parses a list of distinct strategies, all of which must work on the machine. If requested,
-/// returns those that do not work separately.
+/// Parses a list of distinct strategies, which must work on the machine. If `skips` is true, returns
+/// unsupported strategies separately.
 pub(crate) fn strategies(
     typed: &str,
     grid: &Grid,
@@ -74,7 +72,6 @@ pub(crate) fn strategies(
     Ok((chosen, left_out))
 }
 
-/// Reports on standard error the items that a comparison leaves out.
 pub(crate) fn say_left_out(sentence: &str) {
     eprintln!("note: {}", pavior::text::cell(sentence));
 }
@@ -89,7 +86,7 @@ pub(crate) fn request(
     let typed = args.shape.as_deref().unwrap_or_default();
     let ask = Ask::typed(args.shape.as_deref(), args.nodes, grid).map_err(|fault| {
         let span = match &fault {
-            AskFault::Nothing => return Failure::usage("give --shape or --nodes"),
+            AskFault::Nothing => return Failure::usage("pass --shape or --nodes"),
             AskFault::Side { span, .. } => span.clone(),
             _ => 0..typed.len(),
         };

@@ -1,6 +1,6 @@
 //! The positions of keys and values in a line of JSON, so that error messages can underline them.
 //!
-//! The text is already known to be well-formed JSON.
+//! The text must be well-formed JSON.
 
 use std::ops::Range;
 
@@ -62,8 +62,7 @@ fn next(text: &str, at: usize) -> usize {
 fn value(text: &str, at: usize) -> Range<usize> {
     let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<IgnoredAny>();
     let _ = values.next();
-    // Well-formed text has a value here. If there is none, the minimum length of one prevents an
-    // endless loop.
+    // Well-formed text has a value here. Otherwise, the minimum length of 1 prevents an endless loop.
     at..at + values.byte_offset().max(1)
 }
 

@@ -1,4 +1,4 @@
-//! Reading of logs and lists of failures. An option limits the size of all inputs.
+//! Reading of logs and failure lists, within the limit of `--max-input`.
 
 use std::path::PathBuf;
 
@@ -7,8 +7,8 @@ use pavior::experiments::{Folder, LogError, LogForecastError};
 use crate::failure::{Failure, Place};
 use crate::files;
 
-/// Returns an experiment's files, which are named by paths relative to a folder. An empty path
-/// means the current folder.
+/// Returns an experiment's input files, whose paths are relative to a folder. An empty path means
+/// the current folder.
 pub(crate) fn folder(path: impl Into<PathBuf>) -> Folder {
     Folder::new(path, files::lines())
 }

@@ -1,7 +1,7 @@
 //! Output of results: tables for humans, JSON and CSV for programs.
 //!
-//! All output passes through `harmless` or `pavior::text::cell`, so a terminal receives names of
-//! jobs and files only in escaped form.
+//! All output passes through `harmless` or `pavior::text::cell`, so a terminal receives job and file
+//! names only in escaped form.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -12,7 +12,6 @@ use serde_json::Value;
 use crate::failure::Failure;
 use crate::harmless;
 
-/// Formats of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// Aligned columns.
@@ -62,7 +61,7 @@ pub(crate) fn xml(text: &str) -> Result<(), Failure> {
     print_escaped(&harmless::xml(text))
 }
 
-/// Prints JSON, indented.
+/// Prints indented JSON.
 pub(crate) fn json(value: &Value) -> Result<(), Failure> {
     json_text(&(serde_json::to_string_pretty(value).map_err(io::Error::from)? + "\n"))
 }
@@ -97,7 +96,7 @@ pub(crate) fn csv(header: &[&str], rows: &[Vec<String>]) -> Result<(), Failure> 
     })
 }
 
-/// Formats a count of things.
+/// Formats a count with its noun, such as `2 jobs`.
 pub(crate) fn count(number: u64, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
@@ -126,7 +125,7 @@ pub(crate) fn objects(columns: &[&str], rows: &[Vec<String>]) -> Value {
 /// An answer in all formats.
 pub(crate) struct Reply<'r> {
     pub(crate) json: Value,
-    /// The header and the rows of CSV.
+    /// The CSV header and rows.
     pub(crate) csv: (&'r [&'r str], Vec<Vec<String>>),
     /// The sentences above the tables.
     pub(crate) sentences: Vec<String>,
@@ -169,7 +168,6 @@ impl Table {
         (!rows.is_empty()).then_some(table)
     }
 
-    /// Adds rows.
     pub(crate) fn with_rows(mut self, rows: impl IntoIterator<Item = Vec<String>>) -> Table {
         rows.into_iter().for_each(|row| self.row(row));
         self
@@ -181,13 +179,12 @@ impl Table {
         self
     }
 
-    #[expect(clippy::needless_pass_by_value, reason = "its callers make the cells for it")]
+    #[expect(clippy::needless_pass_by_value, reason = "callers build the cells for this call")]
     pub(crate) fn row(&mut self, cells: Vec<String>) {
         debug_assert_eq!(cells.len(), self.header.len());
         self.rows.push(cells.iter().map(|cell| pavior::text::cell(cell)).collect());
     }
 
-    /// Returns the width of a column.
     fn size(&self, column: usize) -> usize {
         let cells = self.rows.iter().map(|row| &row[column]).chain([&self.header[column]]);
         cells.map(|cell| measure_text_width(cell)).max().unwrap_or(0)
@@ -199,8 +196,8 @@ impl Table {
         wanted.saturating_sub(2)
     }
 
-    /// Prints as many columns as fit in the width, and returns the number of omitted columns. If
-    /// the last column contains words, it is truncated rather than omitted.
+    /// Prints as many columns as fit in the width, and returns the number of omitted columns. A last
+    /// column of words is truncated rather than omitted.
     pub(crate) fn print(&self, width: usize) -> Result<usize, Failure> {
         let (mut sizes, mut used) = (Vec::new(), 0);
         for column in 0..self.header.len() {

@@ -3,7 +3,7 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pavior::experiments::Progress;
 
-/// The progress of replications.
+/// A progress bar for replications.
 pub(crate) struct Bar(ProgressBar);
 
 impl Bar {
@@ -16,7 +16,7 @@ impl Bar {
             "{prefix} {bar:20} {pos}/{len} runs  {elapsed}, {eta} left",
         );
         let prefix: String = pavior::text::cell(name).chars().take(18).collect();
-        Bar(bar.with_style(style.expect("the template is right")).with_prefix(prefix))
+        Bar(bar.with_style(style.expect("the template is valid")).with_prefix(prefix))
     }
 
     /// Removes the bar.

@@ -20,7 +20,7 @@ pub(crate) struct Waiting {
     pub(crate) request: Request,
     /// The estimated run time, in seconds.
     pub(crate) estimate: Option<f64>,
-    /// The number that identifies the job's user in logs.
+    /// The job's user number, as in logs.
     pub(crate) user: Option<u64>,
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn read(path: &Path, busy: &Busy, rules: &mut Rules) -> Result<Vec<Wa
     Ok(queue)
 }
 
-/// Parses a line of a queue. Also returns the position of the job's name.
+/// Parses a queue line. Also returns the position of the job's name.
 fn waiting(line: &str, rules: &mut Rules) -> Result<(Waiting, std::ops::Range<usize>), Wrong> {
     let (members, whole) = object(line, "{\"job\",\"shape\"} or {\"job\",\"nodes\"}")?;
     only(&members, &KEYS, &["submit"])?;

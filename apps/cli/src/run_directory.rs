@@ -1,5 +1,5 @@
-//! An experiment's directory as commands use it: errors become command failures, and changes to
-//! files are reported.
+//! Experiment directories for commands: errors become command failures, and file changes are
+//! reported.
 
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ pub(crate) fn run(
     })
 }
 
-/// Returns the command that was typed.
+/// Returns the typed command.
 pub(crate) fn command_line() -> String {
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     words.collect::<Vec<_>>().join(" ")
@@ -103,9 +103,9 @@ pub(crate) fn read(file: &Path, name: &str) -> Result<(String, Specification), F
     Ok((text, specification))
 }
 
-/// Reads an experiment, and leaves out combinations that do not apply. The returned text is that of
-/// the file, preceded by the key that leaves them out. Therefore, running the text again leaves out
-/// the same combinations.
+/// Reads an experiment, and leaves out combinations that do not apply. The returned text is the
+/// file's text preceded by the key that leaves them out, so running the text again leaves out the
+/// same combinations.
 pub(crate) fn read_skipping(file: &Path, name: &str) -> Result<(String, Specification), Failure> {
     let text = pavior::files::read_text(file, Limits::DOCUMENT)?;
     let failure = |error: BadName| Failure::in_file(file, &text, error.reason, &error.span);

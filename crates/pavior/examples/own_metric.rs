@@ -41,7 +41,7 @@ impl Observer for Waits {
 }
 
 impl Metric for Waits {
-    /// Returns the percentile by nearest rank. Returns `None` if no such job has departed.
+    /// Returns the nearest-rank percentile, or `None` if no such job has departed.
     fn value(&self) -> Option<f64> {
         let mut sorted = self.seen.clone();
         sorted.sort_by(f64::total_cmp);
@@ -51,7 +51,7 @@ impl Metric for Waits {
 }
 
 const fn percentile(name: &'static str, build: fn(&Context) -> Box<dyn Metric>) -> MetricSpec {
-    let meaning = "what 95 in 100 waits of such jobs do not exceed";
+    let meaning = "95th percentile of the waiting time of such jobs";
     MetricSpec { name, meaning, unit: Unit::Time, standard: false, build }
 }
 

@@ -38,7 +38,7 @@ const AGE: OptionSpec = OptionSpec {
     key: "age",
     values: Values::Number(0.0, 1e6),
     default: "20",
-    meaning: "units of time for which the oldest job may be passed over",
+    meaning: "time units for which other jobs may overtake the oldest job",
     bare: true,
 };
 

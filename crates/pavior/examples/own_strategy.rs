@@ -2,8 +2,8 @@
 //! the conformance suite, and machines that use the strategies.
 //!
 //! Good Company puts a box where it touches the most busy nodes, ignoring the border. Ties go to
-//! the first place. The strategy places boxes, so it is a `BoxRule`. Last Nodes grants any set of
-//! nodes, so it is a `Strategy`.
+//! the first place. It places boxes, so it is a `BoxRule`. Last Nodes grants any set of nodes, so
+//! it is a `Strategy`.
 
 use std::collections::BTreeSet;
 
@@ -46,7 +46,7 @@ fn good_company() -> Entry {
 }
 
 /// A strategy that grants the last free nodes in row-major order, one by one. It keeps no index, so
-/// it need not be notified of grants and releases.
+/// it ignores grants and releases.
 #[derive(Clone, Default)]
 struct LastNodes {
     work: Work,

@@ -5,8 +5,7 @@ use std::time::Instant;
 
 use pavior::{JobId, Machine, Request};
 
-/// The number of pairs per run, which is small enough that at least one of many runs is not
-/// interrupted.
+/// The number of pairs per run, small enough that at least one of many runs is not interrupted.
 const PAIRS: u64 = 500;
 
 /// Measures the time of a grant and its release in nanoseconds, as the minimum of many runs.

@@ -1,12 +1,11 @@
-//! Questions about a machine, its queue and its running jobs: Does a request fit? Why not? How many
-//! fit? Which jobs would have to move? Which would make room by a given time? When will a job
-//! start?
+//! Answers about a machine, its queue and its running jobs: the reason why a request does not fit,
+//! the number of requests that fit, job moves that make room now or by a given time, and the starts
+//! of jobs.
 //!
-//! All questions except [`forecasts`] are about a [`Snapshot`]: the jobs on a machine and their
+//! All answers except [`forecasts`] are about a [`Snapshot`]: the jobs on a machine and their
 //! nodes. [`why`] combines them into one answer, which [`Words`] turns into sentences. [`waiting`]
-//! answers the same question for a job in the queue of a
-//! [`Dispatcher`](crate::scheduling::Dispatcher), and [`waits`] returns the reason for every job in
-//! the queue.
+//! does the same for a job in the queue of a [`Dispatcher`](crate::scheduling::Dispatcher), and
+//! [`waits`] returns the reason for every job in the queue.
 //!
 //! ```
 //! use pavior::answers::{SearchLimits, Shape, Snapshot, Weights, slots, unblock};
@@ -32,7 +31,7 @@ pub use pavior_answers::{
 };
 
 pub mod forecasts {
-    //! Forecasts of when jobs will start, as intervals that should be correct 90 % of the time.
+    //! Forecasts of job starts, as intervals that should be correct 90 % of the time.
     //!
     //! A [`Forecaster`] is notified of events on a machine. It simulates the future of a
     //! [`Dispatcher`](crate::scheduling::Dispatcher) several times, with run times drawn from the
@@ -54,8 +53,8 @@ pub mod forecasts {
 }
 
 pub mod json {
-    //! Answers in the JSON form that all interfaces print. The caller provides the names of jobs
-    //! and formats times.
+    //! Answers in the JSON form that all interfaces print. The caller provides job names and
+    //! formats times.
     //!
     //! ```
     //! # #[cfg(feature = "serde")] {

@@ -1,9 +1,9 @@
-//! Experiments, which repeat simulations until their means can be trusted.
+//! Experiments, which repeat simulations until their means are precise enough.
 //!
 //! A [`Specification`] has many [`Point`]s, from an experiment file or from individual settings. It
 //! runs them in parallel, with the same jobs, and adds replications until the interval of each mean
-//! is narrow enough. [`directory`] stores a run so that it can be interrupted; [`advice`] compares
-//! alternatives on a log's jobs. A [`Catalogue`] adds your own strategies, schedulers and patterns.
+//! is narrow enough. [`directory`] stores an interruptible run; [`advice`] compares alternatives on
+//! a log's jobs. A [`Catalogue`] adds your own strategies, schedulers and patterns.
 //!
 //! ```
 //! use pavior::experiments::{Catalogue, Environment, NoStore, Shard, Specification};
@@ -37,8 +37,7 @@ pub use pavior_experiments::{
 };
 
 pub mod advice {
-    //! Reruns of a log's jobs under alternatives to the current configuration, with paired
-    //! differences.
+    //! Reruns of a log's jobs under alternative configurations, with paired differences.
 
     pub use pavior_experiments::advice::{
         Advice, AdviceError, Alternative, BATCHES, Batch, Change, Measure, Run, Shown, Topic,

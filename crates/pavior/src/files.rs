@@ -1,10 +1,9 @@
 //! Bounded reading and atomic writing of files.
 //!
-//! - Reading has [`Limits`] on the length of a line and on the length of the input after
-//!   decompression.
-//! - Writing is atomic: a file contains either all of its old or all of its new contents.
+//! - Reading has [`Limits`] on the lengths of lines and of the decompressed input.
+//! - Writing is atomic: a file has either its old or its new contents, never a part.
 //! - An output that is also an input is rejected before anything is read ([`FileUses`]).
-//! - A folder that is changed step by step is locked by one process ([`Lock`]).
+//! - One process at a time can [`Lock`] a folder that it changes step by step.
 //!
 //! ```
 //! use std::io::Write;

@@ -1,7 +1,6 @@
 //! Unambiguous reading of JSON from other programs, and log lines for daemons.
 //!
-//! A member that occurs twice in an object is an error, because programs do not agree on which of
-//! the two values to use.
+//! A repeated member of an object is an error, because programs disagree about which value to use.
 //!
 //! ```
 //! use pavior::json;

@@ -15,7 +15,7 @@
 //! | [allocate and release nodes](#allocation) | [`Machine`] | |
 //! | [write and test a strategy](#a-strategy-of-your-own) | [`strategies`], [`names`] | |
 //! | [write a scheduler, or a service](#a-scheduler-of-your-own) | `scheduling` | `answers` |
-//! | [ask why a request waits and which jobs to move](#questions) | `answers` | `answers` |
+//! | [ask why a request is waiting and which jobs to move](#questions) | `answers` | `answers` |
 //! | [simulate jobs](#simulations), drawn or logged | `simulation`, `workload` | `simulation` |
 //! | let jobs exchange messages | `network` | `network` |
 //! | [compare many runs](#experiments-and-drawings) | `experiments` | `experiments` |
@@ -39,7 +39,7 @@
 //!   missing coordinates are 0. A box is displayed as its sides and its base, such as `4x2 at 0,5`.
 //! - Strategies, schedulers and patterns are chosen by name, with options after colons, such as
 //!   `"tff:scan=yzx"`. An unknown name is a [`BadName`], which suggests similar names.
-//! - A [`Time`] is an integer number of ticks. The caller defines the tick (see
+//! - A [`Time`] is an integer number of ticks, whose length the caller defines (see
 //!   `workload::TimeUnit`).
 //! - Random draws come from a [`Stream`] with a seed. The same inputs give the same results on
 //!   every platform and with any number of threads.
@@ -106,10 +106,10 @@
 //!
 //! # A scheduler of your own
 //!
-//! A `Scheduler` chooses the job that starts next, and is asked again until it chooses none. It
-//! reads the queue and the running jobs, and asks a `MachineView` whether a job could start now. A
-//! `Dispatcher` keeps the machine, the queue and the running jobs consistent. Your program provides
-//! the time and the events.
+//! A `Scheduler` chooses the job that starts next, and is called again until it chooses none. It
+//! reads the queue and the running jobs, and queries a `MachineView` whether a job could start now.
+//! A `Dispatcher` keeps the machine, queue and running jobs consistent. Your program provides the
+//! time and the events.
 //!
 //! ```
 //! use pavior::scheduling::{
@@ -188,8 +188,8 @@
 //! # Simulations
 //!
 //! A simulation runs jobs, either synthetic or from a log, with a scheduler and a strategy, and
-//! measures metrics. With a network, jobs exchange messages over the links of the machine, and each
-//! job ends when its messages have arrived. In that case, a tick is a network cycle.
+//! measures metrics. With a network, jobs exchange messages over the machine's links, each job ends
+//! when its messages have arrived, and a tick is a network cycle.
 //!
 //! ```
 //! use pavior::network::{EngineKind, RankOrder, Settings, TrafficPlan};
@@ -226,8 +226,8 @@
 //! # Experiments and drawings
 //!
 //! A `Specification` describes many runs: every combination of the listed values, all with the same
-//! jobs. It adds replications until the means are known as precisely as requested. The results are
-//! a table with confidence intervals, and `draw` turns them into SVG.
+//! jobs. It adds replications until the means are as precise as requested. The results are a table
+//! with confidence intervals, and `draw` turns them into SVG.
 //!
 //! ```
 //! use pavior::draw::svg;
@@ -260,8 +260,8 @@
 //!
 //! # Files
 //!
-//! `files` reads with limits on the length of lines and of the whole input, and writes files
-//! atomically. Log readers accept any `BufRead`.
+//! `files` limits the lengths of lines and inputs, and writes files atomically. Log readers accept
+//! any `BufRead`.
 //!
 //! ```
 //! use std::io::Write;

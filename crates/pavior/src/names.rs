@@ -1,5 +1,5 @@
-//! The parts shared by the registries of strategies, schedulers, shape rules and patterns: names,
-//! options, and the errors for invalid names.
+//! Names, options, and errors for invalid names, shared by the registries of strategies,
+//! schedulers, shape rules and patterns.
 //!
 //! An entry declares its options as [`OptionSpec`]s, and is built from the given [`Options`]. The
 //! `own_scheduler` example declares an option. The error for an invalid name is

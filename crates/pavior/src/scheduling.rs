@@ -2,9 +2,8 @@
 //!
 //! - [`Dispatcher`] keeps a machine, its queue and its running jobs consistent. Its caller provides
 //!   the time and the events.
-//! - [`Scheduler`] is the interface of a scheduler. It receives the [`Queue`], the [`Running`] jobs
-//!   and a [`MachineView`]. [`entry`] registers it under a name. The `own_scheduler` example
-//!   implements one.
+//! - A [`Scheduler`] receives the [`Queue`], the [`Running`] jobs and a [`MachineView`]. [`entry`]
+//!   registers it under a name. The `own_scheduler` example implements one.
 //! - [`Calendar`] contains the advance reservations of nodes.
 //!
 //! ```

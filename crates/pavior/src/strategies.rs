@@ -20,8 +20,8 @@ pub use pavior_allocation::{
 pub use pavior_mesh::{BaseSet, Scan, ScanError};
 
 pub mod claim {
-    //! Claims about strategies as data. They state the placements that a strategy grants, and the
-    //! cases in which it refuses.
+    //! Claims about strategies as data: the placements that a strategy grants, and the cases in
+    //! which it refuses.
 
     pub use pavior_allocation::claim::{
         BoxGroup, Claim, Grants, Over, Question, Recognition, Scene, by_count,
@@ -74,7 +74,7 @@ pub mod explain {
 }
 
 pub mod oracle {
-    //! Searches that try every base, which define the correct answer.
+    //! Exhaustive searches that define the correct answers.
 
     pub use pavior_allocation::oracle::{best, first, is_connected, largest_connected, placements};
 }

@@ -1,5 +1,4 @@
-//! Dates, and series of values over time that use bounded memory. Simulated time is
-//! [`Time`](crate::Time).
+//! Dates, and time series in bounded memory. Simulated time is [`Time`](crate::Time).
 //!
 //! Nothing in this module reads a clock.
 //!

@@ -28,13 +28,13 @@ pub use pavior_workload::{
 };
 
 pub mod hosts {
-    //! Names of a machine's nodes, and lists of names.
+    //! Node names, and lists of names.
 
     pub use pavior_workload::hosts::{Hosts, expand, of_pattern};
 }
 
 pub mod inspect {
-    //! Summaries of logs: sizes, run times, arrivals, and lines that were skipped.
+    //! Summaries of logs: sizes, run times, arrivals, and skipped lines.
 
     pub use pavior_workload::inspect::{
         Arrivals, Bin, Class, ClassCount, Clock, DependencyCounts, LineNumbers, LogSummary,

@@ -1,23 +1,22 @@
-//! A scheduler that looks ahead, as an entry for the yardstick. It shows how much can be gained by
-//! far more computation than EASY needs.
+//! A scheduler that looks ahead, as an entry for the yardstick. It shows the gain from far more
+//! computation than EASY needs.
 //!
 //! ```sh
 //! cargo run --release -p pavior-studies --example lookahead            # all synthetic scenarios
-//! cargo run --release -p pavior-studies --example lookahead -- quick   # three, of 60 jobs
-//! cargo run --release -p pavior-studies --example lookahead -- FOLDER  # those of logs, too
+//! cargo run --release -p pavior-studies --example lookahead -- quick   # three, with 60 jobs each
+//! cargo run --release -p pavior-studies --example lookahead -- FOLDER  # also those with logs
 //! ```
 //!
 //! Before each decision, it considers several alternatives: starting the job that EASY would
-//! choose, starting one of the oldest jobs that fit, and, if any job is running, starting none.
-//! Each alternative is tried in a few futures, in which EASY continues on a copy of the machine. In
-//! a future, run times are drawn as shares of the estimates, based on the shares of jobs that have
-//! ended. Arriving jobs are drawn from those that arrived earlier. All alternatives are tried in
-//! the same futures. The scheduler chooses the alternative after which jobs start earliest on
-//! average; ties go to EASY's choice. Large jobs are protected from starvation only by their weight
-//! in this average.
+//! choose, starting one of the oldest jobs that fit, and, if any job is running, starting none. All
+//! alternatives are tried in the same few futures, in which EASY continues on a copy of the
+//! machine. In a future, run times are drawn as shares of the estimates, based on the shares of
+//! past jobs; arriving jobs are drawn from earlier arrivals. The scheduler chooses the alternative
+//! after which jobs start earliest on average; ties go to EASY's choice. Only their weight in this
+//! average protects large jobs from starvation.
 //!
-//! Cost: for o oldest jobs and f futures, at most f (o + 2) simulated futures per decision. Each
-//! job is started once per future.
+//! Cost: for o oldest jobs and f futures, at most f (o + 2) simulated futures per decision, each
+//! of which starts every job once.
 //!
 //! Source: rollout of a base policy (Bertsekas, Tsitsiklis & Wu, "Rollout algorithms for
 //! combinatorial optimization", Journal of Heuristics 3, 1997), with common random numbers.
@@ -42,9 +41,9 @@ struct Thinking {
     oldest: usize,
     /// The number of futures per alternative.
     futures: usize,
-    /// The number of jobs, from the front of the queue, that are included in a future.
+    /// The number of jobs from the front of the queue in a future.
     seen: usize,
-    /// The number of jobs that arrive in a future.
+    /// The number of arrivals in a future.
     coming: usize,
 }
 
@@ -56,8 +55,7 @@ const LEVELS: [(&str, Thinking); 3] = [
 ];
 /// The number of the first drawn job, which is greater than that of any real job.
 const UNSEEN: u64 = 1 << 62;
-/// The maximum number of attempts to draw a run time longer than the time for which the job has
-/// already run.
+/// The maximum number of attempts to draw a run time longer than the elapsed run time of a job.
 const TRIES: usize = 16;
 /// The number of past arrivals, and of past ends, on which futures are based.
 const PAST: usize = 256;
@@ -72,7 +70,7 @@ struct LookAhead {
     asked: Time,
     /// The jobs that were running at that time, with their starts and estimated run times.
     ran: BTreeMap<JobId, (Time, Time)>,
-    /// The run times of the last jobs that ended, as shares of their estimates.
+    /// The run times of the last ended jobs, as shares of their estimates.
     shares: Vec<f64>,
     /// The largest job number seen so far.
     seen: Option<u64>,
@@ -96,7 +94,7 @@ impl Scheduler for LookAhead {
         if first.as_ref().map_or(oldest.is_empty(), |start| start.index >= self.thinking.seen) {
             return first;
         }
-        // If no job is running, there may be no further event to trigger another decision.
+        // If no job is running, no further event may trigger another decision.
         let wait = (!running.is_empty()).then_some(None);
         let others = oldest.into_iter().map(|index| Some(Start::at(index))).chain(wait);
         let mut tries = vec![first];
@@ -122,7 +120,7 @@ impl LookAhead {
     fn new(thinking: Thinking) -> LookAhead {
         LookAhead {
             thinking,
-            easy: "easy".parse().expect("it is built in"),
+            easy: "easy".parse().expect("EASY is built in"),
             past: Vec::new(),
             last: Time::ZERO,
             asked: Time::ZERO,
@@ -133,12 +131,12 @@ impl LookAhead {
         }
     }
 
-    /// Creates an EASY scheduler without any state.
+    /// Creates an EASY scheduler without state.
     fn base(&self) -> Box<dyn Scheduler> {
-        self.easy.build(()).expect("it needs nothing")
+        self.easy.build(()).expect("EASY needs no environment")
     }
 
-    /// Records the jobs that have arrived and ended since the previous call.
+    /// Records the arrivals and ends since the previous call.
     fn learn(&mut self, now: Time, queue: &Queue, running: &Running) {
         let (shares, asked) = (&mut self.shares, self.asked);
         self.ran.retain(|&job, &mut (start, said)| {
@@ -167,7 +165,7 @@ impl LookAhead {
         self.past.drain(..old);
     }
 
-    /// Draws arrivals: past jobs, which arrive after past intervals between arrivals.
+    /// Draws arrivals from past jobs, and the intervals between them from past intervals.
     fn arrivals(&mut self, now: Time) -> Vec<Job> {
         let (past, mut at) = (self.past.len() as u64, now);
         let mut come = Vec::with_capacity(self.thinking.coming);
@@ -194,7 +192,7 @@ impl LookAhead {
         Drawn { coming, lengths }
     }
 
-    /// Draws the run time of a job from its estimate, given that it has already run for `so_far`.
+    /// Draws a job's run time from its estimate, given that it has already run for `so_far`.
     fn length(&mut self, said: Time, so_far: Time) -> Time {
         for _ in 0..TRIES {
             if self.shares.is_empty() {
@@ -209,7 +207,7 @@ impl LookAhead {
         said
     }
 
-    /// Returns the sum, after a decision, of the start times of the oldest waiting jobs and of the
+    /// Returns the sum of the start times, after a decision, of the oldest waiting jobs and the
     /// arriving jobs.
     fn cost(
         &self,
@@ -252,9 +250,9 @@ impl LookAhead {
 
 /// The random values of a future.
 struct Drawn {
-    /// The jobs that arrive.
+    /// The arriving jobs.
     coming: Vec<Job>,
-    /// The run times of jobs.
+    /// The run times of arriving, waiting and running jobs.
     lengths: HashMap<JobId, Time>,
 }
 

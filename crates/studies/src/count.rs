@@ -1,16 +1,16 @@
-//! Verdicts on statements, which are computed from the verdicts on their rows.
+//! Verdicts on statements, computed from the verdicts on their rows.
 
 use std::io::Write;
 
 use super::statements::Statements;
 use super::{Statement, Verdict};
 
-/// A statement, with the number of its rows for each verdict.
+/// A statement, with its number of rows for each verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatementCount {
     /// The id of the statement.
     pub id: String,
-    /// The claim that the statement makes.
+    /// The statement's claim.
     pub claim: String,
     /// The number of rows stated by the paper, for each verdict in the order of [`Verdict`].
     pub stated: [usize; 3],
@@ -24,9 +24,9 @@ impl StatementCount {
         self.stated.iter().sum()
     }
 
-    /// Returns the verdict on the statement. The verdict is `Differs` if any row that the paper
-    /// states differs. Otherwise, it is `Tolerance` if any of these rows holds only within
-    /// tolerance. Rows that we add are ignored.
+    /// Returns the verdict on the statement: `Differs` if any row that the paper states differs,
+    /// otherwise `Tolerance` if any of these rows holds only within tolerance. Rows added by us
+    /// are ignored.
     pub fn verdict(&self) -> Verdict {
         match self.stated {
             [_, _, differ] if differ > 0 => Verdict::Differs,
@@ -36,7 +36,7 @@ impl StatementCount {
         }
     }
 
-    /// Describes the counts of rows.
+    /// Describes the row counts.
     pub fn in_words(&self) -> String {
         let words = |[hold, tolerance, differ]: [usize; 3]| {
             let counts = [(hold, "hold"), (tolerance, "within tolerance"), (differ, "differ")];
@@ -45,7 +45,7 @@ impl StatementCount {
         };
         match self.ours.iter().sum::<usize>() {
             0 => words(self.stated),
-            _ => format!("{}; of ours {}", words(self.stated), words(self.ours)),
+            _ => format!("{}; added by us: {}", words(self.stated), words(self.ours)),
         }
     }
 }
@@ -67,19 +67,19 @@ pub(super) fn counts(statements: &Statements, all: &[Statement]) -> Vec<Statemen
     counts
 }
 
-/// Describes how many statements hold, hold within tolerance, and differ.
+/// Describes the numbers of statements that hold, hold within tolerance, and differ.
 pub fn in_words(counts: &[StatementCount]) -> String {
     let of = |verdict| counts.iter().filter(|one| one.verdict() == verdict).count();
     format!(
-        "Of {} statements, {} hold, {} hold within tolerance, {} differ.",
-        counts.len(),
+        "{} of {} statements hold, {} hold within tolerance, {} differ.",
         of(Verdict::Holds),
+        counts.len(),
         of(Verdict::Tolerance),
         of(Verdict::Differs)
     )
 }
 
-/// Writes one row per statement as CSV. Only rows that the paper states are counted.
+/// Writes one row per statement as CSV. Counts only rows that the paper states.
 ///
 /// # Errors
 /// Returns an error if the writer fails.

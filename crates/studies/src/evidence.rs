@@ -41,17 +41,17 @@ impl Estimate {
     }
 }
 
-/// The samples of an experiment, which can be found by the values of parameters.
+/// An experiment's samples, which can be found by parameter values.
 pub(super) struct Evidence<'e> {
     specification: &'e Specification,
     samples: &'e Samples,
 }
 
-/// A metric of an experiment: either an observed metric, or the measured time of allocation. A
-/// measured time is represented by the median over the runs, which is robust against interruptions.
+/// A metric of an experiment: either an observed metric or the measured allocation time. A measured
+/// time is represented by the median over the runs, which is robust against interruptions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Observed {
-    /// The index of a metric.
+    /// An observed metric, by index.
     Metric(usize),
     /// The time of an attempt, in nanoseconds.
     Time,
@@ -61,7 +61,6 @@ pub(super) enum Observed {
 }
 
 impl Observed {
-    /// Returns true for a measured time.
     pub(super) fn is_measured(self) -> bool {
         !matches!(self, Observed::Metric(_))
     }
@@ -71,13 +70,12 @@ impl Observed {
 pub(super) type Pair = [usize; 2];
 
 impl<'e> Evidence<'e> {
-    /// Creates the evidence from samples.
     pub(super) fn new(specification: &'e Specification, samples: &'e Samples) -> Evidence<'e> {
         Evidence { specification, samples }
     }
 
-    /// Returns the values of a parameter at the points that match `picks`, as text and, if
-    /// possible, as numbers. Numbers are in ascending order, and words in the order of points.
+    /// Returns a parameter's values at the points that match `picks`, as text and, if possible, as
+    /// numbers. Numbers are in ascending order, and words in the order of points.
     pub(super) fn values(
         &self,
         parameter: &str,
@@ -140,7 +138,6 @@ impl<'e> Evidence<'e> {
         }
     }
 
-    /// Creates an estimate from `runs` runs of these points.
     fn estimate(
         &self,
         (value, ci95): (f64, Option<f64>),
@@ -152,7 +149,7 @@ impl<'e> Evidence<'e> {
         Estimate { value, ci95, sides: None, runs: runs as u64, missed }
     }
 
-    /// Returns the values of a metric at a point, by replication.
+    /// Returns a metric's values at a point, by replication.
     fn sample(&self, metric: Observed, point: usize) -> Vec<Option<f64>> {
         let samples = self.samples[point].iter();
         match metric {
@@ -164,13 +161,13 @@ impl<'e> Evidence<'e> {
         }
     }
 
-    /// Returns the values of a metric at two points, by replication.
+    /// Returns a metric's values at two points, by replication. Omits replications that lack either.
     fn pairs(&self, metric: Observed, [a, b]: Pair) -> (Vec<f64>, Vec<f64>) {
         let (a, b) = (self.sample(metric, a), self.sample(metric, b));
         a.into_iter().zip(b).filter_map(|(a, b)| Some((a?, b?))).unzip()
     }
 
-    /// Returns the mean of a metric at a point or, for a measured time, the median.
+    /// Returns a metric's mean at a point or, for a measured time, the median.
     pub(super) fn mean(&self, metric: Observed, point: usize) -> Option<Estimate> {
         let sample: Vec<f64> = self.sample(metric, point).into_iter().flatten().collect();
         self.middle(metric, &sample, &[point])
@@ -218,8 +215,8 @@ impl<'e> Evidence<'e> {
         Some(self.estimate(of_all(Paired::of(&xs, &ys)?)?, xs.len(), &pair))
     }
 
-    /// Returns, for each run, the amount by which the ratio or difference `of` two values at `high`
-    /// exceeds that at `low`.
+    /// Returns the mean amount by which the ratio or difference `of` two values at `high` exceeds
+    /// that at `low`, run by run.
     pub(super) fn growth(
         &self,
         metric: Observed,
@@ -236,7 +233,6 @@ impl<'e> Evidence<'e> {
     }
 }
 
-/// Finds a parameter by name.
 fn known(name: &str) -> Result<&'static Parameter, String> {
     let found = parameters::ALL.iter().find(|parameter| parameter.is_called(name));
     found.ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! The folder of a paper, which is either built in or supplied by a user.
+//! A paper's folder, either built in or supplied by a user.
 
 use std::ops::Range;
 
@@ -41,8 +41,8 @@ pub(super) const QUICK: &str = "quick.toml";
 pub(super) const STATEMENTS: &str = "statements.toml";
 pub(super) const READINGS: &str = "readings.toml";
 
-/// A folder in `papers/` that is built into the program. If a file is missing from a part of a
-/// study, the file of the whole study is used.
+/// A folder in `papers/` that is built into the program. A part of a study uses the statements and
+/// quick keys of the whole study.
 macro_rules! folder {
     ($name:literal, $study:literal, $readings:expr) => {
         Folder {
@@ -64,9 +64,8 @@ impl Folder {
     ) -> Result<Folder, PaperError> {
         let file = |name: &'static str| read(name).map_err(|reason| PaperError::new(name, reason));
         let needed = |name: &'static str| {
-            file(name)?.ok_or_else(|| {
-                PaperError::new(name, "the folder does not have this file, which a paper needs")
-            })
+            file(name)?
+                .ok_or_else(|| PaperError::new(name, "a paper's folder must contain this file"))
         };
         Ok(Folder {
             paper: needed(PAPER)?,
@@ -77,13 +76,13 @@ impl Folder {
         })
     }
 
-    /// Returns the experiment after replacing every key that `quick.toml` contains.
+    /// Returns the experiment with the keys in `quick.toml` replaced.
     pub(super) fn quick_experiment(&self) -> Result<String, PaperError> {
         replaced(&self.experiment, &self.quick)
     }
 }
 
-/// Returns an experiment after replacing every key that a quick experiment contains.
+/// Returns an experiment with the keys in a quick experiment replaced.
 pub(super) fn replaced(experiment: &str, quick: &str) -> Result<String, PaperError> {
     let mut whole: Table = parse(EXPERIMENT, experiment)?;
     let quick: Table = parse(QUICK, quick)?;
@@ -91,7 +90,6 @@ pub(super) fn replaced(experiment: &str, quick: &str) -> Result<String, PaperErr
     toml::to_string(&whole).map_err(|error| PaperError::new(QUICK, error.to_string()))
 }
 
-/// Parses a file.
 pub(super) fn parse<T: DeserializeOwned>(file: &'static str, text: &str) -> Result<T, PaperError> {
     toml::from_str(text).map_err(|error| PaperError {
         file,
@@ -100,7 +98,7 @@ pub(super) fn parse<T: DeserializeOwned>(file: &'static str, text: &str) -> Resu
     })
 }
 
-/// Reads one of the paper's experiments from the text of the given file.
+/// Parses an experiment. Errors refer to the given file.
 pub(super) fn specification(
     file: &'static str,
     text: String,

@@ -1,11 +1,11 @@
-//! The forecast study. It predicts when the jobs in logs start, and compares each interval with the
-//! actual start. The study is an experiment with one log per point, and has goals for each log.
+//! The forecast study, which predicts when the jobs in logs start, and compares each interval with
+//! the actual start. The study is an experiment with one log per point, and goals for each log.
 
 use pavior::experiments::{LogScore, Specification};
 
 use crate::folder::{self, PaperError};
 
-/// The name in `pavior reproduce`, which is also the name of the folder.
+/// The name in `pavior reproduce`, and of the folder.
 pub const NAME: &str = "forecasts";
 
 /// The number of futures per forecast.
@@ -13,7 +13,7 @@ pub const FUTURES: usize = 8;
 
 /// The required range of the share of waiting jobs that start within their 90 % interval.
 const HELD: [f64; 2] = [0.87, 0.93];
-/// The required range of this share in each third of the jobs by number of nodes.
+/// The required range of this share in each third of the jobs by node count.
 const THIRD_HELD: [f64; 2] = [0.82, 0.97];
 /// The minimum number of jobs in a third. Smaller thirds are not judged.
 const FEWEST: u64 = 500;
@@ -41,7 +41,7 @@ pub fn specification(quick: bool) -> Result<Specification, PaperError> {
 
 /// A log, with the verdict on its forecasts.
 pub struct JudgedLog {
-    /// The name of the log, without the version of its file.
+    /// The name of the log, without its file extension.
     pub log: String,
     /// The machine on which the log is replayed.
     pub machine: String,
@@ -150,8 +150,8 @@ pub fn in_words(logs: &[JudgedLog]) -> String {
     };
     format!(
         "Intervals hold as often as intended on {} of {} logs with user estimates (87 to 93 % of \
-         the jobs that wait, and 82 to 97 % in each third by number of nodes that has {FEWEST} \
-         jobs). The loss is smallest on {}.",
+         waiting jobs, and 82 to 97 % in each third by node count with at least {FEWEST} jobs). \
+         The loss is smallest on {}.",
         count(JudgedLog::holds),
         judged.len(),
         count(JudgedLog::leads),

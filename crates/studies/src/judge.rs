@@ -1,4 +1,4 @@
-//! The judge of statements, which is independent of any particular paper.
+//! The judge of statements, independent of any particular paper.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,10 +12,10 @@ use super::statement::Claim;
 use super::statements::{Fault, Growth, Part, Row, Rule, Stated, Statements, Word};
 use super::{Estimate, Evidence, Statement};
 
-/// Judges every row. In a quick run, rows that compare measured times are left out.
+/// Judges every row, except that a quick run leaves out rows that compare measured times.
 ///
 /// # Errors
-/// Returns the position of a row and the reason if the row refers to anything that does not exist.
+/// Returns a row's position and the reason if the row refers to anything that does not exist.
 pub(super) fn judge(
     statements: &Statements,
     evidence: &Evidence<'_>,
@@ -73,12 +73,12 @@ impl Judge<'_, '_> {
         Ok(())
     }
 
-    /// Returns the word that represents a value.
+    /// Returns the word that the statements use for a value.
     fn named<'n>(&'n self, value: &'n str) -> &'n str {
         self.names.get(value).map_or(value, String::as_str)
     }
 
-    /// Judges all combinations that have the same name. The result is the worst verdict, with one
+    /// Judges all combinations with the same name. The result is the worst verdict, with one
     /// combination to show.
     fn row(&self, row: &Row, members: &[Combination]) -> Result<Statement, String> {
         let judged = members.iter().map(|one| self.one(row, one)).collect::<Result<Vec<_>, _>>();
@@ -87,17 +87,16 @@ impl Judge<'_, '_> {
             judged.retain(|one| one.ours.is_some());
         }
         let worst = judged.iter().map(|one| one.verdict).max();
-        let mut shown = shown(row.rule, judged).ok_or("it selects no point")?;
+        let mut shown = shown(row.rule, judged).ok_or("the row selects no point")?;
         shown.verdict = worst.unwrap_or(shown.verdict);
         Ok(shown)
     }
 
-    /// Judges one combination.
     fn one(&self, row: &Row, one: &Combination) -> Result<Statement, String> {
         if let Some(formulas) = &row.formulas {
             return self.formulas(row, formulas, one);
         }
-        let metric = self.evidence.metric(row.metric.as_ref().ok_or("it has no `metric`")?)?;
+        let metric = self.evidence.metric(row.metric.as_ref().ok_or("`metric` is missing")?)?;
         if row.rule == Rule::Highest {
             let [a, b] = self.pair(row, one, &[Side::At])?;
             let [a, b] = [a, b].map(|point| Some(self.evidence.mean(metric, point)?.value));
@@ -113,7 +112,6 @@ impl Judge<'_, '_> {
         Ok(judged)
     }
 
-    /// Returns the claim about one combination.
     fn claim(&self, row: &Row, one: &Combination) -> Result<Claim, String> {
         Ok(match (row.rule, &row.paper) {
             (Rule::Value | Rule::Difference, Some(Stated::Number(paper))) => Claim::Value(*paper),
@@ -129,8 +127,7 @@ impl Judge<'_, '_> {
         })
     }
 
-    /// Returns the wording of an order, which is either given or made from the values of both
-    /// points.
+    /// Returns the wording of an order, either as given or made from both points' values.
     fn order(&self, row: &Row, one: &Combination) -> String {
         if let Some(Stated::Words(words)) = &row.paper {
             return words.clone();
@@ -145,7 +142,6 @@ impl Judge<'_, '_> {
         format!("{} {order} {}", side(Side::A).join(" "), side(Side::B).join(" "))
     }
 
-    /// Returns our number for a combination.
     fn measured(
         &self,
         row: &Row,
@@ -169,15 +165,13 @@ impl Judge<'_, '_> {
         })
     }
 
-    /// Returns the two points of a combination. If it refers to only one point, both are that
-    /// point.
+    /// Returns the two points of a combination, which are equal if the row refers to only one.
     fn pair(&self, row: &Row, one: &Combination, common: &[Side]) -> Result<Pair, String> {
         let point = |side| self.evidence.point(&one.picks(&[common, &[side]].concat()));
         let a = point(Side::A)?;
         Ok([a, if row.b.is_empty() { a } else { point(Side::B)? }])
     }
 
-    /// Compares two formulas.
     fn formulas(
         &self,
         row: &Row,
@@ -188,7 +182,7 @@ impl Judge<'_, '_> {
             let picks = one.picks(sides);
             let formula: Formula = formula.parse().map_err(|bad: BadName| bad.reason)?;
             let found = formula.value(&|name| picks.get(name)?.parse().ok());
-            found.map_err(|name| format!("`at` has no number `{name}`"))
+            found.map_err(|name| format!("`at` must contain a number `{name}`"))
         };
         let [a, b] = formulas;
         let both = |sides: &[Side]| Ok::<_, String>((value(a, sides)?, value(b, sides)?));
@@ -202,15 +196,15 @@ impl Judge<'_, '_> {
         let holds = match row.rule {
             Rule::Below => ours < 0.0,
             Rule::Above => ours > 0.0,
-            _ => return Err("formulas are judged as `below` or `above`".to_string()),
+            _ => return Err("the `rule` of formulas must be `below` or `above`".to_string()),
         };
         Ok(Statement { ratio, ..Statement::counted("", self.order(row, one), Some(ours), holds) })
     }
 }
 
-/// Returns the combination to show: for an order, the one with the strongest evidence against the
-/// order; for closeness, the one whose values are farthest apart; for stated numbers, the first
-/// one. Ties go to the last combination.
+/// Returns the combination to show: for an order, the one with the strongest evidence against it;
+/// for closeness, the one whose values are farthest apart; for stated numbers, the first one. Ties
+/// go to the last combination.
 fn shown(rule: Rule, judged: Vec<Statement>) -> Option<Statement> {
     let key = |one: &Statement| match rule {
         // A statement without a ratio ranks below one whose ratio is exactly 1.

@@ -1,17 +1,16 @@
 //! Papers as data (experiments and statements), and a judge for all of them.
 //!
-//! A paper is a folder of TOML files, which is either built in from `papers/` or supplied by a
-//! user:
+//! A paper is a folder of TOML files, either built in from `papers/` or supplied by a user:
 //!
 //! - `paper.toml`: title, source, and remarks on how we interpret the paper.
 //! - `experiment.toml`: the paper's experiment, in the usual format.
-//! - `quick.toml`: keys that replace those of the experiment in a quick run.
+//! - `quick.toml`: keys that replace the experiment's keys in a quick run.
 //! - `statements.toml`: the paper's statements, row by row. A rule judges each row.
 //! - `readings.toml` (optional): alternative readings of points that the paper leaves open.
 //!
 //! The judge implements rules, and is independent of any particular paper. The only strategy that
-//! it refers to is MFA, whose paper contains worked examples. The study of [`forecasts`] also has
-//! an experiment, but has goals instead of statements.
+//! it refers to is MFA, whose paper contains worked examples. The [`forecasts`] study also has an
+//! experiment, but goals instead of statements.
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod count;
@@ -62,12 +61,12 @@ struct About {
     source: String,
     #[serde(default)]
     reading: Vec<String>,
-    /// True for one of this project's own studies, which are not published papers.
+    /// True for this project's own studies, which are not published papers.
     #[serde(default)]
     study: bool,
 }
 
-/// The names of the built-in papers, which are also the names of their folders.
+/// The names of the built-in papers and of their folders.
 pub const NAMES: [&str; 7] =
     ["tbl", "gabl", "nas", "mfa", "contiguity", "contiguity-first", "slices"];
 
@@ -83,7 +82,9 @@ static BUILT_IN: LazyLock<Vec<Paper>> = LazyLock::new(|| {
     ];
     let papers = NAMES.iter().zip(folders);
     // A test reads each of these papers.
-    papers.map(|(name, folder)| Paper::new(name, folder).expect("a paper of this crate")).collect()
+    papers
+        .map(|(name, folder)| Paper::new(name, folder).expect("built-in papers are valid"))
+        .collect()
 });
 
 /// The first remark in the report about a quick run.
@@ -97,8 +98,7 @@ impl Paper {
         &BUILT_IN
     }
 
-    /// Returns the built-in papers that have been published. These are the four papers in
-    /// `reproduce all`.
+    /// Returns the four built-in published papers, which `reproduce all` runs.
     pub fn published() -> Vec<&'static Paper> {
         BUILT_IN.iter().filter(|paper| !paper.about.study).collect()
     }
@@ -127,8 +127,7 @@ impl Paper {
         Ok(Paper { name: name.to_string(), about, folder, statements, readings })
     }
 
-    /// Checks, without running anything, that the experiment, the statements and the readings are
-    /// consistent.
+    /// Checks that the experiment, statements and readings are consistent, without running them.
     fn check(&self, quick: bool) -> Result<(), PaperError> {
         let specification = self.specification(quick)?;
         let nothing = vec![Vec::new(); specification.points.len()];
@@ -171,8 +170,8 @@ impl Paper {
         folder::specification(file, self.experiment(quick)?, &self.name)
     }
 
-    /// Judges the statements based on samples. In a quick run, rows about measured times are left
-    /// out, because other programs on the machine would affect their verdicts.
+    /// Judges the statements based on samples. A quick run leaves out rows about measured times,
+    /// because other programs on the machine would affect their verdicts.
     ///
     /// # Errors
     /// Returns an error if a row refers to anything that the experiment does not have.

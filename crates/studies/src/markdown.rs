@@ -14,7 +14,7 @@ pub(super) fn table(header: &[String], rows: &[Vec<String>], words: usize, end: 
     format!("{}|{rule}\n{lines}", line(header))
 }
 
-/// Formats statements: first the numbers of rows of each statement, then the rows that differ.
+/// Formats statements: first each statement's row counts, then the rows that differ.
 pub(super) fn statements(counts: &[StatementCount], all: &[Statement]) -> String {
     let words = |words: &[&str]| -> Vec<String> { words.iter().map(ToString::to_string).collect() };
     let summary: Vec<Vec<String>> = counts

@@ -9,7 +9,7 @@ use pavior::experiments::{Provenance, Publication};
 
 /// The judged statements of a paper.
 pub struct Verdicts {
-    /// The name in `pavior reproduce`, which is also the name of the directory.
+    /// The name in `pavior reproduce`, and of the directory.
     pub name: String,
     /// The title of the paper.
     pub title: String,
@@ -17,12 +17,12 @@ pub struct Verdicts {
     pub source: String,
     /// The judged rows.
     pub statements: Vec<Statement>,
-    /// The counts of rows for each statement.
+    /// The row counts of each statement.
     pub counts: Vec<StatementCount>,
 }
 
 impl Verdicts {
-    /// Creates the verdicts on a paper from its judged rows.
+    /// Creates the verdicts on a paper by counting its judged rows.
     pub fn of(paper: &Paper, statements: Vec<Statement>) -> Verdicts {
         Verdicts {
             name: paper.name.clone(),
@@ -34,8 +34,8 @@ impl Verdicts {
     }
 }
 
-/// Creates two sections of a report: the counts of rows for each statement, and all rows. The
-/// second section is collapsed if there are more than 24 rows.
+/// Creates two report sections: each statement's row counts, and all rows. The second section is
+/// collapsed if there are more than 24 rows.
 pub fn sections(verdicts: &Verdicts) -> Vec<Section> {
     let all = &verdicts.statements;
     let summary = Section {
@@ -47,7 +47,7 @@ pub fn sections(verdicts: &Verdicts) -> Vec<Section> {
     vec![summary, Section { folded: all.len() > 24, ..rows(all) }]
 }
 
-/// Creates a table with the counts of rows for each statement.
+/// Creates a table of each statement's row counts.
 fn summary(counts: &[StatementCount]) -> SectionTable {
     let row = |one: &StatementCount| {
         vec![one.id.clone(), one.verdict().word().to_string(), one.in_words(), one.claim.clone()]
@@ -75,7 +75,7 @@ pub fn index(papers: &[Verdicts], quick: bool, from: &Provenance) -> Publication
             title: paper.name.to_uppercase(),
             text: vec![format!("{}: {}.", paper.source, paper.title), in_words(&paper.counts)],
             links: vec![(
-                "Figures, results, every replication".to_string(),
+                "Figures, results and every replication".to_string(),
                 format!("{}/report.html", paper.name),
             )],
             table: Some(summary(&paper.counts)),
@@ -85,7 +85,7 @@ pub fn index(papers: &[Verdicts], quick: bool, from: &Provenance) -> Publication
         sections.push(Section { title, folded: true, ..rows(&paper.statements) });
     }
     let page = Page {
-        title: "The papers reproduced".into(),
+        title: "Reproduced papers".into(),
         lead: quick
             .then_some(super::QUICK)
             .into_iter()
@@ -96,20 +96,20 @@ pub fn index(papers: &[Verdicts], quick: bool, from: &Provenance) -> Publication
         footer: vec![
             format!("Command: {}", from.command),
             format!(
-                "Pavior {}. Seed, replications and missed targets of each paper are in its own \
-                 report; date and machine are in its run.json.",
+                "Pavior {}. Each paper's seed, replications and missed targets are in its own report; \
+                 its date and machine are in its run.json.",
                 from.version
             ),
-            "Every row is in statements.csv; the statements' own verdicts are in summary.csv, and \
-             in statements.md with the rows that differ."
+            "Every row is in statements.csv. The verdicts on whole statements are in summary.csv \
+             and, with the rows that differ, in statements.md."
                 .to_string(),
         ],
     };
     Publication { name: "report.html".to_string(), bytes: html(&page).into_bytes() }
 }
 
-/// Generates the files. The statements and their summary are CSV; the summary and the rows that
-/// differ are Markdown.
+/// Generates the files: the statements and their summary as CSV, and the summary and the rows that
+/// differ as Markdown.
 ///
 /// # Errors
 /// Returns an error only if a write to memory fails.
@@ -176,7 +176,7 @@ mod tests {
             "<a href=\"gabl/report.html\">",
             "A quick run",
             "1 hold, 1 differ",
-            "Of 1 statements, 0 hold",
+            "0 of 1 statements hold",
             "<td class=\"holds\">holds</td>",
             "Command: pavior reproduce all",
             "T2@2",

@@ -1,5 +1,4 @@
-//! The points that a row compares. Each combination of the values that the row picks gives one
-//! comparison.
+//! The points that a row compares, with one comparison for each combination of picked values.
 
 use std::collections::BTreeMap;
 
@@ -24,20 +23,19 @@ pub(super) enum Side {
 pub(super) struct Combination(Vec<(Side, String, String)>);
 
 impl Combination {
-    /// Returns the values for these sides. Values of later sides override those of earlier ones.
+    /// Returns the values for these sides. Later sides override earlier ones.
     pub(super) fn picks(&self, sides: &[Side]) -> BTreeMap<String, String> {
         let of = |side: Side| self.0.iter().filter(move |(own, ..)| *own == side);
         let all = sides.iter().copied().flat_map(of);
         all.map(|(_, parameter, value)| (parameter.clone(), value.clone())).collect()
     }
 
-    /// Returns the values of one side.
     pub(super) fn values(&self, side: Side) -> impl Iterator<Item = &str> {
         let own = self.0.iter().filter(move |(own, ..)| *own == side);
         own.map(|(.., value)| value.as_str())
     }
 
-    /// Returns the value of a parameter that is part of a row's name.
+    /// Returns the value of a parameter in a row's name.
     ///
     /// # Errors
     /// Returns an error if the row does not set this parameter.
@@ -67,11 +65,10 @@ fn sided(word: &str) -> (Side, &str) {
     }
 }
 
-/// Returns every combination of a row's values. Parameters that are not part of its name vary
-/// fastest.
+/// Returns every combination of a row's values. Parameters outside its name vary fastest.
 ///
 /// # Errors
-/// Returns an error if a value is invalid, or if the experiment does not have it.
+/// Returns an error if a value is invalid, or not in the experiment.
 pub(super) fn combinations(row: &Row, evidence: &Evidence<'_>) -> Result<Vec<Combination>, String> {
     let sides =
         [(Side::At, &row.at), (Side::A, &row.a), (Side::B, &row.b), (Side::From, &row.from)];
@@ -102,7 +99,6 @@ pub(super) fn combinations(row: &Row, evidence: &Evidence<'_>) -> Result<Vec<Com
     Ok(all)
 }
 
-/// Returns the values of one parameter.
 fn values(
     side: Side,
     name: &str,
@@ -130,13 +126,12 @@ fn values(
         Take::First => values.first(),
         Take::Last => values.last(),
     };
-    let missing = || format!("no point of the experiment has this value of `{name}`");
+    let missing = || format!("no point of the experiment has such a value of `{name}`");
     Ok(vec![one.ok_or_else(missing)?.clone()])
 }
 
 impl Found {
-    /// Returns true if a value is within the limits, or if there are no limits. Only a number can
-    /// be within limits.
+    /// Returns true if a value is within the limits. Without limits, this includes words.
     fn holds(&self, value: Option<f64>) -> bool {
         let within = |limit: Option<f64>, fits: fn(f64, f64) -> bool| {
             limit.is_none_or(|limit| value.is_some_and(|value| fits(value, limit)))

@@ -1,4 +1,4 @@
-//! Statements of papers, and the rules by which they are judged.
+//! Statements of papers, and the rules that judge them.
 
 use std::io::Write;
 
@@ -7,10 +7,10 @@ use pavior::experiments::{Median, Summary};
 
 /// The precision that the papers claim for their own means.
 const PAPERS_OWN: f64 = 0.05;
-/// The maximum relative distance between values that are considered close.
+/// The maximum relative distance between close values.
 const CLOSE: f64 = 0.10;
 
-/// The rules in words, for reports.
+/// A description of the rules, for reports.
 pub(super) const RULES: &str = "A stated value or bound holds if it is in our 95 % interval. It \
     holds within tolerance if it is in that interval widened by 5 % of the value, the papers' own \
     precision. A ratio also holds within tolerance if it is within 10 % of ours. \"Close\" or \
@@ -47,8 +47,7 @@ impl Verdict {
         self != Verdict::Differs
     }
 
-    /// Returns `Holds` if the first condition is true, or else `Tolerance` if the second one is.
-    /// Otherwise returns `Differs`.
+    /// Returns `Holds`, `Tolerance` or `Differs`, depending on the first true condition.
     fn graded(holds: bool, tolerated: bool) -> Verdict {
         match (holds, tolerated) {
             (true, _) => Verdict::Holds,
@@ -71,7 +70,7 @@ pub struct Statement {
     pub ci95: Option<f64>,
     /// The ends of the interval if our number is a median.
     pub interval: Option<[f64; 2]>,
-    /// Our number divided by the paper's number. For a claim about two values, their ratio.
+    /// Our number divided by the paper's number or, for a claim about two values, their ratio.
     pub ratio: Option<f64>,
     /// The verdict.
     pub verdict: Verdict,
@@ -87,7 +86,7 @@ impl Statement {
         if self.stated { "paper" } else { "ours" }
     }
 
-    /// Formats our number and its interval with four digits. A count has all digits.
+    /// Formats our number and its interval with four digits, but a count with all digits.
     pub fn number(&self) -> String {
         match (self.ours, self.ci95) {
             (Some(median), _) if self.interval.is_some() => {
@@ -114,7 +113,7 @@ impl Statement {
         ]
     }
 
-    /// Adds a note before existing notes.
+    /// Inserts a note before existing notes.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Statement {
         let notes = [note.into(), std::mem::take(&mut self.note)];
@@ -151,7 +150,7 @@ pub(super) enum Claim {
     Value(f64),
     /// Our ratio has this value.
     Ratio(f64),
-    /// Our number is within a range.
+    /// Our number is within this range.
     Between(f64, f64),
     /// Our number is at most this bound. The tolerance is a fraction of the bound, by default the
     /// precision of the papers.
@@ -167,8 +166,8 @@ pub(super) enum Claim {
 }
 
 impl Claim {
-    /// Judges our number. `None` means that there is no evidence, so the verdict is `Differs`. For
-    /// an order, the caller has to set the ratio, because the difference does not determine it.
+    /// Judges our number. Without a number (`None`), the verdict is `Differs`. For an order, the
+    /// caller must set the ratio, because the difference does not determine it.
     pub(super) fn judge(&self, id: impl Into<String>, ours: Option<Estimate>) -> Statement {
         let note = ours.map_or("no runs, or a ratio to 0".into(), |ours| {
             let missed = if ours.missed { ", precision target missed" } else { "" };
@@ -243,14 +242,13 @@ impl Claim {
     }
 }
 
-/// Judges whether a value is within our interval, either as it is or widened by the paper's
-/// precision.
+/// Judges whether a value is within our interval, as it is or widened by the papers' precision.
 fn within(paper: f64, ours: Estimate) -> Verdict {
     let outside = ours.outside(paper);
     Verdict::graded(outside <= 0.0, outside <= PAPERS_OWN * paper.abs())
 }
 
-/// Formats a number with all digits. Returns an empty string if there is no number.
+/// Formats a number with all digits, or a missing number as an empty string.
 pub(super) fn number(value: Option<f64>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }

@@ -1,9 +1,9 @@
 //! A paper's statements as data, read from `statements.toml`.
 //!
-//! A statement has rows. A row has a rule, and values of parameters that pick its points. If a
-//! parameter has several values and its name is part of the row's `id`, there is a separate row for
-//! each value. Otherwise, the single row must hold for all of them. A word in the `id` that is not
-//! a parameter must be marked (`{ word = "fast" }`), so that misspelled parameters are detected.
+//! A statement has rows. A row has a rule, and parameter values that pick its points. If a parameter
+//! has several values and its name is part of the row's `id`, each value has a separate row.
+//! Otherwise, the single row must hold for all of them. A word in the `id` that is not a parameter
+//! must be marked (`{ word = "fast" }`), so that misspelled parameters are detected.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,10 +18,9 @@ use super::worked::Worked;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Statements {
-    /// Words that replace values in the names of rows and in their claims.
+    /// Words that replace values in row names and claims.
     #[serde(default)]
     pub(super) names: BTreeMap<String, String>,
-    /// The statements, in order.
     pub(super) statement: Vec<PaperStatement>,
 }
 
@@ -29,7 +28,7 @@ pub(super) struct Statements {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PaperStatement {
-    /// The id, for example `T2`, with which the names of the rows begin.
+    /// The id, for example `T2`, which begins the row names.
     pub(super) id: String,
     /// The paper's claim, in one line.
     #[serde(rename = "claim")]
@@ -39,25 +38,24 @@ pub(super) struct PaperStatement {
     common: Table,
     #[serde(default)]
     row: Vec<Spanned<Table>>,
-    /// The worked examples.
     #[serde(default)]
     pub(super) worked: Vec<Spanned<Worked>>,
 }
 
-/// One or more rows that differ in parameter values.
+/// One or more rows that differ only in parameter values.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Row {
     /// The parts of the name that follow the statement's id.
     #[serde(default)]
     pub(super) id: Vec<Part>,
-    /// The rule by which the row is judged.
+    /// The rule that judges the row.
     pub(super) rule: Rule,
     /// The paper's claim. An order without a claim is described by the values of `a` and `b`.
     pub(super) paper: Option<Stated>,
     /// The tolerated excess over a bound, as a fraction of the bound.
     pub(super) tolerance: Option<f64>,
-    /// True if we add the row. False if the paper states it.
+    /// True if we add the row, false if the paper states it.
     #[serde(default)]
     pub(super) ours: bool,
     /// A remark for the reader.
@@ -71,17 +69,17 @@ pub(super) struct Row {
     /// Additional values of the first point.
     #[serde(default)]
     pub(super) a: Picks,
-    /// Additional values of the second point. If there are none, the rule judges the mean at the
-    /// first point.
+    /// Additional values of the second point. Without any, the rule judges the mean at the first
+    /// point.
     #[serde(default)]
     pub(super) b: Picks,
     /// The quantity whose growth from the point `from` is judged: the ratio of `a` to `b`, or their
     /// difference.
     pub(super) growth: Option<Growth>,
-    /// The point from which growth is measured. It contains only the values that differ from `at`.
+    /// The point from which growth is measured, as the values that differ from `at`.
     #[serde(default)]
     pub(super) from: Picks,
-    /// Two formulas of the values in `at`, which are compared instead of points.
+    /// Two formulas over the values in `at`, compared in place of points.
     pub(super) formulas: Option<[String; 2]>,
 }
 
@@ -91,28 +89,26 @@ pub(super) struct Row {
 pub(super) enum Part {
     /// The value of a parameter that the row picks: `load`, `a.load` or `b.load`.
     Parameter(String),
-    /// A word.
+    /// A literal word.
     Word(Word),
 }
 
-/// A literal word.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Word {
     pub(super) word: String,
 }
 
-/// Values of parameters, which pick points.
+/// Parameter values that pick points.
 pub(super) type Picks = BTreeMap<String, Pick>;
 
 /// The values of one parameter.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Pick {
-    /// The values found in the points. Numbers are in ascending order, and words are in the order
-    /// of points.
+    /// The values found in the points: numbers in ascending order, words in the order of points.
     Found(Found),
-    /// Each of these values, one after another.
+    /// Each of these values.
     Each(Vec<Value>),
     /// This single value.
     One(Value),
@@ -146,7 +142,7 @@ pub(super) enum Stated {
     Words(String),
 }
 
-/// The rules by which a row is judged.
+/// The rules that judge rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Rule {
@@ -182,7 +178,7 @@ pub(super) enum Growth {
     Difference,
 }
 
-/// A fault in a row, and the position of the row.
+/// A fault in a row, with the row's position.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) span: Range<usize>,
@@ -196,8 +192,8 @@ impl Fault {
 }
 
 impl PaperStatement {
-    /// Returns the rows, each with its position. Keys in `common` are added to the rows that lack
-    /// them. The rows of papers have the type [`Row`]; those of the yardstick have another type.
+    /// Returns the rows with their positions. Adds keys in `common` to the rows that lack them. The
+    /// rows of papers have the type [`Row`]; those of the yardstick have another type.
     pub(super) fn rows<R: DeserializeOwned>(&self) -> Result<Vec<(Range<usize>, R)>, Fault> {
         let row = |own: &Spanned<Table>| {
             let mut whole = self.common.clone();

@@ -1,4 +1,4 @@
-//! Worked examples: a paper's results in one snapshot, which are compared with ours.
+//! Worked examples, which compare a paper's results in a snapshot with ours.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,6 @@ pub(super) struct Worked {
     id: String,
     /// The parameter values that select the point with the state.
     at: BTreeMap<String, String>,
-    /// The paper's results.
     finds: Finds,
     /// A remark for the reader.
     #[serde(default)]
@@ -34,8 +33,7 @@ enum Finds {
     Candidates { around: usize, rows: Vec<Candidate> },
     /// The mean number of nodes in the busy boxes.
     MeanSize(f64),
-    /// The contact of the requested box at this base: its index, and the number of its busy
-    /// neighbors.
+    /// The requested box at this base: its index, and its number of busy neighbors.
     Contact { base: [u16; 2], index: i64, busy: usize },
 }
 
@@ -57,7 +55,7 @@ struct Candidate {
     printed: String,
 }
 
-/// The state of a point, with its request.
+/// A point's state and request.
 struct Asking<'p> {
     point: &'p Point,
     state: State,
@@ -68,8 +66,7 @@ impl Worked {
     /// Judges the example.
     ///
     /// # Errors
-    /// Returns an error if the experiment has no such snapshot, or if the example is not on the
-    /// machine.
+    /// Returns an error if the experiment lacks the snapshot, or the example is not on the machine.
     pub(super) fn judge(
         &self,
         claim: &str,
@@ -173,7 +170,7 @@ impl Asking<'_> {
         let touched = self.touches(&placed);
         let grid = self.state.grid();
         let own: Vec<String> = placed.nodes(grid).map(|node| shown(grid.point(node))).collect();
-        // A node of the box counts if it is on the border; any other node counts if it is busy.
+        // The box's own nodes count if they are on the border, other nodes if they are busy.
         let border = touched.iter().filter(|node| own.contains(node)).count();
         let busy = touched.len() - border;
         let index = index(self.state.free(), &placed);

@@ -1,9 +1,9 @@
 //! A page that shows a machine in two and three dimensions, either live from a service or from a
 //! schedule embedded in the page.
 //!
-//! The page is one self-contained file. Its sources, in TypeScript, are in `page/src`.
-//! `npm ci && npm run build` in `page` checks their types and builds `page/dist/viewer.js`. The
-//! bundle is also committed, so building this crate does not require Node. Its first line contains
+//! The page is one self-contained file. Its TypeScript sources are in `page/src`.
+//! `npm ci && npm run build` in `page` checks their types and builds `page/dist/viewer.js`, which
+//! is committed, so building this crate does not require Node. The bundle's first line contains
 //! digests of the sources and of the rest of the bundle, and a test compares them with the files.
 //! It contains three.js (MIT, see `page/THREE-LICENSE`).
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
@@ -19,11 +19,11 @@ const SCRIPT: &str = include_str!("../page/dist/viewer.js");
 pub struct ScheduledJob {
     /// The name: a JSON integer or string.
     pub name: Value,
-    /// The time of submission.
+    /// The submission time.
     pub submit: f64,
-    /// The time of the start.
+    /// The start time.
     pub start: f64,
-    /// The time of the end.
+    /// The end time.
     pub end: f64,
     /// The number of nodes.
     pub nodes: u32,
@@ -31,15 +31,15 @@ pub struct ScheduledJob {
     pub parts: Vec<(Vec<u16>, Vec<u16>)>,
 }
 
-/// A point on the curves: the state of the machine from a given time on. The page shows all points
-/// by drawing the minimum and maximum value in each column of pixels.
+/// A point on the curves: the machine's state from a given time on. The page shows all points by
+/// drawing the minimum and maximum value in each pixel column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurvePoint {
     /// The time in seconds.
     pub at: f64,
-    /// The number of nodes that jobs hold.
+    /// The number of busy nodes.
     pub busy: u32,
-    /// The number of nodes of the largest free box, if it was computed.
+    /// The number of nodes in the largest free box, if computed.
     pub largest_free: Option<u32>,
 }
 
@@ -86,8 +86,7 @@ pub fn schedule(machine: &str, jobs: &[ScheduledJob], samples: &[CurvePoint]) ->
 }
 
 fn page(data: &str) -> String {
-    // Each mark occurs once. The parts are inserted from last to first, so that no inserted part is
-    // searched for marks.
+    // Each mark occurs once. The parts are not searched for marks, because the last comes first.
     let (before, after) =
         PAGE.split_once("/*SCRIPT*/").expect("the page has a marker for its script");
     let (before, between) =
@@ -109,8 +108,7 @@ mod tests {
         assert!(page.ends_with("</html>\n"));
     }
 
-    /// Checks, without `npm run build`, that the bundle is up to date and was not edited by hand:
-    /// it contains the digests of its sources and of itself.
+    /// Checks, without `npm run build`, that the bundle is up to date and was not edited by hand.
     #[test]
     fn the_bundle_is_built_from_the_sources() {
         let (first, bundle) = SCRIPT.split_once('\n').expect("the bundle has a first line");

@@ -1,10 +1,10 @@
-//! Tests that colorblind people can also distinguish the colors of jobs and tenants, and that the
-//! colors contrast with their surroundings, in light and in dark mode.
+//! Tests that colorblind people can also distinguish job and tenant colors, and that the colors
+//! contrast with their surroundings, in light and dark mode.
 
 /// The minimum distance between two colors in OKLab, where lightness ranges from 0 to 1. Adjacent
 /// colors can be distinguished at distances above about 0.02.
 const APART: f64 = 0.05;
-/// The contrast that WCAG 2 requires for graphics (criterion 1.4.11).
+/// The contrast required by WCAG 2 for graphics (criterion 1.4.11).
 const CONTRAST: f64 = 3.0;
 
 type Rgb = [f64; 3];
@@ -75,7 +75,7 @@ fn contrast(one: Rgb, other: Rgb) -> f64 {
     (one / other).max(other / one)
 }
 
-/// Lists the colors in a part of a source, in order.
+/// Returns the colors in a piece of source code, in order.
 fn colours(text: &str) -> Vec<&str> {
     let starts = text.match_indices("\"#").map(|(at, _)| at + 1);
     starts.map(|at| &text[at..at + 7]).collect()

@@ -1,8 +1,7 @@
-//! The components of the program: a bill of materials (CycloneDX 1.6, JSON), and the licenses of
-//! all parts.
+//! The program's bill of materials (CycloneDX 1.6, JSON), and the licenses of all parts.
 //!
-//! The parts are the packages that `cargo tree` lists for the program with all its interfaces,
-//! except build tools, and the npm packages in the page's bundle.
+//! The parts are the packages that `cargo tree` lists for the program with all interfaces, without
+//! build tools, and the npm packages in the page bundle.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -13,11 +12,11 @@ use serde_json::{Value, json};
 
 use crate::process::{self, array, text};
 
-/// A package that the program contains.
+/// A package included in the program.
 pub(super) struct Part {
-    /// The package in the format of the bill.
+    /// The package as a CycloneDX component.
     component: Value,
-    /// The package URLs of the parts that this part needs.
+    /// The package URLs of its dependencies.
     needs: BTreeSet<String>,
     /// The folder that contains its licenses.
     folder: PathBuf,
@@ -41,7 +40,7 @@ fn component(package: &Value, url: &str, license: &str) -> Value {
     })
 }
 
-/// Returns the parts of the program in alphabetical order.
+/// Returns the program's parts in alphabetical order.
 pub(super) fn parts(root: &Path) -> Result<Vec<Part>, String> {
     let words = "tree --locked --package pavior-cli --all-features --edges normal \
                  --target x86_64-unknown-linux-gnu --prefix none --no-dedupe --format {p}";
@@ -93,7 +92,7 @@ fn sums(root: &Path) -> Result<BTreeMap<String, String>, String> {
     Ok(array(&lock["package"]).iter().filter_map(sum).collect())
 }
 
-/// Returns the packages in the page's bundle, from npm's lock file.
+/// Returns the packages in the page bundle, from npm's lock file.
 fn of_npm(root: &Path) -> Result<Vec<Part>, String> {
     let page = root.join("crates/viewer/page");
     let lock = fs::read(page.join("package-lock.json")).unwrap_or_default();
@@ -134,10 +133,9 @@ pub(super) fn text_of(parts: &[Part]) -> Result<String, String> {
     serde_json::to_string_pretty(&bill).map_err(|error| error.to_string())
 }
 
-/// Returns the licenses of all third-party parts: the name of each part's license, and every
-/// license text once.
+/// Returns the license name of each third-party part, and every license text once.
 pub(super) fn licenses(parts: &[Part]) -> Result<String, String> {
-    let mut list = "pavior contains the following packages.\n\n".to_string();
+    let mut list = "pavior includes the following packages.\n\n".to_string();
     let mut texts: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for part in parts.iter().filter(|part| !part.text("name").starts_with("pavior")) {
         let license = text(&part.component["licenses"][0], "expression");
@@ -155,7 +153,6 @@ pub(super) fn licenses(parts: &[Part]) -> Result<String, String> {
     Ok(list)
 }
 
-/// Returns true if a file has the name of a license.
 fn is_license(name: &str) -> bool {
     let words = ["LICENSE", "LICENCE", "COPYING", "NOTICE", "COPYRIGHT", "UNLICENSE"];
     words.iter().any(|word| name.to_uppercase().contains(word))

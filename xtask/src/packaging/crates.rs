@@ -1,8 +1,7 @@
-//! Requirements for publishing the crates: metadata, a README, the licenses, and `cargo package`.
+//! Requirements for publishing the crates: metadata, a README, licenses, and `cargo package`.
 //!
-//! `cargo package --workspace` packs all of them in dependency order. Its built-in verification
-//! builds each package separately, which takes minutes. Instead, all packages are unpacked next to
-//! each other and compiled together, using only their contents.
+//! The verification built into `cargo package --workspace` builds each package separately, which
+//! takes minutes. Here, all packages are unpacked side by side and compiled together.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +15,7 @@ use crate::process::{self, array, text};
 const FIELDS: [&str; 6] =
     ["description", "license", "rust_version", "readme", "keywords", "categories"];
 
-/// Returns the requirements that packages do not meet, one per line.
+/// Returns the unmet requirements, one per line.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let toolchain = fs::read_to_string(root.join("rust-toolchain.toml")).unwrap_or_default();
     match published(root) {
@@ -25,7 +24,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     }
 }
 
-/// Returns the packages to be published, as `cargo metadata` describes them.
+/// Returns the packages to be published, in the format of `cargo metadata`.
 fn published(root: &Path) -> Result<Vec<Value>, String> {
     let metadata = process::metadata(root, "--no-deps")?;
     // `publish = false` is an empty list of registries.
@@ -42,26 +41,25 @@ fn of_package(package: &Value, toolchain: &str) -> Vec<String> {
     let no_file = files.iter().filter(|file| !folder.with_file_name(file).is_file());
     let missing = no_field.chain(no_file);
     let mut problems: Vec<String> = missing.map(|part| format!("{name}: no {part}")).collect();
-    // The minimum Rust version is tested only if all checks use it as their toolchain.
+    // Using the minimum Rust version as the toolchain ensures that it is tested.
     let rust = text(package, "rust_version");
     if !toolchain.contains(&format!("channel = \"{rust}")) {
-        problems.push(format!("{name}: rust-version is {rust}; rust-toolchain.toml has another"));
+        problems.push(format!("{name}: rust-version is {rust}, but rust-toolchain.toml differs"));
     }
     problems
 }
 
-/// Packs all packages in dependency order, and compiles their contents.
+/// Packs all packages and compiles their contents.
 pub(crate) fn pack(root: &Path) -> Vec<String> {
     let words = "package --workspace --exclude=xtask --exclude=pavior-trials \
                  --exclude=pavior-browser --allow-dirty --no-verify --quiet";
-    // Usually, earlier steps have already downloaded everything.
+    // Earlier steps have usually downloaded everything.
     let packed = process::output(process::cargo(root, words).arg("--offline"))
         .or_else(|_| process::output(&mut process::cargo(root, words)));
     packed.and_then(|_| compile_packed(root)).err().into_iter().collect()
 }
 
-/// Unpacks the packages and compiles them as one workspace, in which they depend on each other as
-/// on registry packages.
+/// Unpacks the packages and compiles them as one workspace, with patched registry dependencies.
 fn compile_packed(root: &Path) -> Result<(), String> {
     let workspace = root.join("target/packages");
     let packed = root.join("target/package");
@@ -72,8 +70,7 @@ fn compile_packed(root: &Path) -> Result<(), String> {
     for package in published(root)? {
         let name = text(&package, "name");
         let folder = format!("{name}-{}", text(&package, "version"));
-        // With `-m`, files get the current time: cargo compares times, which are fixed in a
-        // package.
+        // Cargo compares file times, but packages store a fixed time; `-m` sets the current one.
         let mut unpack = Command::new("tar");
         unpack.arg("-xzmf").arg(packed.join(format!("{folder}.crate"))).arg("-C").arg(&workspace);
         process::output(&mut unpack)?;

@@ -1,7 +1,7 @@
 //! The Debian packages: `pavior`, with the program and the unit of `pavior serve`, and
 //! `pavior-slurm`, with the services for Slurm.
 //!
-//! Their control files are the templates in `xtask/templates/debian`; `dpkg-deb` packs them.
+//! The templates of the control files are in `xtask/templates/debian`; `dpkg-deb` packs them.
 
 use std::fs;
 use std::path::Path;
@@ -12,28 +12,27 @@ use super::{
 };
 use crate::process;
 
-/// The folder for packages' units in Debian's systemd.
+/// The folder for packaged systemd units in Debian.
 const SYSTEM: &str = "usr/lib/systemd/system";
 
-/// The folder for zsh completions under a prefix, and in Debian.
+/// The folders for zsh completions: under a prefix, and in Debian.
 const ZSH: (&str, &str) = ("usr/share/zsh/site-functions", "usr/share/zsh/vendor-completions");
 
-/// The scripts that Debian runs. After an upgrade, only services that were running are restarted,
-/// with the new program.
+/// The maintainer scripts. After an upgrade, only running services are restarted.
 const SCRIPTS: [(&str, &str); 3] = [
     ("postinst", include_str!("../../templates/debian/postinst.in")),
     ("prerm", include_str!("../../templates/debian/prerm.in")),
     ("postrm", include_str!("../../templates/debian/postrm.in")),
 ];
 
-/// Writes the package of the program, given the files of an installation.
+/// Creates the program package from an installation below a prefix.
 pub(super) fn program(release: &Release, tree: &Path) -> Result<(), String> {
     let folder = release.stage.join("debian/pavior");
     let usr = folder.join("usr");
     make_folder(&folder)?;
     process::output(Command::new("cp").arg("--archive").arg(tree).arg(&usr))?;
-    // The units are in the other package or in systemd's folder, the Apache license is one of
-    // Debian's common licenses, and the MIT license is in `copyright`.
+    // The units are in the other package or in the systemd folder. Debian has the Apache license
+    // as a common license, and the MIT license is in `copyright`.
     fs::remove_dir_all(usr.join("share/pavior"))
         .and_then(|()| fs::remove_file(usr.join(DOC).join("LICENSE-APACHE")))
         .and_then(|()| fs::remove_file(usr.join(DOC).join("LICENSE-MIT")))
@@ -50,7 +49,7 @@ pub(super) fn program(release: &Release, tree: &Path) -> Result<(), String> {
     pack(release, "pavior", &control, "pavior-serve.service")
 }
 
-/// Writes the package of the services for Slurm.
+/// Creates the package with the services for Slurm.
 pub(super) fn slurm(release: &Release) -> Result<(), String> {
     let folder = release.stage.join("debian/pavior-slurm");
     for file in SLURM {
@@ -61,14 +60,13 @@ pub(super) fn slurm(release: &Release) -> Result<(), String> {
         let page = release.root.join("docs").join(page).with_extension("md");
         put(&page, &folder.join("usr/share/doc/pavior-slurm"))?;
     }
-    // An upgrade keeps an administrator's changes.
+    // Upgrades keep the administrator's changes.
     write_file(&folder.join("DEBIAN/conffiles"), "/etc/pavior/slurm.toml\n")?;
     let control = include_str!("../../templates/debian/pavior-slurm.control.in");
     pack(release, "pavior-slurm", control, "pavior-slurm.service pavior-slurm-observe.service")
 }
 
-/// Packs the files of a package, which are laid out as below `/`, after adding the control files in
-/// `DEBIAN`, the copyright and the changelog.
+/// Packs a folder laid out like `/`, after adding control files, the copyright and the changelog.
 fn pack(release: &Release, name: &str, control: &str, services: &str) -> Result<(), String> {
     let folder = release.stage.join("debian").join(name);
     let (own, doc) = (folder.join("DEBIAN"), folder.join("usr/share/doc").join(name));
@@ -95,7 +93,7 @@ fn pack(release: &Release, name: &str, control: &str, services: &str) -> Result<
     let mut deb = Command::new("dpkg-deb");
     deb.env("SOURCE_DATE_EPOCH", &release.seconds);
     deb.args(["--root-owner-group", "-Zxz", &format!("-z{}", release.effort), "--build"]);
-    // If the output is a folder, the file gets the name that Debian expects.
+    // If the output is a folder, dpkg-deb chooses the conventional file name.
     process::output(deb.arg(&folder).arg(&release.out)).map(drop)
 }
 

@@ -1,9 +1,9 @@
-//! The parts of a release: archives, Debian packages, the wheel, a bill of materials and checksums.
-//! docs/releasing.md describes each.
+//! A release: archives, Debian packages, the wheel, a bill of materials and checksums, described in
+//! docs/releasing.md.
 //!
-//! `cargo xtask dist` creates them in `dist/` from builds with the `dist` profile. The checks
-//! create them in `target/release-check` from earlier build output, and install and try them in a
-//! Debian system that contains no part of Pavior and discards all changes.
+//! `cargo xtask dist` creates a release in `dist/` from builds with the `dist` profile. The checks
+//! create one in `target/release-check` from earlier build output, and install and try it in a
+//! Debian system without Pavior that discards all changes.
 
 mod bill;
 pub(crate) mod crates;
@@ -21,7 +21,7 @@ const GLIBC: (u32, u32) = (2, 28);
 /// Programs that a release needs, from the Debian packages dpkg and binutils.
 const TOOLS: [&str; 3] = ["dpkg-deb", "objcopy", "readelf"];
 
-/// A Python program that strictly parses a bill of materials.
+/// A Python program that strictly validates a bill of materials.
 const VALIDATE: &str = "
 import sys
 from cyclonedx.schema import SchemaVersion
@@ -33,21 +33,21 @@ sys.exit(wrong and str(wrong))";
 /// The folder in which the checks create a release.
 const CHECKED: &str = "target/release-check";
 
-/// The script that creates chroots and runs commands in them, and the chroot used by the checks.
+/// The script that creates chroots and runs commands in them, and the chroot for the checks.
 const CHROOT: &str = "examples/slurm/release.sh";
 const CLEAN: &str = "clean-13";
 
-/// The script that installs and tries a release, and the program that it runs with the wheel.
+/// The script that installs and tries a release, and the Python program that tests the wheel.
 const STORY: [&str; 2] = ["xtask/installed.sh", "apps/python/examples/first.py"];
 
-/// Shells, and the path where each finds completions.
+/// Shells and the paths of their completion files.
 const COMPLETIONS: &[(&str, &str)] = &[
     ("bash", "share/bash-completion/completions/pavior"),
     ("zsh", "share/zsh/site-functions/_pavior"),
     ("fish", "share/fish/vendor_completions.d/pavior.fish"),
 ];
 
-/// The folders for the manual pages, and for the licenses and the list of changes.
+/// The folders for the manual pages, and for the licenses and the changelog.
 const MANUAL: &str = "share/man/man1";
 const DOC: &str = "share/doc/pavior";
 
@@ -62,12 +62,12 @@ const SERVE: &str = "apps/serve/dist/pavior-serve.service";
 /// A release, and the settings for packing it.
 struct Release {
     root: PathBuf,
-    /// The folder for the release's files.
+    /// The output folder.
     out: PathBuf,
-    /// The folder for files to be packed.
+    /// The folder for unpacked files.
     stage: PathBuf,
     version: &'static str,
-    /// The commit time of the sources, used as the time of every packed file.
+    /// The commit time of the sources, which every packed file has as its time.
     seconds: String,
     /// The compression level for dpkg-deb, 0 to 9.
     effort: &'static str,
@@ -83,15 +83,15 @@ pub(crate) fn dist(root: &Path) -> Result<(), String> {
     let program = root.join("target/dist/pavior");
     let (major, minor) = glibc(&program)?;
     if (major, minor) > GLIBC {
-        return Err(format!("{} needs glibc {major}.{minor}", program.display()));
+        return Err(format!("{} requires glibc {major}.{minor}", program.display()));
     }
     let release = Release::new(root, root.join("dist"), "6")?;
     environment.wheel(root, "dist", &release.out)?;
     release.make(&program)
 }
 
-/// Creates a release from the program and the wheel built by the checks, and tries it in a clean
-/// Debian 13. Parts that this machine cannot create are skipped with a message.
+/// Creates a release from the program and wheel built by the checks, and tries it in a clean
+/// Debian 13. Skips parts that this machine cannot create.
 pub(crate) fn check(root: &Path) -> Vec<String> {
     if let Err(why) = lacking() {
         return notes::skip("the contents of a release", &why);
@@ -112,13 +112,13 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
     })
 }
 
-/// Creates the chroot for the checks if possible; otherwise, [`check`] reports the reason.
+/// Creates the chroot for the checks. If this fails, [`check`] reports the reason.
 pub(crate) fn prepare(root: &Path) -> Vec<String> {
     let _ = chroot(root, CLEAN);
     Vec::new()
 }
 
-/// Installs the release in `dist/` in a clean Debian (13 by default), and tries it.
+/// Installs and tries the release in `dist/` in a clean Debian, by default Debian 13.
 pub(crate) fn installed(root: &Path, words: &[String]) -> Result<(), String> {
     let version = words.first().map_or("13", String::as_str);
     if !["12", "13"].contains(&version) {
@@ -133,7 +133,6 @@ pub(crate) fn installed(root: &Path, words: &[String]) -> Result<(), String> {
     used(root, &release, &debian)
 }
 
-/// Creates a chroot.
 fn chroot(root: &Path, debian: &str) -> Result<(), String> {
     process::output(Command::new(root.join(CHROOT)).args(["make", debian])).map(drop)
 }
@@ -151,21 +150,20 @@ fn used(root: &Path, release: &Path, debian: &str) -> Result<(), String> {
     process::run(&mut run)
 }
 
-/// Checks that this machine can create a release.
+/// Returns an error if this machine cannot create a release.
 fn lacking() -> Result<(), String> {
     let (system, processor) = (std::env::consts::OS, std::env::consts::ARCH);
     if (system, processor) != ("linux", "x86_64") {
         return Err(format!(
-            "releases are made on Linux on x86-64; on {system} on {processor}, Pavior is built \
-             from source (docs/install.md)"
+            "releases are created on Linux on x86-64; on {system} on {processor}, build Pavior \
+            from source (docs/install.md)"
         ));
     }
     let missing = TOOLS.into_iter().find(|program| !process::is_installed(program));
-    missing.map_or(Ok(()), |program| Err(format!("a release needs {program}")))
+    missing.map_or(Ok(()), |program| Err(format!("{program} is not installed")))
 }
 
-/// Returns the oldest glibc that can run a program: the newest version among the symbols that the
-/// program references.
+/// Returns the oldest glibc that can run a program: the newest version of any referenced symbol.
 fn glibc(program: &Path) -> Result<(u32, u32), String> {
     let mut readelf = Command::new("readelf");
     let text = process::output(readelf.args(["--version-info", "--wide"]).arg(program))?;
@@ -174,7 +172,7 @@ fn glibc(program: &Path) -> Result<(u32, u32), String> {
 
 fn newest(text: &str) -> Option<(u32, u32)> {
     let version = |word: &str| {
-        // Some versions have a third number: 2.2.5.
+        // Some versions have three numbers: 2.2.5.
         let mut numbers = word.strip_prefix("GLIBC_")?.split('.').map(str::parse);
         Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
     };
@@ -182,14 +180,14 @@ fn newest(text: &str) -> Option<(u32, u32)> {
 }
 
 impl Release {
-    /// Creates a release in an empty folder.
+    /// Prepares a release in an emptied folder.
     fn new(root: &Path, out: PathBuf, effort: &'static str) -> Result<Release, String> {
         let stage = root.join("target/release-stage");
         for folder in [&out, &stage] {
             let _ = fs::remove_dir_all(folder);
             make_folder(folder)?;
         }
-        // The checkout may belong to a different user, for example in a container.
+        // In a container, for example, the checkout may belong to another user.
         let time = ["-c", "safe.directory=*", "log", "-1", "--format=%ct"];
         // A source archive has no commits.
         let committed = process::output(Command::new("git").args(time).current_dir(root));
@@ -199,8 +197,7 @@ impl Release {
         Ok(Release { root: root.to_path_buf(), out, stage, version, seconds, effort })
     }
 
-    /// Packs the program and writes the files next to the packages. The wheel has already been
-    /// added.
+    /// Creates all parts except the wheel, which must already be in the output folder.
     fn make(&self, program: &Path) -> Result<(), String> {
         let parts = bill::parts(&self.root)?;
         let name = format!("pavior-{}-x86_64-linux", self.version);
@@ -219,8 +216,8 @@ impl Release {
         Ok(())
     }
 
-    /// Writes the files of an installation below a prefix: the stripped program, its manual pages,
-    /// completions, units and licenses.
+    /// Writes an installation below a prefix: the stripped program, manual pages, completions,
+    /// units and licenses.
     fn write_tree(&self, program: &Path, prefix: &Path) -> Result<(), String> {
         put(program, &prefix.join("bin"))?;
         let program = prefix.join("bin/pavior");
@@ -232,7 +229,7 @@ impl Release {
             let text = process::output(Command::new(&program).args(["completions", shell]))?;
             write(&prefix.join(file), &text)?;
         }
-        // An administrator installs the units.
+        // Administrators install the units.
         for file in SLURM {
             put(&self.root.join(file), &prefix.join("share/pavior/slurm"))?;
         }
@@ -243,7 +240,7 @@ impl Release {
         Ok(())
     }
 
-    /// Packs one of the staged files or folders. Equal files produce equal bytes.
+    /// Packs a staged file or folder. Equal files produce equal archives.
     fn archive(&self, name: &str, archive: &str) -> Result<(), String> {
         let mut tar = Command::new("tar");
         tar.args(["--create", "--gzip", "--sort=name", "--owner=root:0", "--group=root:0"])
@@ -256,13 +253,12 @@ impl Release {
         process::output(&mut tar).map(drop)
     }
 
-    /// Returns the path of the bill of materials.
     fn bill(&self) -> PathBuf {
         self.out.join(format!("pavior-{}.cdx.json", self.version))
     }
 }
 
-/// Moves the debug data of a program into a file to which the program then refers.
+/// Moves a program's debug data into a separate, linked file.
 fn take_apart(program: &Path, debug: &Path) -> Result<(), String> {
     let objcopy = |arguments: &[&str], files: &[&Path]| {
         process::output(Command::new("objcopy").args(arguments).args(files)).map(drop)
@@ -272,7 +268,7 @@ fn take_apart(program: &Path, debug: &Path) -> Result<(), String> {
     objcopy(&[&format!("--add-gnu-debuglink={}", debug.display())], &[program])
 }
 
-/// Returns the names of the files in a folder, in order.
+/// Returns the sorted file names in a folder.
 fn files(folder: &Path) -> Result<Vec<String>, String> {
     let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut names: Vec<String> = entries
@@ -292,7 +288,7 @@ fn write(file: &Path, text: &str) -> Result<(), String> {
     fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))
 }
 
-/// Copies a file with its permissions into a folder, creating the folder.
+/// Copies a file with its permissions into a folder, creating the folder if necessary.
 fn put(file: &Path, folder: &Path) -> Result<(), String> {
     make_folder(folder)?;
     let copied = fs::copy(file, folder.join(file.file_name().unwrap_or_default()));

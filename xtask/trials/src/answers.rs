@@ -1,16 +1,16 @@
-//! A table of states and questions with their answers, which all interfaces must give.
+//! A table of states, questions and the answers required from every interface.
 //!
-//! A state describes a `mesh:4x2`: jobs with their boxes, each with its remaining time in seconds,
-//! and unavailable nodes. A question is a box. The answer consists of sentences, in which times are
-//! written in seconds from now, and the strategy is written as `S`.
+//! A state describes a `mesh:4x2`: the boxes and remaining seconds of jobs, and unavailable nodes.
+//! A question is a shape. An answer consists of sentences, in which times are in seconds from now,
+//! and the strategy is `S`.
 
 /// The cases, as JSON.
 pub const ANSWERS: &str = include_str!("../cases/answers.json");
 
 /// Rewrites an answer in the words of the table.
 ///
-/// `times` contains an interface's texts for numbers of seconds from now. `names` contains its
-/// names for strategies and jobs, each with the name in the table.
+/// `times` contains an interface's texts for seconds from now. `names` contains pairs of names for
+/// strategies and jobs: in the interface and in the table.
 pub fn in_words_of_the_table(
     line: &str,
     times: &[(String, u64)],

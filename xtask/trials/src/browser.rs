@@ -1,4 +1,4 @@
-//! A real headless Chromium, controlled through a pipe.
+//! A headless Chromium, controlled through a pipe.
 #![allow(clippy::disallowed_methods, reason = "a limit on waiting")]
 
 use std::fs::{File, OpenOptions};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 const REQUIRED: &str = "PAVIOR_REQUIRE_BROWSER";
 
-/// The npm packages for the page, installed by `cargo xtask step viewer` or by hand.
+/// The folders for npm packages: of `cargo xtask step viewer`, and of a manual installation.
 const INSTALLED: [&str; 2] =
     ["../../target/viewer/node_modules", "../../crates/viewer/page/node_modules"];
 
@@ -77,7 +77,7 @@ impl Browser {
         Some(browser)
     }
 
-    /// Returns the identifier of the first page, which takes a while to appear on a busy machine.
+    /// Waits for the first page, and returns its identifier.
     fn first_page(&mut self) -> Option<Value> {
         for _ in 0..3000 {
             let targets = self.call("Target.getTargets", &json!({}));
@@ -99,11 +99,11 @@ impl Browser {
         }
         let mut bytes = message.to_string().into_bytes();
         bytes.push(0);
-        self.send.write_all(&bytes).expect("the browser lives");
+        self.send.write_all(&bytes).expect("the browser is running");
         loop {
             let mut bytes = Vec::new();
             let read = self.receive.read_until(0, &mut bytes).expect("the browser answers");
-            assert!(read > 0, "the browser has ended");
+            assert!(read > 0, "the browser has exited");
             bytes.pop();
             let answer: Value = serde_json::from_slice(&bytes).expect("answers are JSON");
             if answer["id"] == self.number {
@@ -119,7 +119,7 @@ impl Browser {
         assert!(answer["errorText"].is_null(), "{address}: {}", answer["errorText"]);
     }
 
-    /// Opens a page that is not on a server.
+    /// Opens a page without a server.
     pub fn open_text(&mut self, page: &str) {
         let file = self.folder.path().join("page.html");
         std::fs::write(&file, page).expect("there is room");
@@ -141,7 +141,7 @@ impl Browser {
         while self.value(&format!("Boolean({expression})")) != true {
             if began.elapsed() > Duration::from_mins(5) {
                 let shown = self.value("`${location.href}: ${document.body?.innerText}`");
-                panic!("still not true: {expression}\nthe page at the end: {shown}");
+                panic!("still not true: {expression}\nthe page: {shown}");
             }
             std::thread::sleep(Duration::from_millis(50));
         }
@@ -184,7 +184,7 @@ impl Browser {
         self.call("Emulation.setDeviceMetricsOverride", &size);
     }
 
-    /// Sets the preferences of the reader's system: dark mode, and reduced motion.
+    /// Sets the user preferences for dark mode and reduced motion.
     pub fn prefer(&mut self, dark: bool, still: bool) {
         let scheme = if dark { "dark" } else { "light" };
         let motion = if still { "reduce" } else { "no-preference" };
@@ -209,9 +209,8 @@ impl Browser {
         std::fs::write(path, BASE64.decode(text).expect("base 64")).expect("there is room");
     }
 
-    /// Returns the accessibility barriers that axe-core finds on the page with all of its rules,
-    /// one per line, or an empty text if there are none. Returns `None` if axe-core is neither
-    /// installed nor required.
+    /// Returns the violations of all accessibility rules of axe-core on the page, one per line.
+    /// Returns `None` if axe-core is neither installed nor required.
     pub fn barriers(&mut self) -> Option<String> {
         let paths = INSTALLED.map(|folder| {
             Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join("axe-core/axe.min.js")

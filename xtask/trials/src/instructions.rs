@@ -1,13 +1,13 @@
-//! Instruction counts from callgrind, and stored sets of counts with which they are compared.
+//! Counts instructions with callgrind, and compares the counts with stored ones.
 //!
-//! A program to be measured runs itself again under `valgrind`. Counts depend on the compiler and
-//! on the processor's support for AVX2, but not on other running programs.
+//! A measured program runs itself again under `valgrind`. Counts depend on the compiler and on AVX2
+//! support, but not on other running programs.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, ExitCode, Stdio};
 
-/// The relative growth of a count above which the check fails.
+/// The maximum relative growth of a count.
 const TOLERANCE: f64 = 0.05;
 
 /// A set of counts in a file of tab-separated values.
@@ -30,14 +30,14 @@ pub fn can_count() -> bool {
     there
 }
 
-/// Counts the instructions of all calls of the function whose name contains `function`, in this
-/// program run again with `arguments` and with `input` on its standard input. Returns `None` if
-/// callgrind fails. No other called function may contain `function` in its name.
+/// Runs this program again with `arguments` and the standard input `input`. Returns the number of
+/// instructions in all calls of the function whose name contains `function`, or `None` if callgrind
+/// fails. No other called function may have such a name.
 pub fn collected(arguments: &[&str], function: &str, input: &str) -> Option<f64> {
     events(arguments, function, input, &[]).and_then(|events| Some(events.first()?.1))
 }
 
-/// Does the same as [`collected`], and also counts memory accesses, including data reads (`Dr`) and
+/// Does the same as [`collected`], and also counts memory accesses, such as data reads (`Dr`) and
 /// data reads that miss a first-level cache of 32 KiB or of this processor's size (`D1mr`). A
 /// vector read counts once.
 pub fn collected_with_memory(
@@ -83,7 +83,7 @@ fn events(
     events
 }
 
-/// Describes everything except the code that affects counts.
+/// Describes the compiler and the processor, which affect counts.
 fn platform() -> String {
     let version = Command::new("rustc").arg("--version").output();
     let version = version.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_string());
@@ -99,8 +99,7 @@ fn platform() -> String {
 }
 
 impl FixedSet {
-    /// Runs the action given by a program's first argument: `check` or `write`. Returns `None` for
-    /// any other argument.
+    /// Checks or writes the file if the argument is `check` or `write`, or else returns `None`.
     pub fn done(&self, argument: Option<&str>) -> Option<ExitCode> {
         let done = match argument {
             Some("check") => self.check(),
@@ -124,8 +123,7 @@ impl FixedSet {
         std::fs::write(self.file, text).map_err(|error| error.to_string())
     }
 
-    /// Compares this build's counts with the file. Skips the comparison with a note if counts
-    /// cannot be compared.
+    /// Compares this build's counts with the file. Notes a skipped part if they are not comparable.
     fn check(&self) -> Result<(), String> {
         let text = std::fs::read_to_string(self.file).map_err(|error| error.to_string())?;
         let platform = platform();
@@ -144,13 +142,13 @@ impl FixedSet {
         Ok(())
     }
 
-    /// Returns true if a count does not exceed the one in the file by more than the tolerance.
+    /// Returns true if a count exceeds the stored count by no more than the tolerance.
     fn holds(&self, text: &str, case: &str, count: f64) -> bool {
         let before = text
             .lines()
             .find_map(|line| line.strip_prefix(case)?.strip_prefix('\t')?.parse::<f64>().ok());
         let Some(before) = before else {
-            eprintln!("{case}: no count in {}; write the file again", self.file);
+            eprintln!("{case}: no count in {}; rewrite the file with `write`", self.file);
             return false;
         };
         let change = 100.0 * (count / before - 1.0);

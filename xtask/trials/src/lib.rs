@@ -1,16 +1,14 @@
-//! The size of a test run, and notes from tests to the runner of the checks about skipped tests and
-//! attempted attacks.
+//! The size of a test run, and notes from tests about skipped tests and attempted attacks.
 //!
-//! Rust's test harness hides the output of a passing test, so a test that cannot run because a
-//! program is missing would silently be reported as `ok`. Tests therefore append lines to a file
-//! that the runner names in the environment variable [`NOTES`]. `cargo xtask check` and
-//! `cargo xtask attack` read that file at the end.
+//! The Rust test harness hides the output of passing tests, and reports a test skipped because of a
+//! missing program as `ok`. Tests therefore append notes to the file named by the environment
+//! variable [`NOTES`]. `cargo xtask check` and `cargo xtask attack` read the file at the end.
 //!
-//! A note is a line with tab-separated fields:
+//! A note is a line of tab-separated fields:
 //!
 //! ```text
-//! skipped   what was skipped   why
-//! attack    area   what was tried   times tried   times failed
+//! skipped   part   reason
+//! attack    area   attack   times tried   times failed
 //! ```
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 // Tests fail by panics.
@@ -31,12 +29,11 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// The environment variable that contains the path of the notes file.
+/// The environment variable with the path of the notes file.
 pub const NOTES: &str = "PAVIOR_NOTES";
 
-/// Notes that a test is skipped because this machine lacks a prerequisite.
-///
-/// `required` is an environment variable. If it is set, as in `.ci/run`, skipping is a failure.
+/// Notes that a test is skipped because this machine lacks a prerequisite. If the environment
+/// variable `required` is set, as in `.ci/run`, panics.
 pub fn skipped(what: &str, why: &str, required: &str) {
     assert!(
         std::env::var_os(required).is_none(),
@@ -46,17 +43,17 @@ pub fn skipped(what: &str, why: &str, required: &str) {
     note(&["skipped", what, why]);
 }
 
-/// Records an attack, the number of attempts, and the number of times that the attacked promise was
-/// broken. Panics if this is not zero.
+/// Notes an attack with the numbers of attempts and broken promises. Panics if a promise was broken
+/// or nothing was tried.
 pub fn attacked(area: &str, attack: &str, tried: usize, failed: usize) {
     println!("{area}: {attack}: {tried} tried, {failed} failed");
     note(&["attack", area, attack, &tried.to_string(), &failed.to_string()]);
     assert!(tried > 0, "{area}: {attack}: nothing was tried");
-    assert_eq!(failed, 0, "{area}: {attack}: of {tried}");
+    assert_eq!(failed, 0, "{area}: {attack}: failures in {tried} attempts");
 }
 
-/// Returns the path of a real job log, from the folder named by `PAVIOR_TRACES` or from
-/// `../shared/traces` next to the repository. If the log is missing, the test is noted as skipped.
+/// Returns the path of a real job log, in the folder named by `PAVIOR_TRACES`, or in
+/// `../shared/traces` next to the repository. If the log is missing, notes a skipped test.
 pub fn log(name: &str) -> Option<PathBuf> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces");
     let folder = std::env::var_os("PAVIOR_TRACES").map_or(PathBuf::from(beside), PathBuf::from);
@@ -68,13 +65,12 @@ pub fn log(name: &str) -> Option<PathBuf> {
     None
 }
 
-/// Appends a line to the notes file, if there is one.
 fn note(fields: &[&str]) {
     let Some(path) = std::env::var_os(NOTES) else { return };
     let clean = |field: &&str| field.replace(['\t', '\n'], " ");
     let line = fields.iter().map(clean).collect::<Vec<_>>().join("\t") + "\n";
     let file = OpenOptions::new().create(true).append(true).open(path);
-    // The line is written in one piece, so that it does not mix with the lines of other tests.
+    // A single write prevents mixing with the lines of other tests.
     let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
-    written.expect("the file of notes can be written");
+    written.expect("the notes file can be written");
 }

@@ -1,21 +1,21 @@
-//! The size of a test run, which the environment variable [`SIZE`] sets for all tests.
+//! The size of a test run, set by the environment variable [`SIZE`].
 //!
-//! | value | run by | a test takes |
+//! | value | run by | time per test |
 //! |---|---|---|
-//! | `quick` | `cargo test`; the default | at most 5 s of processor time |
+//! | `quick` (default) | `cargo test` | at most 5 s of processor time |
 //! | `checks` | `cargo xtask check` | longer; all tests together take half an hour |
-//! | `long` | `cargo xtask attack`, `slurm`, `kube` and others, or by hand | minutes |
+//! | `long` | `cargo xtask attack`, `slurm`, `kube` and others, or manually | minutes |
 //!
-//! A larger size tries more cases of the same kind. Tests that cannot be made small are skipped in
-//! the quick size ([`left_out`]).
+//! Larger sizes try more cases of the same kind. The quick size skips tests that cannot be made
+//! small ([`left_out`]).
 
-/// The environment variable that contains the size.
+/// The environment variable with the size.
 pub const SIZE: &str = "PAVIOR_SIZE";
 
-/// The environment variable that contains the seeds of long runs, separated by spaces.
+/// The environment variable with the seeds of long runs, separated by spaces.
 pub const SEEDS: &str = "PAVIOR_SEEDS";
 
-/// The seeds of a long run if none are specified.
+/// The default seeds of long runs.
 const FIRST_SEEDS: [u64; 5] = [1, 2, 3, 4, 5];
 
 /// The size of a run.
@@ -41,7 +41,7 @@ impl Size {
             None | Some("quick") => Ok(Size::Quick),
             Some("checks") => Ok(Size::Checks),
             Some("long") => Ok(Size::Long),
-            Some(other) => Err(format!("{SIZE} is quick, checks or long, not `{other}`")),
+            Some(other) => Err(format!("{SIZE} must be quick, checks or long, not `{other}`")),
         }
     }
 }
@@ -55,11 +55,11 @@ pub fn size<T>(quick: T, checks: T, long: T) -> T {
     }
 }
 
-/// Returns true if the size is quick, and prints the name of the part that is therefore skipped.
+/// Returns true and prints the name of the skipped part if the size is quick.
 pub fn left_out(what: &str) -> bool {
     let is_quick = Size::chosen() == Size::Quick;
     if is_quick {
-        eprintln!("SKIPPED in the quick size, set {SIZE}=checks to run it: {what}");
+        eprintln!("SKIPPED in the quick size: {what}; set {SIZE}=checks to run it");
     }
     is_quick
 }

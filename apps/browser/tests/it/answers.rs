@@ -4,7 +4,7 @@ use pavior_browser::Engine;
 use pavior_trials::{ANSWERS, in_words_of_the_table};
 use serde_json::{Value, json};
 
-/// Returns a log in which a case's jobs, with their boxes and ends, are submitted together.
+/// Returns a log in which all jobs of a case are submitted together.
 fn log(case: &Value) -> Value {
     let jobs = case["jobs"].as_array().unwrap();
     let job = |job: &Value| {
@@ -27,7 +27,7 @@ fn log(case: &Value) -> Value {
 #[test]
 fn a_question_has_the_answer_of_the_table() {
     let cases: Vec<Value> = serde_json::from_str(ANSWERS).unwrap();
-    // The page cannot make a node unavailable at a given time.
+    // On the page, nodes cannot be made unavailable at a given time.
     for case in cases.iter().filter(|case| case["unavailable"] == json!([])) {
         let mut engine = Engine::default();
         let mut told = |command: Value, bytes: &str| -> Value {
@@ -52,7 +52,7 @@ fn a_question_has_the_answer_of_the_table() {
         let lines = answer["lines"].as_array().unwrap_or_else(|| panic!("{answer}")).iter();
         let lines = lines.map(|line| in_words_of_the_table(line.as_str().unwrap(), &times, &names));
         let why = case["why"].as_array().unwrap();
-        // The last line states the number of boxes of the shape.
+        // The last line, which counts free boxes, is not in the table.
         assert_eq!(
             json!(lines.take(why.len()).collect::<Vec<_>>()),
             case["why"],

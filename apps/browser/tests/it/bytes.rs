@@ -1,5 +1,4 @@
-//! Checks that a message gets the same bytes from the module, whose pointers have 32 bits, and from
-//! the native engine.
+//! Checks that the module, which has 32-bit pointers, and the native engine send the same bytes.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,8 +6,8 @@ use std::process::Command;
 use pavior_browser::Engine;
 use serde_json::{Value, json};
 
-/// Returns settings that use different parts of the engine: sides, boxes, counts, draws, failures,
-/// freedoms, messages and other distributions.
+/// Returns settings that exercise different parts of the engine: job shapes, random choices,
+/// failures, freedoms, messages and other distributions.
 fn settings() -> Vec<Value> {
     let texts = [
         "machine=torus:8x8x8 strategy=ff load=2",
@@ -44,7 +43,6 @@ fn log() -> String {
     (1..=300).map(line).collect()
 }
 
-/// Returns all messages, in order.
 fn messages() -> Vec<Vec<u8>> {
     let mut commands = vec![json!({ "do": "registries" })];
     for (number, settings) in settings().into_iter().enumerate() {
@@ -118,7 +116,6 @@ fn a_browser_and_a_native_program_give_the_same_bytes() {
     assert_eq!(failed, 3 * settings().len() + 1);
 }
 
-/// Checks that the results equal those of the command, which uses the same function.
 #[test]
 fn results_are_those_of_the_same_experiment() {
     use pavior::experiments::{Environment, Keys, NoStore, Setting, Shard, Specification};

@@ -1,4 +1,4 @@
-//! Tests the live figures on the strategies' pages in Chromium, from a web server.
+//! Tests the live figures on the strategy pages in Chromium, from a web server.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -9,7 +9,7 @@ use pavior_trials::Browser;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// A web server for a folder with `try/` and a page with the figures of some strategies.
+/// A web server for a folder with `try/` and a page of figures.
 pub(crate) struct Server {
     process: Child,
     address: String,
@@ -67,7 +67,7 @@ impl Drop for Server {
     }
 }
 
-/// A function that waits for a figure's answer.
+/// Defines a function that waits for a figure's answer.
 const ANSWERED: &str = "window.answered = async (place) => {
     while (!place.dataset.result || place.dataset.result === '…')
         await new Promise((done) => setTimeout(done, 5));
@@ -112,8 +112,7 @@ fn examples_have_their_documented_answers() {
 }
 
 /// Operates a figure by keyboard, on wide and narrow screens, in light and dark mode: a request, a
-/// grant, and a node that becomes busy. Everything is accessible, and nothing is wider than the
-/// screen.
+/// grant, and a node that becomes busy. There are no accessibility violations or wide elements.
 #[test]
 fn figures_are_for_everybody() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };

@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 /// The environment variable that makes a missing module or page an error.
 const REQUIRED: &str = "PAVIOR_REQUIRE_BROWSER_PAGE";
 
-/// Returns a built file, if it exists.
+/// Returns the path of a built file. If the file is missing, notes a skipped test.
 fn built(file: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/try").join(file);
     if path.is_file() {
         return path.canonicalize().ok();
     }
-    let why = "cargo xtask check browser builds it";
+    let why = "not built; run cargo xtask check browser";
     pavior_trials::skipped(&format!("target/try/{file}"), why, REQUIRED);
     None
 }

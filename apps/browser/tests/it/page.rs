@@ -12,8 +12,8 @@ fn open(browser: &mut Browser, hash: &str) -> Option<()> {
 
 const COMPLETED: &str = "window.pavior.sides.map((side) => side.state.completed)";
 
-/// Checks that both machines run in the first view, and that the difference has an interval after
-/// enough jobs. Typed settings restart the runs and appear in the address.
+/// Checks that both machines run in the initial view, and that the difference has a confidence
+/// interval after enough jobs. Typed settings restart the runs and appear in the address.
 #[test]
 fn two_machines_run_and_are_compared() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };
@@ -45,7 +45,7 @@ fn two_machines_run_and_are_compared() {
     browser.until("document.getElementById('fault').textContent");
 }
 
-/// Asks a question by keyboard: the space bar pauses, the shape is typed, and both machines answer.
+/// Pauses with the space bar and types a shape; both machines answer.
 #[test]
 fn questions_are_asked_from_a_keyboard() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };
@@ -72,7 +72,7 @@ fn questions_are_asked_from_a_keyboard() {
     browser.shows("answer-0", "Node 0,0");
 }
 
-/// Checks that a dropped log is read, replayed in the background, and compared; nothing is fetched.
+/// Checks that a dropped log is replayed in the background without fetching anything.
 #[test]
 fn a_log_is_replayed_in_the_page() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };
@@ -103,8 +103,8 @@ fn a_log_is_replayed_in_the_page() {
     assert_eq!(fetched, 0);
 }
 
-/// Checks that there are no accessibility violations in either view, at either width, in light or
-/// dark mode, and that no part of the page is wider than the screen.
+/// Checks that both views are accessible at both widths, in light and dark mode, and that no part
+/// of the page is wider than the screen.
 #[test]
 fn the_page_is_for_everybody() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };

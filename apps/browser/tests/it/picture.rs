@@ -1,5 +1,5 @@
-//! Creates the README's animation: `PAVIOR_SCREENSHOTS=FOLDER cargo test -p pavior-browser --test
-//! it picture` writes `try.webp` to the folder, to be copied to `docs/img/try.webp`.
+//! Creates the README animation: `PAVIOR_SCREENSHOTS=FOLDER cargo test -p pavior-browser --test it
+//! picture` writes `try.webp` to the folder. Copy it to `docs/img/try.webp`.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ fn the_animation_of_the_readme() {
     let address = "strategy=ff&strategy=tff&paused=1&t=45&view=3d";
     browser.open(&format!("file://{}#{address}", page.display()));
     browser.until("window.pavior");
-    // The picture shows the machines and the curves.
+    // Only the machines and the curves are shown.
     browser.value(
         "(() => {
            for (const id of ['ask', 'settings', 'command', 'log', 'share', 'help', 'theme'])
@@ -63,8 +63,8 @@ fn images(file: &[u8]) -> Vec<u8> {
     found
 }
 
-/// Joins WebP files of the same size into a repeating animation (the container format is described
-/// in RFC 9649, section 2.7).
+/// Joins equally large WebP files into a looping animation (container format: RFC 9649, section
+/// 2.7).
 fn animated(frames: &[Vec<u8>]) -> Vec<u8> {
     let three = |number: u32| number.to_le_bytes()[..3].to_vec();
     let size = [three(WIDTH - 1), three(HEIGHT - 1)].concat();

@@ -15,7 +15,7 @@ pub(crate) struct AdviseArgs {
     /// The box to count, such as 4x4x4 [default: half of the machine along each axis]
     #[arg(long, value_name = "SHAPE")]
     pub(crate) slots: Option<String>,
-    /// The number of threads, which does not affect results [default: one per core]
+    /// The number of threads; does not affect results [default: one per core]
     #[arg(long)]
     pub(crate) threads: Option<usize>,
     /// Writes an HTML page
@@ -26,7 +26,6 @@ pub(crate) struct AdviseArgs {
     pub(crate) format: Option<AdviceFormat>,
 }
 
-/// Formats of advice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AdviceFormat {
     /// Sentences and aligned columns.
@@ -35,6 +34,6 @@ pub(crate) enum AdviceFormat {
     Json,
     /// Comma-separated values.
     Csv,
-    /// A page.
+    /// An HTML page.
     Html,
 }

@@ -19,7 +19,7 @@ pub(crate) struct BenchArgs {
     /// Skips strategies that do not work on the machine, and lists them
     #[arg(long)]
     pub(crate) skip_unsupported: bool,
-    /// The maximum fraction of nodes that jobs hold, such as 0.5 [default: all, near saturation]
+    /// The maximum fraction of busy nodes, such as 0.5 [default: no limit, near saturation]
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) fill: Option<f64>,
     #[command(flatten)]
@@ -30,7 +30,6 @@ pub(crate) struct BenchArgs {
     pub(crate) results: TimeArgs,
 }
 
-/// The amount of measurement.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Measurement")]
 pub(crate) struct RoundArgs {
@@ -41,11 +40,11 @@ pub(crate) struct RoundArgs {
         value_parser = RangedU64ValueParser::<usize>::new().range(1..=1_000_000)
     )]
     pub(crate) attempts: usize,
-    /// The number of unmeasured attempts at the beginning [default: until all jobs present at the
-    /// first departure have departed]
+    /// The number of unmeasured warm-up attempts [default: until all jobs present at the first
+    /// departure have departed]
     #[arg(long, value_parser = RangedU64ValueParser::<u64>::new().range(0..=10_000_000))]
     pub(crate) warmup: Option<u64>,
-    /// The number of repetitions; each runs the strategies in turn
+    /// The number of rounds; each runs every strategy in turn
     #[arg(
         long,
         default_value_t = 7,
@@ -57,7 +56,6 @@ pub(crate) struct RoundArgs {
     pub(crate) seed: u64,
 }
 
-/// The output of the times.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Results")]
 pub(crate) struct TimeArgs {

@@ -1,5 +1,4 @@
-//! Command-line options of the commands for experiments: `experiment`, `merge`, `plot` and
-//! `reproduce`.
+//! Options of `pavior experiment`, `merge`, `plot` and `reproduce`.
 
 use std::path::PathBuf;
 
@@ -16,7 +15,7 @@ pub(crate) struct ExperimentArgs {
     /// The directory for the results [default: the file name with -results]
     #[arg(long)]
     pub(crate) out: Option<PathBuf>,
-    /// Runs only part of the points; 1/4 is the first of four parts
+    /// Runs only one shard of the points; 1/4 is the first of four
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<String>,
     /// Skips strategies, schedulers, freedoms and patterns that do not apply to a machine or a
@@ -30,7 +29,6 @@ pub(crate) struct ExperimentArgs {
     pub(crate) schema: bool,
 }
 
-/// The execution of a sweep, and the format of its results.
 #[derive(Debug, Args)]
 pub(crate) struct SweepArgs {
     /// Continues an earlier run in the same directory
@@ -39,7 +37,7 @@ pub(crate) struct SweepArgs {
     /// With --resume, drops damaged lines and runs their replications again
     #[arg(long, requires = "resume")]
     pub(crate) discard_damaged: bool,
-    /// The number of threads, which affects only measured times [default: one per core]
+    /// The number of threads; affects only measured times [default: one per core]
     #[arg(long)]
     pub(crate) threads: Option<usize>,
     /// The output format [default: table on a terminal, otherwise json]
@@ -48,7 +46,6 @@ pub(crate) struct SweepArgs {
 }
 
 impl SweepArgs {
-    /// Returns the options for opening a results directory.
     pub(crate) fn resume_options(&self) -> Resume {
         Resume { resume: self.resume, discard_damaged: self.discard_damaged }
     }
@@ -67,7 +64,7 @@ pub(crate) struct MergeArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceArgs {
     /// A paper (tbl, gabl, nas, mfa), `all` papers, a study of this project (contiguity, its first
-    /// part contiguity-first, slices, or forecasts), or a folder with a paper of your own
+    /// part contiguity-first, slices, or forecasts), or the folder of your own paper
     pub(crate) paper: String,
     /// The directory for the results [default: reproduction-PAPER, or
     /// reproduction-PAPER-alternatives with --alternatives]
@@ -76,10 +73,10 @@ pub(crate) struct ReproduceArgs {
     /// Uses fewer loads and fewer runs per point
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Runs alternative interpretations of details that the paper leaves open, and ranks them
+    /// Runs and ranks alternative interpretations of details that the paper leaves open
     #[arg(long)]
     pub(crate) alternatives: bool,
-    /// The folder of the job logs that an experiment uses [default: the current folder]
+    /// The folder with the experiment's job logs [default: the current folder]
     #[arg(long)]
     pub(crate) logs: Option<PathBuf>,
     #[command(flatten)]
@@ -105,7 +102,7 @@ pub(crate) struct PlotArgs {
     /// figures [default: standard output; an experiment's own directory]
     #[arg(long)]
     pub(crate) out: Option<PathBuf>,
-    /// The title
+    /// The figure title
     #[arg(long)]
     pub(crate) title: Option<String>,
     #[command(flatten)]
@@ -117,10 +114,10 @@ pub(crate) struct PlotArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Results and jobs")]
 pub(crate) struct ChartArgs {
-    /// The parameter along x, such as load or strategy [default: load]
+    /// The parameter on the x axis, such as load or strategy [default: load]
     #[arg(long)]
     pub(crate) x: Option<String>,
-    /// The metric [default: turnaround]
+    /// The metric on the y axis [default: turnaround]
     #[arg(long)]
     pub(crate) y: Option<String>,
     /// Draws only points with these values, such as sides=uniform,strategy=ff,tff
@@ -137,7 +134,7 @@ pub(crate) struct ChartArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Placements and jobs")]
 pub(crate) struct PlacementArgs {
-    /// The machine of the placements (required for placements)
+    /// The machine; required for placements
     #[arg(long, short)]
     pub(crate) machine: Option<String>,
     /// Draws the machine at this time instead of the schedule
@@ -146,20 +143,20 @@ pub(crate) struct PlacementArgs {
     /// Draws an animation of the machine
     #[arg(long)]
     pub(crate) animate: bool,
-    /// Writes an HTML page that plays the schedule in 2D and 3D, in one file without dependencies
+    /// Writes a self-contained HTML page that plays the schedule in 2D and 3D
     #[arg(long, conflicts_with_all = ["at", "animate"])]
     pub(crate) html: bool,
     /// The length of the animation in seconds
     #[arg(long, default_value_t = 30.0, requires = "animate", value_parser = finite)]
     pub(crate) seconds: f64,
-    /// Draws the schedule from this time
+    /// The start of the drawn part of the schedule
     #[arg(long, allow_hyphen_values = true, value_parser = finite)]
     pub(crate) from: Option<f64>,
-    /// Draws the schedule up to this time
+    /// The end of the drawn part of the schedule
     #[arg(long, allow_hyphen_values = true, value_parser = finite)]
     pub(crate) to: Option<f64>,
-    /// The unit of time: s (drawn as hours and days), `time_unit` or cycle [default: the unit in
-    /// the placements, otherwise plain numbers]
+    /// The time unit: s (drawn as hours and days), `time_unit` or cycle [default: the unit in the
+    /// placements, otherwise plain numbers]
     #[arg(long)]
     pub(crate) unit: Option<String>,
 }

@@ -22,7 +22,7 @@ pub(crate) struct ForecastArgs {
     /// The maximum number of threads [default: one per core]
     #[arg(long)]
     pub(crate) threads: Option<usize>,
-    /// Writes one line per job of the log, as CSV
+    /// Writes a CSV file with one line per job in the log
     #[arg(long, short, value_name = "FILE", conflicts_with = "queue")]
     pub(crate) out: Option<PathBuf>,
     /// The output format [default: table on a terminal, otherwise json]
@@ -30,23 +30,22 @@ pub(crate) struct ForecastArgs {
     pub(crate) format: Option<Format>,
 }
 
-/// A state and a queue, instead of a log.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "A state instead of a log")]
 pub(crate) struct StateArgs {
-    /// The waiting jobs: JSON lines `{"job":8,"shape":[4,4],"estimate":3600}`, in the order of the
-    /// queue; - is standard input
+    /// The waiting jobs: JSON lines `{"job":8,"shape":[4,4],"estimate":3600}` in queue order; - is
+    /// standard input
     #[arg(long)]
     pub(crate) queue: Option<PathBuf>,
     /// The running jobs: JSON lines as for `pavior explain`, with "start" and "end" in seconds; -
     /// is standard input [default: all nodes are free]
     #[arg(long, requires = "queue")]
     pub(crate) busy: Option<PathBuf>,
-    /// The time of the state, in seconds on the same clock as "start" and "end"
+    /// The current time, in seconds on the same clock as "start" and "end"
     #[arg(long, value_name = "SECONDS", value_parser = finite, default_value_t = 0.0)]
     #[arg(requires = "queue")]
     pub(crate) now: f64,
-    /// A log of past jobs on this machine, from which run times and later arrivals are drawn
+    /// A log of past jobs on this machine, the source of run times and later arrivals
     #[arg(long, value_name = "LOG", requires = "queue")]
     pub(crate) past: Option<PathBuf>,
 }

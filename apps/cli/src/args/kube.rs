@@ -1,4 +1,4 @@
-//! The arguments of `pavior kube`.
+//! Options of `pavior kube`.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use crate::output::Format;
 
 #[derive(Debug, Args)]
 pub(crate) struct KubeArgs {
-    /// The name of this replica in the Lease [default: the host's name and the process ID]
+    /// The name of this replica in the Lease [default: host name and process ID]
     #[arg(long)]
     pub(crate) name: Option<String>,
     /// Serves the page, `why` and metrics at an address
@@ -98,8 +98,8 @@ pub(crate) enum KubeCommand {
         #[arg(long, value_enum)]
         format: Option<Format>,
     },
-    /// Lists the pods that are waiting for placement; with --open, removes their gates so that they
-    /// can start anywhere. Delete the policies first
+    /// Lists the pods waiting for placement; with --open, removes their gates so that they can start
+    /// anywhere. Delete the policies first
     Uninstall {
         /// Removes the gates
         #[arg(long)]

@@ -66,7 +66,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Lists the strategies, which choose the nodes of a job
+    /// Lists the strategies, which choose each job's nodes
     Strategies(ListArgs),
     /// Lists the schedulers, which choose the next job
     Schedulers(ListArgs),
@@ -78,11 +78,11 @@ pub(crate) enum Command {
     Allocate(AllocateArgs),
     /// Shows where each strategy would place a request, and explains refusals
     Explain(ExplainArgs),
-    /// Plans moves of jobs so that a request fits, or lists the jobs in its way
+    /// Plans job moves that make room for a request, or lists the jobs in its way
     Unblock(UnblockArgs),
     /// Counts the boxes of a shape that fit at the same time
     Slots(SlotsArgs),
-    /// Forecasts the start of jobs as intervals, for a log or for a queue
+    /// Forecasts job starts as intervals, for a log or a queue
     Forecast(Box<ForecastArgs>),
     /// Compares alternative settings on the jobs of a log, and recommends changes
     Advise(Box<AdviseArgs>),
@@ -108,13 +108,13 @@ pub(crate) enum Command {
     Network(NetworkCommandArgs),
     /// Runs every combination in an experiment file, and draws its figures
     Experiment(ExperimentArgs),
-    /// Merges the parts of an experiment that was run in shards
+    /// Merges the shards of an experiment
     Merge(MergeArgs),
-    /// Lists and runs parts of an experiment, for engines that distribute the work themselves
+    /// Lists and runs parts of an experiment for programs that distribute the work themselves
     Sweep(SweepCommandArgs),
     /// Draws results, distributions, schedules and machines
     Plot(Box<PlotArgs>),
-    /// Runs the experiments of the papers, and checks their statements
+    /// Runs the papers' experiments, and checks their statements
     Reproduce(ReproduceArgs),
     /// Compares strategies and schedulers with proven bounds, on twenty sets of jobs
     Yardstick(YardstickArgs),
@@ -127,7 +127,7 @@ pub(crate) enum Command {
     #[cfg(not(feature = "serve"))]
     #[command(disable_help_flag = true)]
     Serve(AnyArgs),
-    /// Prints completions for a shell
+    /// Prints shell completions
     Completions(CompletionsArgs),
     /// Prints the manual pages (man ./pavior.1 after `pavior manual > pavior.1`)
     Manual(ManualArgs),
@@ -172,12 +172,12 @@ pub(crate) struct AllocateArgs {
     /// The rule that turns a number of nodes into a box
     #[arg(long, default_value = "compact")]
     pub(crate) shape_rule: String,
-    /// The seed of random strategies
+    /// The seed for random strategies
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
 }
 
-/// A request. The fields hold the text and numbers as typed; [`crate::input::request`] parses them.
+/// A request, with text and numbers as typed; [`crate::input::request`] parses them.
 #[derive(Debug, Args)]
 pub(crate) struct AskArgs {
     /// The requested box, such as 3x2
@@ -189,7 +189,7 @@ pub(crate) struct AskArgs {
     /// The rule that turns a number of nodes into a box
     #[arg(long, default_value = "compact", conflicts_with = "shape")]
     pub(crate) shape_rule: String,
-    /// The seed of strategies and shape rules with random choices
+    /// The seed for strategies and shape rules with random choices
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
 }
@@ -231,7 +231,7 @@ pub(crate) struct ExplainArgs {
 pub(crate) struct SimulateArgs {
     #[command(flatten)]
     pub(crate) parameters: ParameterArgs<RunParameters>,
-    /// The number of threads, which does not affect results [default: one per core]
+    /// The number of threads; does not affect results [default: one per core]
     #[arg(long, help_heading = "Replications")]
     pub(crate) threads: Option<usize>,
     #[command(flatten)]

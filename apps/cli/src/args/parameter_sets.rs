@@ -2,9 +2,8 @@
 
 use pavior::experiments::parameters::{self, Applies, Heading, Parameter};
 
-/// A set of parameters and controls that a command accepts as options.
 pub(crate) trait ParameterSet {
-    /// The names of parameters in the set.
+    /// The names of the set's parameters.
     const NAMES: &[&str] = &[];
 
     /// True if the set includes the controls.
@@ -16,7 +15,6 @@ pub(crate) trait ParameterSet {
     /// Defaults that replace those of the parameters.
     const DEFAULTS: &[(&str, &str)] = &[];
 
-    /// Returns true if the set includes a parameter.
     fn contains(parameter: &Parameter) -> bool {
         Self::NAMES.contains(&parameter.name)
     }
@@ -38,7 +36,7 @@ impl ParameterSet for RunParameters {
     }
 }
 
-/// Parameters of when jobs arrive and how much work they have.
+/// Parameters of the arrival process, and the jobs' amount of work.
 #[derive(Debug)]
 pub(crate) struct StreamParameters;
 
@@ -46,7 +44,7 @@ impl ParameterSet for StreamParameters {
     const NAMES: &[&str] = &["load", "service", "arrivals"];
 }
 
-/// Parameters of replaying a log on a machine without a network and without failures.
+/// Parameters for replaying a log on a machine without a network and without failures.
 #[derive(Debug)]
 pub(crate) struct ForecastParameters;
 
@@ -59,12 +57,12 @@ impl ParameterSet for ForecastParameters {
     }
 }
 
-/// Parameters of replaying a log on a machine whose nodes may fail.
+/// Parameters for replaying a log on a machine whose nodes may fail.
 #[derive(Debug)]
 pub(crate) struct AdviceParameters;
 
 impl AdviceParameters {
-    /// Parameters of failures that change only what is measured or when a run ends.
+    /// Failure parameters that affect only the measurements or the end of a run.
     pub(super) const EXCLUDED: &[&str] = &["slice", "max-interruptions"];
 }
 
@@ -81,7 +79,7 @@ impl ParameterSet for AdviceParameters {
     }
 }
 
-/// Parameters of reading a log.
+/// Parameters for reading a log.
 #[derive(Debug)]
 pub(crate) struct LogParameters;
 
@@ -91,7 +89,7 @@ impl ParameterSet for LogParameters {
     }
 }
 
-/// Parameters of requests, whose sides are random or come from a log.
+/// Request parameters; sides are random or come from a log.
 #[derive(Debug)]
 pub(crate) struct RequestParameters;
 
@@ -103,7 +101,6 @@ impl ParameterSet for RequestParameters {
     }
 }
 
-/// Parameters of the network.
 #[derive(Debug)]
 pub(crate) struct MessageParameters;
 

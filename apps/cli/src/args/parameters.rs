@@ -1,5 +1,5 @@
-//! Command-line options generated from the list of parameters: one `--NAME` for each parameter,
-//! with its description and default.
+//! Command-line options generated from the list of parameters: one `--NAME` per parameter, with its
+//! description and default.
 //!
 //! Values are stored as typed. The list of parameters parses them, so that an error message can
 //! underline the typed text.
@@ -18,12 +18,12 @@ use pavior::experiments::{Catalogue, Given, Setting};
 use super::parameter_sets::ParameterSet;
 use crate::failure::Failure;
 
-/// Options that take a list of values. The command runs every combination of them.
+/// Options that accept a list of values. The command runs every combination of them.
 const LISTS: [&str; 5] = ["strategy", "scheduler", "load", "metrics", "precision-metrics"];
 /// Options that also have a one-letter name.
 const SHORT: [(&str, char); 2] = [("machine", 'm'), ("strategy", 's')];
 
-/// The values typed for the options in a set of parameters.
+/// The typed values of the options in a parameter set.
 #[derive(Debug)]
 pub(crate) struct ParameterArgs<S> {
     typed: Vec<(&'static str, String)>,
@@ -31,8 +31,8 @@ pub(crate) struct ParameterArgs<S> {
 }
 
 impl<S: ParameterSet> ParameterArgs<S> {
-    /// Returns the typed values, and the set's own defaults of the other options, as settings of
-    /// an experiment.
+    /// Returns the typed values as experiment settings, with the set's own defaults for options that
+    /// were not typed.
     pub(crate) fn settings(&self) -> Vec<Setting> {
         let typed = self.typed.iter().map(|(name, text)| (*name, text.as_str()));
         let is_open = |(name, _): &(&str, &str)| self.typed(name).is_none();
@@ -44,14 +44,13 @@ impl<S: ParameterSet> ParameterArgs<S> {
         typed.chain(S::DEFAULTS.iter().copied().filter(is_open)).map(setting).collect()
     }
 
-    /// Returns the settings for the jobs of a log.
+    /// Returns the settings, with a log as the trace.
     pub(crate) fn settings_for(&self, log: &Path) -> Vec<Setting> {
         let mut settings = self.settings();
         settings.insert(0, Setting::new("trace", log.to_string_lossy()));
         settings
     }
 
-    /// Returns the value of an option as typed.
     pub(crate) fn typed(&self, name: &str) -> Option<&str> {
         self.typed.iter().find(|(other, _)| *other == name).map(|(_, typed)| typed.as_str())
     }
@@ -61,7 +60,7 @@ impl<S: ParameterSet> ParameterArgs<S> {
         self.typed(name).or(own_default::<S>(name))
     }
 
-    /// Returns the value of every parameter in the set; parameters that were not typed have their
+    /// Returns the value of every parameter in the set. Parameters that were not typed have their
     /// defaults.
     ///
     /// # Errors
@@ -79,7 +78,7 @@ impl<S: ParameterSet> ParameterArgs<S> {
     }
 }
 
-/// Returns the default of an option that replaces the parameter's own.
+/// Returns the set's own default for an option, which replaces the parameter's default.
 fn own_default<S: ParameterSet>(name: &str) -> Option<&'static str> {
     S::DEFAULTS.iter().find(|(other, _)| *other == name).map(|(_, value)| *value)
 }
@@ -120,13 +119,13 @@ impl<S: ParameterSet> Args for ParameterArgs<S> {
     }
 }
 
-/// Returns the controls in the set that are options, each with its heading.
+/// Returns the set's controls with their headings. Controls without a heading are not options.
 fn controls<S: ParameterSet>() -> impl Iterator<Item = (&'static Control, Heading)> {
     let controls = CONTROLS.iter().filter(|_| S::WITH_CONTROLS);
     controls.filter_map(|control| Some((control, control.heading?)))
 }
 
-/// Returns the name of each option, with a flag that is true if the option takes no value.
+/// Returns the option names, each with a flag that is true if the option takes no value.
 fn option_names<S: ParameterSet>() -> impl Iterator<Item = (&'static str, bool)> {
     let parameters = parameters::ALL.iter().filter(|parameter| S::contains(parameter));
     let controls = controls::<S>();

@@ -1,4 +1,4 @@
-//! The options of `pavior serve`.
+//! Options of `pavior serve`.
 
 use std::path::PathBuf;
 
@@ -31,34 +31,33 @@ pub(crate) struct ServeArgs {
     /// servers may share
     #[arg(long, default_value = "embedded")]
     pub(crate) store: String,
-    /// A file with the password of the database, which no other user may read [default: PGPASSWORD,
-    /// or the file given by PGPASSFILE]
+    /// A file with the database password, accessible only to its owner [default: PGPASSWORD, or the
+    /// file given by PGPASSFILE]
     #[arg(long)]
     pub(crate) store_password_file: Option<PathBuf>,
     /// The address to listen on: 127.0.0.1:8080 or unix:PATH [default: unix:DATA/pavior.sock]
     #[arg(long)]
     pub(crate) listen: Option<String>,
     /// A file of bearer tokens, one per line: TOKEN (the operator's) or TOKEN tenant=NAME
-    /// [quota=NODES]; only its owner may have access to it (chmod 600)
+    /// [quota=NODES]; must be accessible only to its owner (chmod 600)
     #[arg(long)]
     pub(crate) token_file: Option<PathBuf>,
     /// The server's certificate (PEM)
     #[arg(long, requires = "tls_key")]
     pub(crate) tls_cert: Option<PathBuf>,
-    /// The key of the certificate (PEM); only its owner may have access to it (chmod 600)
+    /// The certificate's private key (PEM); must be accessible only to its owner (chmod 600)
     #[arg(long, requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
-    /// Certificates that authenticate clients (PEM); the first DNS name of a client is its tenant
+    /// CA certificates for client authentication (PEM); a client's first DNS name is its tenant
     #[arg(long, requires = "tls_cert")]
     pub(crate) client_ca: Option<PathBuf>,
     /// The maximum number of nodes that a tenant may hold and request
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) quota: Option<u64>,
-    /// The maximum number of requests per tenant and second; a batch counts as the number of its
-    /// operations
+    /// The maximum number of requests per tenant and second; each operation in a batch counts
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rate: Option<u32>,
-    /// The maximum number of open connections; lower if the limit on open files requires it
+    /// The maximum number of open connections; reduced to fit the open-file limit
     #[arg(long, default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) connections: u32,
     /// The minimum number of records kept as history, unless they exceed --history-bytes
@@ -81,7 +80,7 @@ pub(crate) struct ServeArgs {
     /// the same time
     #[arg(long)]
     pub(crate) slots: Option<String>,
-    /// The seed of random strategies
+    /// The seed for random strategies
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
 }

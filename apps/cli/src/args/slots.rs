@@ -1,4 +1,4 @@
-//! The arguments of `pavior slots`.
+//! Options of `pavior slots`.
 
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ pub(crate) struct SlotsArgs {
     /// The boxes that may be turned
     #[arg(long, value_enum, default_value = "all")]
     pub(crate) turn: Turning,
-    /// Also plans moves of jobs that make room for more boxes, at most this many
+    /// Also plans up to this many job moves that make room for more boxes
     #[arg(long, value_name = "K", conflicts_with = "freedom")]
     pub(crate) moves: Option<usize>,
     /// The search budget: the maximum number of bit-set words to process; if it runs out, the best

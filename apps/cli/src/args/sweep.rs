@@ -1,4 +1,4 @@
-//! The command line of `sweep`: an experiment on the workers of another program.
+//! Options of `pavior sweep`, which runs an experiment on another program's workers.
 
 use std::path::PathBuf;
 
@@ -12,9 +12,9 @@ pub(crate) struct SweepCommandArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SweepCommand {
-    /// Lists the replications that an experiment still needs, given the known ones
+    /// Lists the replications that an experiment still needs
     Wanted(WantedArgs),
-    /// Runs some replications, and stores the results in a separate directory
+    /// Runs the given replications, and stores the results in a separate directory
     Run(SpansArgs),
 }
 
@@ -22,7 +22,7 @@ pub(crate) enum SweepCommand {
 pub(crate) struct WantedArgs {
     /// A directory with the experiment in experiment.toml
     pub(crate) directory: PathBuf,
-    /// The directories of the parts that were already run
+    /// The directories of the parts already run
     pub(crate) parts: Vec<PathBuf>,
     /// The maximum number of replications per span
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]

@@ -38,7 +38,7 @@ pub(crate) struct ConvertArgs {
     /// The rule that turns a number of nodes into a box
     #[arg(long, default_value = "compact")]
     pub(crate) shape_rule: String,
-    /// The seed of random shape rules
+    /// The seed for random shape rules
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
     /// Derives fields 17 and 18 of an .swf from users' sessions: a job follows its user's most
@@ -71,7 +71,6 @@ fn duration(text: &str) -> Result<Time, String> {
     }
 }
 
-/// A version of Batsim.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Batsim {
     /// Up to version 4.
@@ -96,7 +95,7 @@ pub(crate) struct GenerateArgs {
     /// The number of jobs
     #[arg(long, default_value_t = 1000)]
     pub(crate) jobs: usize,
-    /// The number of nodes of the machine for the model
+    /// The machine size in nodes, for a model
     #[arg(long, conflicts_with = "machine")]
     pub(crate) nodes: Option<u32>,
     /// The machine for which sides are drawn
@@ -116,7 +115,7 @@ pub(crate) struct GenerateArgs {
 pub(crate) struct InspectArgs {
     /// The log, optionally gzipped; - is standard input
     pub(crate) file: PathBuf,
-    /// The machine with which load and sizes are compared [default: the size in the header]
+    /// The machine to compare load and sizes with [default: the size in the header]
     #[arg(long, short)]
     pub(crate) machine: Option<String>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! The arguments of `pavior unblock`.
+//! Options of `pavior unblock`.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::output::Format;
 pub(crate) enum Turning {
     /// The request and every moved job.
     All,
-    /// Nothing.
+    /// No box.
     None,
 }
 
@@ -40,10 +40,10 @@ pub(crate) struct UnblockArgs {
     /// Finds only the least blocked place, and the jobs in it
     #[arg(long, group = "question")]
     pub(crate) blockers: bool,
-    /// Finds only the time and place at which the request fits, if jobs end as stated
+    /// Finds only the earliest time and place for the request, if jobs end as stated
     #[arg(long, group = "question")]
     pub(crate) earliest: bool,
-    /// Lists only the most similar free boxes, at most this many
+    /// Lists only up to this many free boxes, the most similar first
     #[arg(long, group = "question", value_name = "COUNT")]
     pub(crate) nearest: Option<usize>,
     /// Plans moves that empty a node such as 1,2; can be repeated
@@ -57,8 +57,8 @@ pub(crate) struct UnblockArgs {
         conflicts_with_all = ["blockers", "earliest", "nearest", "weights", "svg"],
     )]
     pub(crate) by: Option<f64>,
-    /// The current time; jobs with a "start" may also be requeued; each then loses its nodes times
-    /// the time since its start
+    /// The current time. Jobs with a "start" may then be requeued too, which costs their nodes times
+    /// the time since that start
     #[arg(long, value_name = "TIME", value_parser = finite, requires = "by")]
     pub(crate) now: Option<f64>,
     /// The boxes that may be turned

@@ -20,7 +20,7 @@ pub(crate) struct YardstickArgs {
     /// Runs only the first 60 jobs of three scenarios, which takes seconds instead of minutes
     #[arg(long)]
     pub(crate) quick: bool,
-    /// The number of threads, which does not affect results [default: one per core]
+    /// The number of threads; does not affect results [default: one per core]
     #[arg(long)]
     pub(crate) threads: Option<usize>,
     /// The output format [default: table on a terminal, otherwise json]

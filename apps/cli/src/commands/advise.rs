@@ -58,7 +58,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
     }
 }
 
-/// Returns the program's version and the command line, to be shown on the page.
+/// Returns the program version and the command line, for the page footer.
 fn provenance() -> [String; 2] {
     [format!("Pavior {}", env!("CARGO_PKG_VERSION")), run_directory::command_line()]
 }
@@ -127,7 +127,7 @@ fn table(advice: &Advice, what: &str, by_size: bool) -> Result<(), Failure> {
     table.print(TABLE_WIDTH).map(drop)
 }
 
-/// Returns the advice in full as JSON, in the units of the metrics.
+/// Returns the complete advice as JSON, in the units of the metrics.
 fn to_json(advice: &Advice) -> Value {
     let keyed = |of: &dyn Fn(usize) -> Value| -> Value {
         let measures = advice.measures.iter().enumerate();
@@ -170,7 +170,7 @@ fn csv(advice: &Advice) -> Result<(), Failure> {
     let header = ["alternative", "metric", "value", "difference", "low", "high", "command"];
     let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
     let mut rows = Vec::new();
-    let present = ("the present", &advice.present, None);
+    let present = ("current", &advice.present, None);
     let others = advice.alternatives.iter().map(|one| (&*one.name, &one.run, Some(&one.changes)));
     for (name, run, changes) in [present].into_iter().chain(others) {
         for (at, measure) in advice.measures.iter().enumerate() {

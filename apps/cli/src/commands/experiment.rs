@@ -45,15 +45,15 @@ pub(crate) fn run(args: &ExperimentArgs) -> Result<(), Failure> {
     comparable
 }
 
-/// Reports the points that are left out, if any.
+/// Reports the points left out.
 pub(crate) fn say_left_out(specification: &Specification) {
     if let Some(sentence) = specification.left_out_in_words() {
         input::say_left_out(&sentence);
     }
 }
 
-/// Writes the files of an experiment that has run. The files contain the command that reproduces
-/// the numbers, even if another command was typed.
+/// Writes the files of a finished experiment. The files contain the command that reproduces the
+/// numbers, even if another command was typed.
 pub(crate) fn publish(
     specification: &Specification,
     samples: &Samples,
@@ -103,7 +103,7 @@ pub(crate) fn failure(specification: &Specification, out: &Path, error: SweepErr
     }
 }
 
-/// Prints the results, which are the same as in the stored files.
+/// Prints the same results as in the stored files.
 pub(crate) fn show(
     format: Option<Format>,
     specification: &Specification,
@@ -128,7 +128,7 @@ pub(crate) fn show(
     }
 }
 
-/// Parses the part of the points to run, such as `2/5`.
+/// Parses a shard such as `2/5`.
 fn read_shard(typed: &str) -> Result<Shard, Failure> {
     let shard = typed
         .split_once('/')
@@ -136,7 +136,7 @@ fn read_shard(typed: &str) -> Result<Shard, Failure> {
     match shard {
         Some(shard) if shard.index >= 1 && shard.index <= shard.of => Ok(shard),
         _ => Err(Failure::usage(format!(
-            "--shard {typed}: write 1/4 for the first of four parts, 4/4 for the last"
+            "--shard {typed}: use 1/4 for the first of four shards, 4/4 for the last"
         ))),
     }
 }

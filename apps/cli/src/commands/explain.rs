@@ -71,8 +71,7 @@ fn diagnosed(busy: &Busy, request: &Request) -> Result<(Snapshot, Option<Why>), 
     Ok((snapshot, Some(answer)))
 }
 
-/// Returns the named strategies, or else all strategies that work on the machine, and the
-/// strategies that were left out.
+/// Returns the named strategies, by default all that work on the machine, and the skipped ones.
 fn selections(args: &ExplainArgs, grid: &Grid) -> Result<(Vec<Selection>, Vec<LeftOut>), Failure> {
     if let Some(typed) = &args.strategy {
         return input::strategies(typed, grid, args.skip_unsupported);
@@ -86,10 +85,10 @@ struct Story {
     busy: Busy,
     request: Request,
     answers: Vec<Answer>,
-    /// The strategies left out, or `None` if the command fails when a strategy does not work.
+    /// The skipped strategies, or `None` if unsupported strategies are an error.
     skipped: Option<Vec<LeftOut>>,
     snapshot: Snapshot,
-    /// The reason why the request cannot be placed, if any, or `None` if the request has no box.
+    /// The place for the request, or the obstacles. `None` if the request has no box.
     why: Option<Why>,
 }
 
@@ -111,7 +110,7 @@ impl Story {
         self.busy.state.free().largest_free()
     }
 
-    /// Describes in sentences the free place, or explains why there is none.
+    /// Describes the free place, or explains why there is none.
     fn lines(&self) -> Vec<String> {
         let ends = self.busy.ends().ok();
         let time = |at| ends.as_ref().map_or_else(String::new, |ends| ends.at(at).to_string());
@@ -127,7 +126,7 @@ impl Story {
         self.why.as_ref().map_or(Vec::new(), |why| why.lines(&words))
     }
 
-    /// Returns the request. Its freedom is included only if the user specified one.
+    /// Returns the request as JSON. Its freedom is included only if the user specified one.
     fn asked(&self) -> Value {
         let axes = self.grid().axes();
         let mut asked = json!({
@@ -248,12 +247,14 @@ impl Story {
             1 => ", 1 node has failed".into(),
             count => format!(", {count} nodes have failed"),
         };
-        let shape = self.request.shape.map_or("no shape".into(), |shape| sides(grid, shape));
+        let shape = self.request.shape;
+        let shape =
+            shape.map_or("without a shape".into(), |shape| format!("as {}", sides(grid, shape)));
         let perfect = self
             .perfect()
             .map_or(String::new(), |index| format!(" (maximum index as one box: {index})"));
         format!(
-            "{grid}: {} hold{} {}{failed}, {} free; request: {} as {shape}{perfect}",
+            "{grid}: {} hold{} {}{failed}, {} free; request: {} {shape}{perfect}",
             count(state.held().len() as u64, "job"),
             if state.held().len() == 1 { "s" } else { "" },
             count(state.busy_nodes().into(), "node"),
@@ -262,7 +263,7 @@ impl Story {
         )
     }
 
-    /// Returns sentences about the reasons for refusals.
+    /// Explains the refusals in sentences.
     fn reasons(&self) -> Vec<String> {
         let mut sentences = vec![String::new()];
         for reason in Refusal::ALL {

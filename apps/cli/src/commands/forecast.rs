@@ -51,7 +51,7 @@ fn of_log(args: &ForecastArgs, log: &Path, effort: Effort) -> Result<(), Failure
     reply(&Score::of(&judged), rejected).print(format, output::width())
 }
 
-/// Reads the settings of a run. They must specify exactly one run of the log.
+/// Reads the settings, which must specify exactly one run of the log.
 fn run_settings(args: &ForecastArgs, log: &Path) -> Result<RunSettings, Failure> {
     let settings = args.parameters.settings_for(log);
     let specification = Specification::from_settings(&settings, "forecast", Keys::Options)

@@ -10,7 +10,7 @@ use crate::args::{KubeArgs, KubeCommand};
 use crate::failure::Failure;
 use crate::output::{self, Format, Reply, Table};
 
-/// The maximum number of other Jobs moved by the plans of `why`.
+/// The maximum number of other Jobs that a plan of `why` moves.
 const MAX_MOVED_JOBS: usize = 2;
 
 pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
     }
 }
 
-/// Returns a name that no other replica has. In a pod, the host name is the name of the pod.
+/// Returns a unique replica name. In a pod, the host name is the pod name.
 fn replica_name() -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     format!("{}-{}", host.trim(), std::process::id())
@@ -60,7 +60,7 @@ fn date(seconds: u64) -> String {
     Date(Duration::from_secs(seconds)).to_string()
 }
 
-/// Formats the interval in which a Job will probably start, or the reason why there is no interval.
+/// Formats a Job's probable start interval, or the reason why there is none.
 fn probable_start(one: &Entry) -> String {
     let time = |at: Option<u64>| at.map_or_else(|| "after 60 days".to_string(), date);
     match (one.range, one.obstacle) {
@@ -71,8 +71,8 @@ fn probable_start(one: &Entry) -> String {
     }
 }
 
-/// Prints one line per Job. The last column, the reason for waiting, is truncated to the width of
-/// the terminal.
+/// Prints one line per Job. The last column, the reason for waiting, is truncated to the terminal
+/// width.
 fn queue(format: Option<Format>) -> Result<(), Failure> {
     let all = Cluster::read()?.queue()?;
     let header = ["job", "shape", "state", "box", "starts", "probably", "waits for"];
@@ -98,10 +98,10 @@ fn queue(format: Option<Format>) -> Result<(), Failure> {
     reply.print(Format::or_default(format), output::width())
 }
 
-/// Explains what a Job is waiting for. `moved` limits the number of other Jobs that the plans move.
+/// Explains what a Job is waiting for. Plans move at most `moved` other Jobs.
 fn why(job: &str, moved: usize) -> Result<(), Failure> {
     let Some((namespace, name)) = job.split_once('/') else {
-        return Err(Failure::usage("write a Job as NAMESPACE/NAME, such as default/train"));
+        return Err(Failure::usage("specify the Job as NAMESPACE/NAME, such as default/train"));
     };
     let answer = Cluster::read()?.why(namespace, name, moved)?;
     let mut lines = vec![format!("{namespace}/{name} {}", answer.state.word())];

@@ -16,7 +16,6 @@ use crate::failure::Failure;
 use crate::input;
 use crate::output::{self, Format, Table};
 
-/// A line of input.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
@@ -30,7 +29,7 @@ pub(crate) fn run(args: &NetworkCommandArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
     let NetworkParameters { settings, engine, flits } = parameters(&args.network)?;
     let mut messages = read(&grid, flits)?;
-    // Ids follow the order of input, but engines need messages in order of creation.
+    // Ids follow the input order, but engines need messages in creation order.
     messages.sort_by_key(|message| (message.created, message.id));
     let mut network = Network::new(grid, settings, engine).map_err(Failure::usage)?;
     let mut printer = Printer::new(args.format, settings);
@@ -52,7 +51,7 @@ fn parameters(args: &ParameterArgs<MessageParameters>) -> Result<NetworkParamete
     Ok(network)
 }
 
-/// Reads all messages. The command fails at the first invalid line.
+/// Reads all messages, and fails at the first invalid line.
 fn read(grid: &Grid, flits: u32) -> Result<Vec<Message>, Failure> {
     let mut messages = Vec::new();
     busy::each_line(Path::new("-"), |line, _| {
@@ -91,8 +90,8 @@ fn point(grid: &Grid, coordinates: &[u64]) -> Option<Coordinates> {
     grid.contains(point).then_some(point)
 }
 
-/// A printer of deliveries in order of id. Prints each delivery as soon as all earlier ones have
-/// been printed.
+/// A printer of deliveries in id order. Prints each delivery as soon as all earlier ones have been
+/// printed.
 struct Printer {
     format: Format,
     settings: Settings,

@@ -1,4 +1,4 @@
-//! `strategies`, `schedulers` and `metrics`: print the registries.
+//! `pavior strategies`, `schedulers`, `patterns` and `metrics`: print the registries.
 
 use pavior::Grid;
 use pavior::names::OptionSpec;
@@ -54,7 +54,7 @@ fn strategy(selection: &Selection) -> Value {
     })
 }
 
-/// Finds the numbers of axes and the topologies that a strategy supports, by trying all.
+/// Finds a strategy's supported numbers of axes and topologies, by trying all.
 fn supported(selection: &Selection) -> (Vec<usize>, Vec<&'static str>) {
     let grid = |axes: usize, wrap: bool| {
         Grid::new(&vec![8; axes], &vec![wrap; axes]).expect("a small grid")

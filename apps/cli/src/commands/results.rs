@@ -6,8 +6,7 @@ use pavior::simulation::metrics::ALLOCATION_NS;
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 
-/// The metrics that a table shows by default. The measured time is not included because it varies
-/// from run to run.
+/// The metrics shown in a table by default, without the measured time, which varies between runs.
 const DEFAULT_METRICS: [&str; 6] = [
     "turnaround",
     "utilization",
@@ -20,7 +19,6 @@ const DEFAULT_METRICS: [&str; 6] = [
 /// A metric with its name and unit.
 type Metric = (&'static str, &'static str, Summary);
 
-/// The results to print.
 struct Results<'a> {
     specification: &'a Specification,
     rows: Vec<PointResult<'a>>,
@@ -43,8 +41,8 @@ pub(crate) fn print(
 }
 
 /// Checks for jobs that never started. A log runs until its last departure. Jobs that are still
-/// waiting at that time need nodes that are never repaired, or a placement that the strategy never
-/// finds. Several results are then not comparable, because they cover different jobs.
+/// waiting then need nodes that are never repaired, or a placement that the strategy never finds.
+/// Several results are then not comparable, because they cover different jobs.
 ///
 /// # Errors
 /// Returns an error if there are such jobs and more than one result. The caller reports the error
@@ -188,7 +186,7 @@ impl Results<'_> {
         if !overloaded.is_empty() {
             notes.push(format!(
                 "Overloaded (over 10 % of arrivals still waiting at the end, so times depend on \
-                 the length of the run): {overloaded}."
+                 the run length): {overloaded}."
             ));
         }
         let missed = self.names(|row| row.target_missed);

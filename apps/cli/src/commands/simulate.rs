@@ -60,7 +60,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     same_jobs
 }
 
-/// Reports the number of lines in a log that are not valid jobs.
+/// Reports each log's peculiarities, and the number of skipped lines and followed dependencies.
 pub(crate) fn note_skipped_lines(folder: &Folder) {
     for log in folder.logs() {
         log.notes().for_each(say_note);
@@ -78,13 +78,13 @@ pub(crate) fn note_skipped_lines(folder: &Folder) {
     }
 }
 
-/// Describes the number of jobs that depend on others, and the ignored predecessors.
+/// Describes the dependent jobs and their ignored predecessors.
 fn describe_dependencies(records: &[Record]) -> String {
     let found = Dependencies::of(records);
     let Dependencies { links, jobs, missing, later, cycles, .. } = &found;
     if found.is_empty() {
         return "no job in the log refers to a preceding job (fields 17, 18); `pavior trace convert \
-                --sessions 20m` writes them"
+                --sessions 20m` adds such references"
             .to_string();
     }
     let (all, followed) = (records.len(), links.len());
@@ -121,7 +121,7 @@ fn note_rejected(specification: &Specification, folder: &Folder) -> Result<(), F
     Ok(())
 }
 
-/// Reports the number of jobs that run in the places recorded in the log, if those places are used.
+/// Reports the number of jobs that run in their recorded places, if the points use these places.
 pub(crate) fn note_placed(specification: &Specification, folder: &Folder) -> Result<(), Failure> {
     let is_placed = |point: &&Point| {
         point.settings().jobs().and_then(|jobs| jobs.log()?.placed.as_ref()).is_some()
@@ -143,8 +143,8 @@ fn describe_places(counts: &PlacedCounts) -> String {
     for (count, words) in [
         (unknown, "without nodes or a start"),
         (elsewhere, "on nodes that the machine does not have"),
-        (overlapping, "starting on a node of another job"),
-        (sharing, "starting on a router of another job"),
+        (overlapping, "starting on another job's node"),
+        (sharing, "starting on another job's router"),
     ] {
         if count > 0 {
             text += &format!(", {count} {words}");

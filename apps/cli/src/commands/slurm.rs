@@ -36,7 +36,7 @@ pub(crate) fn run(args: &SlurmArgs) -> Result<(), Failure> {
     }
 }
 
-/// Prints missing settings and advice. Ends with exit status 1 if any settings are missing.
+/// Prints missing settings and advice. The exit status is 1 if any settings are missing.
 fn check(config: &Config) -> Result<(), Failure> {
     let found = pavior_slurm::check(config)?;
     let mut text = output::labeled("missing", &found.faults);
@@ -46,10 +46,10 @@ fn check(config: &Config) -> Result<(), Failure> {
         return output::plain(&text);
     }
     output::plain(&text)?;
-    Err(Failure::Other(format!("missing: {}", found.faults.len())))
+    Err(Failure::Other(format!("{} missing", output::count(found.faults.len() as u64, "setting"))))
 }
 
-/// Prints the changes, and the remaining manual steps.
+/// Prints the changes and the remaining manual steps.
 fn uninstall(config: &Config) -> Result<(), Failure> {
     let removal = pavior_slurm::uninstall(config)?;
     let done = output::labeled("done", &removal.done);

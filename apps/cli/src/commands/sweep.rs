@@ -1,8 +1,8 @@
-//! `pavior sweep`: lists the replications that an experiment still needs, and runs some of them.
-//! This command is meant for engines that distribute the work themselves.
+//! `pavior sweep`: lists the replications that an experiment still needs, and runs some of them, for
+//! engines that distribute the work themselves.
 //!
-//! Invariant: the list depends only on the known replications. Therefore, results do not depend on
-//! the engine, and losing a worker does not change them.
+//! Invariant: the list depends only on the known replications. Therefore, neither the engine nor a
+//! lost worker can change the results.
 
 use std::collections::HashSet;
 use std::io;
@@ -29,11 +29,8 @@ use crate::{files, logs, output, pool};
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Replications {
-    /// The index of the point.
     point: usize,
-    /// The first replication.
     first: u64,
-    /// The last replication.
     last: u64,
 }
 
@@ -44,14 +41,14 @@ pub(crate) fn run(args: &SweepCommandArgs) -> Result<(), Failure> {
     }
 }
 
-/// Reads a directory's experiment, which need not have been started. Returns it with its text.
+/// Reads a directory's experiment, which need not have started. Returns its text and specification.
 fn experiment(directory: &Path) -> Result<(String, Specification), Failure> {
     let name = directory::note(directory)?.map(|note| note.run.name);
     read_in(directory, name.as_deref().unwrap_or("experiment"))
 }
 
-/// Prints the spans that remain to be run. The known replications are those in the directory and in
-/// the parts that were run elsewhere.
+/// Prints the remaining spans. The known replications are those in the directory and in the parts
+/// run elsewhere.
 fn wanted(args: &WantedArgs) -> Result<(), Failure> {
     let (text, specification) = experiment(&args.directory)?;
     let mut known = directory::known(&args.directory, &specification)?;
@@ -113,7 +110,7 @@ fn run_spans(args: &SpansArgs) -> Result<(), Failure> {
         .map_err(|error| failure(&specification, &args.out, error))
 }
 
-/// Reads the spans in a file. Every replication must be one that the experiment allows.
+/// Reads the spans in a file, and checks that the experiment has these replications.
 fn read_spans(path: &Path, specification: &Specification) -> Result<Vec<Replications>, Failure> {
     let text = if path == Path::new("-") {
         io::read_to_string(pavior::files::stdin(Limits::DOCUMENT)?)?
@@ -156,8 +153,9 @@ fn replicate(
             let sample = specification
                 .replicate(point, &scenario, replication, &stop)
                 .map_err(|error| SweepError::Run { point, replication, error })?;
-            let mut journal =
-                journal.lock().map_err(|_| SweepError::Store(io::Error::other("it failed")))?;
+            let mut journal = journal
+                .lock()
+                .map_err(|_| SweepError::Store(io::Error::other("a thread panicked")))?;
             let entry = JournalEntry { point, replication, sample };
             journal.keep(&entry).map_err(SweepError::Store)
         })

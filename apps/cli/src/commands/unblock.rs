@@ -19,7 +19,7 @@ use crate::failure::Failure;
 use crate::output::{self, Format, Reply, Table};
 use crate::{files, input};
 
-/// The width of tables and sentences; wider terminals do not increase it.
+/// The maximum width of tables and sentences, even on wider terminals.
 pub(super) const MAX_WIDTH: usize = 80;
 
 pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
@@ -158,8 +158,13 @@ impl Story {
             _ if !shapes.iter().any(|shape| shape.fits(self.snapshot.grid())) => {
                 format!("never: {} has no such box", self.snapshot.grid())
             }
-            _ if answer.proven => format!("no plan moves at most {}", jobs(limits.max_jobs)),
-            _ => format!("no plan found within {} and the budget", jobs(limits.max_jobs)),
+            _ if answer.proven => {
+                format!("no plan exists with at most {} moved", jobs(limits.max_jobs))
+            }
+            _ => format!(
+                "no plan found within the budget with at most {} moved",
+                jobs(limits.max_jobs)
+            ),
         };
         self.tell(value, sentence, plan)
     }
@@ -177,7 +182,10 @@ impl Story {
             Some(plan) if plan.moves.is_empty() => "no job holds these nodes".to_string(),
             Some(plan) => format!("empty after these moves (weight {})", self.number(plan.cost)),
             None if answer.proven => {
-                format!("no plan moves at most {} on other nodes", jobs(limits.max_jobs))
+                format!(
+                    "no plan exists with at most {} moved from other nodes",
+                    jobs(limits.max_jobs)
+                )
             }
             None => "no plan found within the search budget".to_string(),
         };
@@ -293,7 +301,6 @@ impl Story {
         jobs.iter().map(|&job| self.busy.name(job)).collect()
     }
 
-    /// Returns the names of jobs for display.
     fn shown_names(&self, jobs: &[JobId]) -> Vec<String> {
         jobs.iter().map(|&job| self.busy.shown_name(job).to_string()).collect()
     }
@@ -302,8 +309,7 @@ impl Story {
         at.map(|at| Place::of(self.snapshot.grid(), at))
     }
 
-    /// Returns a sum of weights in its original scale. If all weights are integers, the result is
-    /// an integer.
+    /// Returns a sum of weights in the original scale: an integer if all weights are integers.
     fn number(&self, weight: u64) -> Value {
         if self.scale > 1.0 { json!(weight as f64 / self.scale) } else { json!(weight) }
     }
@@ -313,7 +319,6 @@ impl Story {
     }
 }
 
-/// The header of a table of moves.
 pub(super) const MOVES_HEADER: [&str; 3] = ["job", "from", "to"];
 
 /// Returns one row per move.
@@ -324,7 +329,6 @@ pub(super) fn moves_in_words(busy: &Busy, moves: &[Move]) -> Vec<Vec<String>> {
     moves.iter().map(row).collect()
 }
 
-/// Describes boxes.
 fn list(grid: &Grid, boxes: &[Cuboid]) -> String {
     boxes.iter().map(|at| explain::words(grid, at)).collect::<Vec<_>>().join("; ")
 }
@@ -353,7 +357,6 @@ pub(super) fn draw(
     Ok(files::write_whole(path, |out| out.write_all(svg.as_bytes()))?)
 }
 
-/// Formats a number of jobs as words.
 fn jobs(count: usize) -> String {
     output::count(count as u64, "job")
 }

@@ -118,7 +118,7 @@ fn figure(board: &Board) -> Chart {
     }
 }
 
-/// Prints the scenarios that were left out, and the number of statements that hold.
+/// Prints the skipped scenarios, and the number of statements that hold.
 fn print_notes(args: &YardstickArgs, yardstick: &Yardstick, board: &Board, judged: &Judged) {
     let log = |(name, _, log): (&str, &str, Option<&str>)| Some(format!("{name} ({})", log?));
     let left_out: Vec<String> = yardstick.scenarios().filter_map(log).collect();
@@ -141,7 +141,7 @@ fn print_notes(args: &YardstickArgs, yardstick: &Yardstick, board: &Board, judge
     }
     if !judged.left_out.is_empty() {
         let names = judged.left_out.join(", ");
-        eprintln!("note: statements about runs that were left out are not judged: {names}");
+        eprintln!("note: statements about skipped runs are not judged: {names}");
     }
     if !judged.counts.is_empty() {
         eprintln!("statements.csv: {}", in_words(&judged.counts));
@@ -151,7 +151,7 @@ fn print_notes(args: &YardstickArgs, yardstick: &Yardstick, board: &Board, judge
 /// Prints the statements about the board.
 fn print_verdicts(judged: &Judged) -> Result<(), Failure> {
     output::plain("\n")?;
-    let mut table = Table::new(&["statement", "verdict", "ours", "stated", "what"], 2);
+    let mut table = Table::new(&["statement", "verdict", "ours", "stated", "meaning"], 2);
     table = table.with_words(3).with_words(4);
     for one in &judged.rows {
         let verdict = one.verdict.word().to_string();

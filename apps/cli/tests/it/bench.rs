@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{Folder, good, refused_for, words};
 
-/// Runs `pavior bench` with few attempts and, by default, a single repetition.
+/// Runs `pavior bench` with few attempts and, by default, a single round.
 fn quick(format: &str, options: &str) -> String {
     let mut line = format!("bench --format {format} {options}");
     for (option, value) in [("--attempts", 300), ("--rounds", 1)] {

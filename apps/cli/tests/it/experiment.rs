@@ -22,8 +22,7 @@ fn experiment(folder: &Folder, text: &str) -> String {
     format!("experiment {} --out", folder.write("sweep.toml", text))
 }
 
-/// Returns the files whose bytes must not depend on when, where and in how many parts the
-/// experiment was run.
+/// Returns the files whose bytes must not depend on the time, place and number of parts of a run.
 fn files(directory: &str) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in std::fs::read_dir(directory).unwrap() {

@@ -128,7 +128,7 @@ fn what_is_wrong_is_named() {
         ("{\"job\":1,\"nodes\":1,\"freedom\":\"bxo\"}", machine, "box"),
         ("{\"job\":1,\"nodes\":1}\n{\"job\":1,\"nodes\":1}", machine, "already waiting (line 1"),
         ("{\"job\":1,\"nodes\":1,\"parts\":[]}", machine, "unknown key \"parts\""),
-        ("", "--machine mesh:8x8 --first 3", "--first applies only to the log of --past"),
+        ("", "--machine mesh:8x8 --first 3", "--first needs --past"),
         ("", "--machine mesh:8x8 --past /nowhere.swf", "/nowhere.swf"),
         ("", "--machine mesh:8x8 --out x", "cannot be used with"),
         ("", "--machine mesh:8x8 log.swf", "cannot be used with"),

@@ -29,7 +29,7 @@ fn kill_when(mut run: Child, file: &Path, bytes: u64) -> bool {
     let there = || std::fs::metadata(file).is_ok_and(|file| file.len() >= bytes);
     while !there() {
         if let Some(end) = run.try_wait().unwrap() {
-            assert!(end.success(), "it ended by itself: {end}");
+            assert!(end.success(), "the run failed: {end}");
             return false;
         }
         std::thread::sleep(Duration::from_millis(1));
@@ -42,7 +42,7 @@ fn kill_when(mut run: Child, file: &Path, bytes: u64) -> bool {
 fn keep_made_up(paper: &str, directory: &Path) {
     let journal = directory.join("journal");
     let run = start(&format!("reproduce {paper} --quick --out {}", directory.display()));
-    assert!(kill_when(run, &journal, 0), "it was over before its journal was seen");
+    assert!(kill_when(run, &journal, 0), "the run ended before its journal was seen");
     let paper = Paper::built_in().iter().find(|one| one.name == paper).unwrap();
     let experiment = paper.specification(true).unwrap();
     let sample = Sample {

@@ -1,6 +1,6 @@
 //! Tests of the command line that run the program.
 
-#![allow(clippy::disallowed_methods, reason = "paths of tests are their own")]
+#![allow(clippy::disallowed_methods, reason = "tests choose their own paths")]
 
 mod advise;
 mod allocate;
@@ -47,7 +47,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// Splits a command line into arguments, which contain no white space.
+/// Splits a command line into arguments, none of which may contain white space.
 fn words(line: &str) -> Vec<&str> {
     line.split_whitespace().collect()
 }
@@ -60,7 +60,6 @@ impl Folder {
         Folder(tempfile::tempdir().unwrap())
     }
 
-    /// Returns the path of a file.
     fn path(&self, name: &str) -> String {
         self.0.path().join(name).to_str().unwrap().to_string()
     }
@@ -71,7 +70,6 @@ impl Folder {
         self.path(name)
     }
 
-    /// Returns the text of a file.
     fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
@@ -92,7 +90,6 @@ impl Folder {
     }
 }
 
-/// Compresses the contents of a file.
 fn gzipped(contents: &[u8]) -> Vec<u8> {
     use std::io::Write;
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());

@@ -4,7 +4,6 @@ use serde_json::Value;
 
 use crate::{good, refused, words};
 
-/// Returns the results of a simulation, given its options.
 fn simulate(line: &str) -> Value {
     crate::json(&[&["simulate"], &words(line)[..]].concat(), "")
 }

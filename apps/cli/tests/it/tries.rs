@@ -118,7 +118,7 @@ pub(crate) fn run_until(mut command: Command, deadline: Instant) -> Result<Outco
         if Instant::now() > deadline {
             let _ = child.kill();
             let _ = child.wait();
-            return Err("it does not end".into());
+            return Err("the command does not end".into());
         }
         std::thread::sleep(Duration::from_millis(2));
     };
@@ -126,7 +126,7 @@ pub(crate) fn run_until(mut command: Command, deadline: Instant) -> Result<Outco
     Ok(Outcome { code: status.code(), message })
 }
 
-/// Returns the fault in an outcome, if any.
+/// Returns the fault in an outcome.
 pub(crate) fn fault(outcome: &Outcome) -> Option<String> {
     let Outcome { code, message } = outcome;
     let raw = |c: char| c.is_control() && c != '\n' || "\u{202e}\u{fffe}".contains(c);
@@ -144,7 +144,7 @@ fn command(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Returns n, where one in n attempts is made.
+/// Returns n if one in n attempts is made.
 fn step() -> usize {
     pavior_trials::size(41, 11, 1)
 }
@@ -177,8 +177,8 @@ fn hostile_values_of_options_are_answered() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Returns the arguments of a command in which an option is added or gets another value. If the
-/// command has a short form of the option, the last value takes effect or is rejected.
+/// Returns a command's arguments with an option added or changed. If the command has the option's
+/// short form, the last value takes effect or is rejected.
 pub(crate) fn with_option<'a>(command: &'a str, option: &'a str, value: &'a str) -> Vec<&'a str> {
     let mut arguments = words(command);
     match arguments.iter().position(|given| *given == option) {

@@ -105,7 +105,7 @@ fn plans_are_for_boxes_and_need_one() {
     let connected = refused("--shape 3x2 --freedom connected");
     assert!(connected.contains("only boxes can be planned; choose box, turned"), "{connected}");
     assert!(refused("--nodes 4 --freedom turnd").contains("did you mean `turned`?"));
-    assert!(refused("").contains("give --shape or --nodes"));
+    assert!(refused("").contains("pass --shape or --nodes"));
     assert!(refused("--drain 2,0 --freedom box").contains("cannot be used with"));
 }
 

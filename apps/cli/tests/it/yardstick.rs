@@ -177,7 +177,7 @@ fn statements_about_what_was_not_run_are_not_judged() {
     let output = pavior(&["yardstick", "--quick", "--strategy", "ff", "--out", &out], "");
     assert!(output.status.success());
     let said = stderr(&output);
-    assert!(said.contains("note: statements about runs that were left out are not judged: Y1, "));
+    assert!(said.contains("note: statements about skipped runs are not judged: Y1, "));
     assert!(!said.contains("statements hold"), "{said}");
     let table = folder.read("yardstick/statements.csv");
     assert_eq!(table, "id,verdict,ours,half_width,stated,what\n");

@@ -1,9 +1,9 @@
-//! Alternative readings of points that a paper leaves open. A separate experiment compares them.
+//! Alternative readings of points that a paper leaves open, which a separate experiment compares.
 //!
 //! A [`Reading`] changes some values of the paper's default reading. A [`Goal`] is a point in the
 //! paper, with the ratios that the paper states for it. Every reading is run at every goal. The
-//! readings are ranked by their distance, which is the root mean square of ln(our ratio / the
-//! paper's ratio). If a paper states only an order, the ratio should be below 1.
+//! readings are ranked by distance: the root mean square of ln(our ratio / the paper's ratio). If a
+//! paper states only an order, the ratio should be below 1.
 
 mod report;
 
@@ -35,12 +35,11 @@ pub struct Readings {
     own: BTreeMap<String, Own>,
     /// True if the paper states only orders. In this case, every ratio should be below 1.
     orders: bool,
-    /// The goals with which our results are compared.
+    /// The goals that our results are compared with.
     pub goal: Vec<Goal>,
     /// The readings. The first reading changes nothing.
     pub reading: Vec<Reading>,
-    /// The open points, each with alternative readings. Every combination of these is also a
-    /// reading.
+    /// The open points with their alternative readings, every combination of which is a reading.
     #[serde(default)]
     choice: Vec<Choice>,
 }
@@ -56,18 +55,17 @@ struct Own {
     set: BTreeMap<String, Value>,
 }
 
-/// A point that the paper leaves open.
+/// A point that the paper leaves open, with its alternative readings.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Choice {
-    /// The alternative readings.
     option: Vec<Reading>,
 }
 
 /// The maximum number of combinations. A larger number is assumed to be a mistake.
 const MOST_READINGS: usize = 1000;
 
-/// Ratios that a paper states at one point.
+/// The ratios that a paper states at one point.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Goal {
@@ -84,28 +82,27 @@ pub struct Goal {
     others: Vec<(String, f64)>,
 }
 
-/// A reading, which is the default reading with some changes.
+/// The default reading with some changes.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reading {
-    /// The name, which is part of the names of its rows.
+    /// The name, which occurs in the names of its rows.
     pub name: String,
     /// A description of the change, as a clause.
     pub meaning: String,
-    /// Parameters that have different values for every strategy. An empty value removes the
-    /// parameter.
+    /// The changed parameters, for every strategy. An empty value removes the parameter.
     #[serde(default)]
     set: BTreeMap<String, Value>,
-    /// Values that are replaced in all parameters, such as a pattern or a strategy.
+    /// Values to replace in all parameters, such as a pattern or a strategy.
     #[serde(default)]
     instead: BTreeMap<String, String>,
 }
 
 /// A reading with its results.
 pub struct Closeness {
-    /// The reading that was judged.
+    /// The judged reading.
     pub reading: Reading,
-    /// Our ratios, in the order of goals and, within a goal, of its other strategies.
+    /// Our ratios, in the order of the goals and of their other strategies.
     pub ratios: Vec<Option<Estimate>>,
     /// The distance over all ratios.
     pub distance: f64,
@@ -158,8 +155,7 @@ impl Readings {
         text.map_err(|error| PaperError::new(folder::READINGS, error.to_string()))
     }
 
-    /// Returns the points of a reading at a goal, with one sweep for the strategies that have equal
-    /// settings.
+    /// Returns a reading's points at a goal, with one sweep for all strategies with equal settings.
     fn sweeps(&self, reading: &Reading, goal: &Goal) -> Vec<Table> {
         let mut shared: Vec<(BTreeMap<String, Value>, Vec<Value>)> = Vec::new();
         let others = goal.others.iter().map(|(other, _)| other);
@@ -180,14 +176,14 @@ impl Readings {
         shared.into_iter().map(sweep).collect()
     }
 
-    /// Returns the full name of a strategy: the reading's replacement, or else the variant.
+    /// Returns a strategy's full name: the reading's replacement, or else the variant.
     fn strategy(&self, reading: &Reading, name: &str) -> String {
         let own = || self.own.get(name)?.strategy.as_ref();
         reading.instead.get(name).or_else(own).map_or(name, String::as_str).to_string()
     }
 
-    /// Returns every parameter of a strategy at a goal. A value from the reading takes precedence
-    /// over one from the goal, which takes precedence over one from the strategy itself.
+    /// Returns every parameter of a strategy at a goal. The reading's values take precedence over
+    /// the goal's, and these over the strategy's own.
     fn settings(&self, reading: &Reading, goal: &Goal, strategy: &str) -> BTreeMap<String, Value> {
         let own = self.own.get(strategy);
         let one = |(key, usual): (&String, &Value)| {
@@ -210,19 +206,19 @@ impl Readings {
         folder::specification(folder::READINGS, self.experiment(quick)?, &self.name)
     }
 
-    /// Checks, without running anything, that the readings refer to points in their experiment.
+    /// Checks that the readings refer to points in their experiment, without running it.
     pub(super) fn check(&self, quick: bool) -> Result<(), PaperError> {
         let wrong = |reason: String| Err(PaperError::new(folder::READINGS, reason));
         if self.goal.is_empty() || self.reading.is_empty() {
-            return wrong("a paper with readings needs a `goal` and a `reading`".to_string());
+            return wrong("readings need at least one `goal` and one `reading`".to_string());
         }
         for reading in &self.reading {
             let known = |key: &&String| !self.usual.contains_key(*key);
             if let Some(key) = reading.set.keys().find(known) {
-                return wrong(format!("reading {}: `usual` has no `{key}`", reading.name));
+                return wrong(format!("reading {}: `usual` must contain `{key}`", reading.name));
             }
             if self.reading.iter().filter(|other| other.name == reading.name).count() > 1 {
-                return wrong(format!("there are two readings {}", reading.name));
+                return wrong(format!("reading {} appears twice", reading.name));
             }
         }
         let unknown = |(strategy, own): (&String, &Own)| {
@@ -233,7 +229,7 @@ impl Readings {
                 return Some(format!("own.{strategy}: no goal compares `{strategy}`"));
             }
             let key = own.set.keys().find(|key| !self.usual.contains_key(*key))?;
-            Some(format!("own.{strategy}: `usual` has no `{key}`"))
+            Some(format!("own.{strategy}: `usual` must contain `{key}`"))
         };
         if let Some(reason) = self.own.iter().find_map(unknown) {
             return wrong(reason);
@@ -243,11 +239,10 @@ impl Readings {
         self.judge(&specification, &nothing).map(drop)
     }
 
-    /// Judges the readings, and returns them in order of closeness.
+    /// Judges the readings, and returns them in order of distance.
     ///
     /// # Errors
-    /// Returns an error if a goal or a reading refers to anything that the experiment does not
-    /// have.
+    /// Returns an error if a goal or reading refers to anything that the experiment lacks.
     pub fn judge(
         &self,
         specification: &Specification,
@@ -278,7 +273,7 @@ impl Readings {
                 let ratio = evidence.ratio(metric, [point(&goal.strategy)?, point(other)?]);
                 let error = |ratio: Estimate| libm::log(ratio.value / stated);
                 let error = ratio.map_or(f64::INFINITY, error);
-                // If an order holds, its distance is 0, whatever the ratio is.
+                // If an order holds, its distance is 0, whatever the ratio.
                 errors.push(if self.orders { error.max(0.0) } else { error });
                 ratios.push(ratio);
             }
@@ -288,8 +283,7 @@ impl Readings {
         Ok(Closeness { reading: reading.clone(), ratios, distance: root_mean_square(&all), goals })
     }
 
-    /// Returns the properties that identify each ratio: the statement, the other strategy, and the
-    /// paper's ratio.
+    /// Returns each ratio's statement, other strategy and value in the paper.
     fn places(&self) -> impl Iterator<Item = (&str, &str, f64)> {
         self.goal.iter().flat_map(|goal| {
             goal.others.iter().map(|(other, stated)| (goal.id.as_str(), other.as_str(), *stated))
@@ -312,12 +306,12 @@ impl Reading {
         both
     }
 
-    /// Returns a value after the changes of this reading.
+    /// Returns a value after this reading's replacements.
     fn of(&self, value: &str) -> String {
         self.instead.get(value).map_or(value, String::as_str).to_string()
     }
 
-    /// Describes the changes in the format of a file.
+    /// Describes the changes like an experiment file.
     fn changes(&self) -> String {
         let set = self.set.iter().map(|(key, value)| match value {
             value if empty(value) => format!("no {key}"),

@@ -7,14 +7,14 @@ use crate::statement::{Claim, number};
 use crate::{Estimate, Paper, QUICK, Statement, markdown};
 use pavior::draw::{Section, SectionTable};
 
-/// The definition of the distance, for use in reports.
-const DISTANCE: &str = "The distance of a reading is the root mean square of ln(our ratio / the \
-    paper's ratio). It is 0 if all are equal, and 0.69 for a factor of 2 on average.";
+/// The definition of the distance, for reports.
+const DISTANCE: &str = "A reading's distance is the root mean square of ln(our ratio / the paper's \
+    ratio): 0 if all are equal, and 0.69 for a factor of 2 on average.";
 
 /// The definition of the distance for a paper that states orders.
 const DISTANCE_OF_ORDERS: &str = "Every ratio should be below 1, the order that the paper states. \
-    The distance of a reading is the root mean square of ln(our ratio), or 0 if the order is the \
-    paper's. It is 0.69 for a factor of 2 on average.";
+    A reading's distance is the root mean square of ln(our ratio), where ratios below 1 count as \
+    1. It is 0.69 for a factor of 2 on average.";
 
 impl Readings {
     fn rule(&self) -> &'static str {
@@ -27,8 +27,8 @@ impl Readings {
         let (id, Some((other, _))) = (&goal.id, goal.others.first()) else { return String::new() };
         let (metric, strategy) = (&goal.metric, goal.strategy.to_uppercase());
         format!(
-            "{id}@{other} is the {metric} of {strategy} divided by that of {}, at the points of \
-             {id}; {id} is the distance of its ratios alone.",
+            "{id}@{other} is {strategy}'s {metric} divided by that of {}, at the points of {id}; \
+             {id} is the distance of its ratios alone.",
             other.to_uppercase()
         )
     }
@@ -40,7 +40,7 @@ impl Readings {
             for ((id, other, stated), ratio) in self.places().zip(&one.ratios) {
                 let id = format!("{id}@{other}:{}", one.reading.name);
                 let statement = if self.orders {
-                    // This function returns the amount by which a ratio exceeds 1.
+                    // An order is judged by the amount by which the ratio exceeds 1.
                     let above =
                         ratio.map(|ratio| Estimate { value: ratio.value - stated, ..ratio });
                     let order = Claim::Below("ratio below 1".to_string()).judge(id, above);
@@ -59,13 +59,13 @@ impl Readings {
         let mut header = vec!["reading".to_string(), "distance".to_string()];
         header.extend(self.goal.iter().map(|goal| goal.id.clone()));
         header.extend(self.places().map(|(id, other, _)| format!("{id}@{other}")));
-        header.push("what it changes".to_string());
+        header.push("change".to_string());
         let below = if self.orders { "< " } else { "" };
         let stated = self.places().map(|(.., stated)| format!("{below}{stated:.2}"));
         let nothing = || vec![format!("{:.2}", 0.0); self.goal.len() + 1];
         let mut paper = vec!["the paper".to_string()];
         paper.extend(nothing().into_iter().chain(stated));
-        paper.push("what it states".to_string());
+        paper.push("as stated".to_string());
         let line = |one: &Closeness| {
             let mut line = vec![one.reading.name.clone(), format!("{:.2}", one.distance)];
             line.extend(one.goals.iter().map(|distance| format!("{distance:.2}")));
@@ -118,12 +118,11 @@ impl Readings {
             ranking.iter().filter(all).map(|one| one.reading.name.as_str()).collect();
         text.push(match (&whole[..], &unexplained[..]) {
             ([], []) => {
-                "Each number is reproduced by some reading, but no reading reproduces all of them: \
-                 the rest remains unexplained."
+                "Each number is reproduced by some reading, but no reading reproduces all of them."
                     .to_string()
             }
             ([], missing) => {
-                format!("Reproduced by no reading, and unexplained: {}.", missing.join(", "))
+                format!("Not reproduced by any reading: {}.", missing.join(", "))
             }
             (names, _) => {
                 format!(
@@ -144,13 +143,13 @@ impl Readings {
         [source, readings.to_string()].into_iter().chain(quick).collect()
     }
 
-    /// Returns the section for the report.
+    /// Creates the report section: the definitions, the conclusions and the table.
     pub fn section(&self, ranking: &[Closeness]) -> Section {
         let (header, rows) = self.table(ranking);
         let mut text = vec![self.columns(), self.rule().to_string()];
         text.extend(self.conclusions(ranking));
         Section {
-            title: "Which reading comes closest".into(),
+            title: "Closest readings".into(),
             text,
             table: Some(SectionTable { header, rows, words: 1 }),
             ..Section::default()

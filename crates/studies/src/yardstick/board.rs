@@ -1,4 +1,4 @@
-//! The board, which contains every run on every scenario and its gap to the bound.
+//! The board, which contains the runs on every scenario and their gaps to the bounds.
 
 use std::collections::BTreeMap;
 
@@ -17,13 +17,12 @@ use super::bootstrap::change;
 use super::bounds::{Last, Prices, SCALE, Task, ascend, makespan};
 use super::set::{Instance, YardstickError};
 
-/// The schedulers that are combined with every strategy.
+/// The schedulers combined with every strategy.
 const SCHEDULERS: [&str; 2] = ["fcfs", "easy"];
-/// The number of best strategies that are run under every scheduler, both overall and among those
-/// that grant boxes.
+/// The number of best strategies run under every scheduler, both overall and among those that grant
+/// boxes.
 const BEST: usize = 5;
-/// The maximum share of jobs that a run may leave unfinished. Runs that leave more are not
-/// compared.
+/// The maximum share of unfinished jobs. Runs with more are not compared.
 const UNDONE: f64 = 0.02;
 
 /// A proven bound, in seconds.
@@ -42,19 +41,19 @@ pub struct Certificate {
     pub scenario: String,
     /// The CRC-64 checksum of its jobs.
     pub sum: String,
-    /// The indices of the jobs that are left out.
+    /// The indices of the jobs left out.
     pub left_out: Vec<usize>,
     /// The number of price units per second.
     pub scale: i64,
     /// The bound on the sum of the completion times.
     pub completions: Proven<Prices>,
-    /// The bound on the sum of the completion times, each multiplied by its job's number of nodes.
+    /// The bound on the sum of the completion times weighted by node counts.
     pub node_completions: Proven<Prices>,
     /// The bound on the end time of the last job.
     pub makespan: Proven<Last>,
 }
 
-/// A run in the table. All values are about the counted jobs. Times are in seconds.
+/// A run in the table. All values refer to the counted jobs. Times are in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The scenario.
@@ -69,7 +68,7 @@ pub struct Row {
     pub turnaround: f64,
     /// The lower bound on the mean turnaround of any schedule.
     pub bound: f64,
-    /// The amount by which the mean turnaround, weighted by nodes, exceeds its bound.
+    /// The amount by which the mean turnaround weighted by nodes exceeds its bound.
     pub node_gap: f64,
     /// The amount by which the makespan (the end of the last job, from time 0) exceeds its bound.
     pub makespan_gap: f64,
@@ -85,12 +84,12 @@ pub struct Board {
     pub rows: Vec<Row>,
     /// The bounds of each scenario, in the order of the instances.
     pub certificates: Vec<Certificate>,
-    /// Runs that are not compared because they left too many jobs unfinished: the scenario, the
-    /// strategy, the scheduler, and the number of these jobs.
+    /// The runs not compared because they left too many jobs unfinished: scenario, strategy,
+    /// scheduler, and number of unfinished jobs.
     pub undone: Vec<(String, String, String, usize)>,
 }
 
-/// The end times of the jobs in a run, in seconds. The time is `None` for a job that never ended.
+/// The end times of the jobs in a run, in seconds, or `None` for jobs that never ended.
 pub(super) struct Play {
     strategy: String,
     scheduler: String,
@@ -155,7 +154,7 @@ pub fn judge_all(
     Ok(Board { rows: rows.into_iter().flatten().collect(), certificates, undone })
 }
 
-/// Executes the runs for each instance.
+/// Executes the runs of each instance.
 fn play_all(
     instances: &[Instance],
     catalogue: &Catalogue,
@@ -223,7 +222,7 @@ pub(super) fn counted_of(instance: &Instance, certificate: &Certificate) -> Vec<
     (0..instance.tasks.len()).filter(|at| !certificate.left_out.contains(at)).collect()
 }
 
-/// Adds up the completion times of these jobs, each multiplied by the weight of the job.
+/// Adds up the weighted completion times of these jobs.
 fn completions(play: &Play, counted: &[usize], weight: impl Fn(usize) -> f64) -> f64 {
     counted.iter().filter_map(|&at| Some(play.ends[at]? * weight(at))).sum()
 }
@@ -279,7 +278,7 @@ fn ranked(instances: &[Instance], plays: &[Vec<Play>]) -> Vec<String> {
     scores.into_iter().map(|(_, strategy)| strategy.to_string()).collect()
 }
 
-/// Returns the rows and the bounds of a scenario. Returns `None` if there are no counted jobs.
+/// Returns the rows and bounds of a scenario, or `None` without counted jobs.
 fn judge(instance: &Instance, plays: &[Play], effort: Effort) -> Option<(Vec<Row>, Certificate)> {
     let counted = counted(instance, plays);
     let compared: Vec<&Play> = plays.iter().filter(|play| play.is_compared()).collect();

@@ -2,10 +2,10 @@
 //! between two runs.
 //!
 //! The waits of successive jobs are correlated, and so are the differences of these waits between
-//! two runs. The block bootstrap (Kunsch 1989) draws whole blocks of neighbors, within which the
-//! dependence is preserved. Here, the jobs, in order of submission, form a circle (Politis and
-//! Romano 1992), so that all jobs are equally likely to be drawn. The drawn values are the
-//! differences between the two runs for single jobs, so that effects common to both runs cancel.
+//! two runs. The block bootstrap (Kunsch 1989) draws whole blocks of neighbors, which preserves
+//! their dependence. Here, the jobs, in order of submission, form a circle (Politis and Romano
+//! 1992), so all jobs are equally likely to be drawn. The drawn values are the differences between
+//! the two runs for single jobs, so effects common to both runs cancel.
 //!
 //! The block length is chosen from the differences by the rule of Politis and White (2004),
 //! corrected by Patton, Politis and White (2009). At this length, the estimated variance of the
@@ -23,7 +23,7 @@ use pavior::experiments::advice::Change;
 
 /// The level of each interval.
 const LEVEL: f64 = 0.95;
-/// The number of sequences drawn per interval. The 1,900th of 1,999 distances is the 95 % quantile.
+/// The number of sequences per interval. The 1,900th of 1,999 distances is the 95 % quantile.
 const RESAMPLES: usize = 1999;
 /// The minimum number of jobs. With fewer jobs, the dependence between them cannot be estimated.
 const FEWEST: usize = 300;
@@ -31,9 +31,9 @@ const FEWEST: usize = 300;
 /// intervals.
 const SEED: u64 = 1;
 
-/// Returns how much the mean of `other` exceeds that of `present`. Both contain values for the same
-/// jobs in order of submission. Without jobs, the result is `None`; with fewer than 300 jobs, it
-/// has no interval. Takes O(draws x jobs / block) time, about a millisecond for 400 jobs.
+/// Returns the amount by which the mean of `other` exceeds that of `present`. Both contain values
+/// for the same jobs in order of submission. Without jobs, the result is `None`; with fewer than
+/// 300 jobs, it has no interval. Takes O(draws x jobs / block) time, about 1 ms for 400 jobs.
 pub(super) fn change(other: &[f64], present: &[f64]) -> Option<Change> {
     let pairs = other.iter().zip(present);
     let mut differences: Vec<f64> = pairs.map(|(other, present)| other - present).collect();
@@ -50,7 +50,7 @@ pub(super) fn change(other: &[f64], present: &[f64]) -> Option<Change> {
 fn half_width(values: &[f64]) -> f64 {
     let jobs = values.len();
     let block = block(values);
-    // These are cumulative sums from the first value on, twice around the circle.
+    // Cumulative sums, twice around the circle.
     let mut sums = vec![0.0];
     let mut sum = 0.0;
     sums.extend(values.iter().chain(values).map(|value| {
@@ -120,7 +120,7 @@ mod tests {
         (0..count + 200).map(&mut next).skip(200).collect()
     }
 
-    /// Returns how many of 400 intervals contain the true difference, and the mean block length.
+    /// Returns the number of 400 intervals that contain the true difference, and the mean block length.
     fn held(kept: f64) -> (usize, f64) {
         let present = vec![5.0; 400];
         let (mut held, mut blocks) = (0, 0);

@@ -1,8 +1,8 @@
-//! Statements about the board as data, which are checked against its runs.
+//! Statements about the board as data, checked against its runs.
 //!
 //! `statements.toml` has the same format as for papers: statements with rows, and a rule per row. A
 //! row refers to a number on the board rather than to points in an experiment. The runs are not
-//! random, so bounds have no tolerance. An order holds only if the interval does not contain zero.
+//! random, so bounds have no tolerance. An order holds only if the interval excludes zero.
 
 use pavior::experiments::Catalogue;
 use pavior::experiments::advice::{Change, Shown};
@@ -29,14 +29,13 @@ pub struct Judged {
     pub rows: Vec<Statement>,
     /// The counts of each statement's rows.
     pub counts: Vec<StatementCount>,
-    /// The statements that are not judged because a scenario or a run to which they refer is
-    /// missing.
+    /// The statements that are not judged because they refer to a missing scenario or run.
     pub left_out: Vec<String>,
 }
 
-/// The evidence used to judge the statements.
+/// The evidence for judging the statements.
 pub struct Evidence<'b> {
-    /// The set of scenarios.
+    /// The scenarios.
     pub yardstick: &'b Yardstick,
     /// The runs.
     pub board: &'b Board,
@@ -74,11 +73,11 @@ enum Number {
     ShownLonger(Difference),
     /// The ratio of the turnaround to the bound, as the geometric mean over the scenarios.
     Ratio(Name),
-    /// The number of scenarios whose best run has the name that occurs most often among best runs.
+    /// The number of scenarios whose best run has the most frequent name among best runs.
     Best(Best),
 }
 
-/// Two runs that are compared job by job.
+/// Two runs to compare job by job.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 enum Difference {
@@ -98,7 +97,7 @@ enum Cost {
     Arrivals,
 }
 
-/// The kind of name that is counted among the best runs.
+/// The kind of name to count among the best runs.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Best {
@@ -136,13 +135,13 @@ impl Findings {
     /// This never panics, because a test reads the statements.
     pub fn built_in() -> Findings {
         let text = include_str!("../../papers/yardstick/statements.toml");
-        Findings::read(text).expect("the statements of this crate")
+        Findings::read(text).expect("the built-in statements are valid")
     }
 
     /// Reads statements from the text of a file.
     ///
     /// # Errors
-    /// Returns an error if the text is not TOML, or does not have the format of the yardstick's
+    /// Returns an error if the text is not valid TOML, or not in the format of the yardstick's
     /// statements.
     pub fn read(text: &str) -> Result<Findings, PaperError> {
         let statements: Statements = folder::parse(STATEMENTS, text)?;
@@ -151,7 +150,7 @@ impl Findings {
         Ok(findings)
     }
 
-    /// Returns each statement's rows with their claims.
+    /// Returns each statement's id, and its rows with their claims.
     fn rows(&self) -> Result<Vec<(&str, Claims)>, PaperError> {
         let fault = |reason: String, span| {
             let place = Some((self.text.clone(), span));
@@ -206,9 +205,9 @@ impl Row {
             (Rule::AtMost, Some(bound), _) => Ok(Claim::AtMost(bound, Some(0.0))),
             (Rule::Above, None, Number::Longer(_)) => Ok(Claim::Above("above 0".to_string())),
             (Rule::Below, None, Number::Longer(_)) => Ok(Claim::Below("below 0".to_string())),
-            (Rule::AtLeast | Rule::AtMost, None, _) => Err("it has no `bound`".to_string()),
+            (Rule::AtLeast | Rule::AtMost, None, _) => Err("`bound` is missing".to_string()),
             (Rule::Above | Rule::Below, ..) => {
-                Err("`above` and `below` have no `bound`, and judge `longer` alone".to_string())
+                Err("`above` and `below` accept no `bound`, and apply only to `longer`".to_string())
             }
             _ => Err("`rule` must be at-least, at-most, above or below".to_string()),
         }
@@ -216,7 +215,7 @@ impl Row {
 }
 
 impl Evidence<'_> {
-    /// Returns the names of the scenarios that a row is about.
+    /// Returns the names of a row's scenarios.
     fn scenarios(&self, of: &str) -> Result<Vec<&str>, String> {
         let all = self.yardstick.scenarios();
         let names: Vec<&str> = match of {
@@ -228,7 +227,7 @@ impl Evidence<'_> {
         if names.is_empty() { Err(format!("there is no scenario `{of}`")) } else { Ok(names) }
     }
 
-    /// Returns a number over these scenarios. Returns `None` if a run is missing.
+    /// Returns a number over these scenarios, or `None` if a run is missing.
     fn number(&self, number: &Number, scenarios: &[&str]) -> Option<Estimate> {
         let value = match number {
             Number::Longer(difference) => {
@@ -263,7 +262,6 @@ impl Evidence<'_> {
         Some(Estimate { value, ci95: None, sides: None, runs, missed: false })
     }
 
-    /// Returns true if the compared runs exist.
     fn has(&self, difference: &Difference, scenario: &str) -> bool {
         match difference {
             Difference::Cost { .. } => self.parts.iter().any(|one| one.scenario == scenario),
@@ -273,8 +271,7 @@ impl Evidence<'_> {
         }
     }
 
-    /// Returns the difference in turnaround. Returns `None` if a run or this part of the gap is
-    /// missing.
+    /// Returns the difference in turnaround, or `None` if a run or this part of the gap is missing.
     fn change(&self, difference: &Difference, scenario: &str) -> Option<Change> {
         match difference {
             Difference::Cost { cost } => {
@@ -295,8 +292,8 @@ impl Evidence<'_> {
         })
     }
 
-    /// Returns the number of scenarios whose best run has the most frequent name. If several runs
-    /// are equally good, each of them is considered the best.
+    /// Returns the number of scenarios whose best run has the most frequent name. Equally good runs
+    /// are all considered the best.
     fn often(&self, best: Best, scenarios: &[&str]) -> Option<usize> {
         if !self.whole {
             return None;
@@ -379,8 +376,8 @@ mod tests {
         Change { difference: hours * HOUR, half_width: Some(0.5 * HOUR) }
     }
 
-    /// Returns a board of all scenarios. `mbs` takes 2 hours, and `tff` takes 4 hours, or 8 under
-    /// `fcfs`. Boxes cost an hour, but save two hours if nodes fail. The cost of estimates is not
+    /// Returns a board of all scenarios. `mbs` takes 2 hours, and `tff` 4 hours, or 8 under `fcfs`.
+    /// Boxes cost an hour, but save two hours if nodes fail. The cost of estimates is not
     /// significant.
     fn board(yardstick: &Yardstick) -> (Board, Vec<Parts>) {
         let (mut rows, mut parts) = (Vec::new(), Vec::new());
@@ -403,7 +400,7 @@ mod tests {
         (Board { rows, certificates: Vec::new(), undone: Vec::new() }, parts)
     }
 
-    /// Judges a single row on the board.
+    /// Judges a single row on the board after a change.
     fn judged(row: &str, change: impl FnOnce(&mut Board, &mut Vec<Parts>)) -> Judged {
         let yardstick = Yardstick::built_in();
         let (mut board, mut parts) = board(&yardstick);
@@ -498,8 +495,8 @@ mod tests {
         for (row, reason) in [
             (all("ratio = 'tff'", "'at-most', bound = 1"), "a strategy and a scheduler"),
             (all("ratio = 'tfff easy'", "'at-most', bound = 1"), "tfff"),
-            (all("ratio = 'tff easy'", "'at-most'"), "it has no `bound`"),
-            (all("ratio = 'tff easy'", "'above'"), "judge `longer` alone"),
+            (all("ratio = 'tff easy'", "'at-most'"), "`bound` is missing"),
+            (all("ratio = 'tff easy'", "'above'"), "apply only to `longer`"),
             (all("ratio = 'tff easy'", "'close', bound = 1"), "`rule` must be"),
             (all("cost = 'boxes'", "'at-most', bound = 1"), "unknown variant"),
         ] {

@@ -1,5 +1,5 @@
-//! The yardstick: fixed sets of jobs, lower bounds on the cost of any schedule for these jobs, and
-//! the gaps between the bounds and the results of strategies and schedulers.
+//! The yardstick: fixed sets of jobs, lower bounds on the cost of any schedule for them, and the
+//! gaps between the bounds and the results of strategies and schedulers.
 
 mod board;
 mod bootstrap;
@@ -13,12 +13,12 @@ pub use findings::{Evidence, Findings, Judged};
 pub use parts::{Parts, parts};
 pub use set::{Instance, Yardstick, YardstickError};
 
-/// The amount of work.
+/// The amount of computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// The number of scenarios, beginning with the first.
+    /// The number of scenarios to run, starting with the first.
     pub scenarios: usize,
-    /// The number of jobs per scenario, beginning with the first.
+    /// The number of jobs per scenario, starting with the first.
     pub jobs: usize,
     /// The number of buckets in a price curve.
     pub buckets: usize,
@@ -27,9 +27,9 @@ pub struct Effort {
 }
 
 impl Effort {
-    /// The amount of work of a complete run.
+    /// A complete run.
     pub const FULL: Effort =
         Effort { scenarios: usize::MAX, jobs: usize::MAX, buckets: 200, steps: 300 };
-    /// A small amount of work that takes seconds.
+    /// A small run that takes seconds.
     pub const QUICK: Effort = Effort { scenarios: 3, jobs: 60, buckets: 50, steps: 60 };
 }

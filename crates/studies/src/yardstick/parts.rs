@@ -1,5 +1,5 @@
-//! The parts of a gap: the costs of boxes, of wrong estimates, of the order of jobs and of unknown
-//! arrivals, and the rest, which is not explained.
+//! The parts of a gap: the costs of boxes, wrong estimates, job order and unknown arrivals, and the
+//! unexplained rest.
 
 use pavior::experiments::Catalogue;
 use pavior::experiments::advice::Change;
@@ -10,8 +10,8 @@ use super::bootstrap::change;
 use super::bounds::{Arrivals, look_ahead};
 use super::set::{Instance, YardstickError};
 
-/// The settings of three runs, each of which changes one more setting: boxes and the given
-/// estimates; any nodes; any nodes and exact estimates.
+/// The settings of three runs, each with one more change: boxes and the given estimates; any nodes;
+/// any nodes and exact estimates.
 const STEPS: [&[(&str, &str)]; 3] = [&[], &[("freedom", "any")], &[("estimates", "exact")]];
 /// The strategy and the scheduler of the three runs.
 const NAMES: (&str, &str) = ("tff", "easy");
@@ -36,7 +36,7 @@ pub struct Parts {
     pub order: Option<Change>,
     /// The additional saving if the scheduler knows the jobs that have not yet arrived.
     pub arrivals: Option<Change>,
-    /// The rest, which is the gap of the last run.
+    /// The unexplained rest: the gap of the last run.
     pub rest: f64,
 }
 
@@ -98,7 +98,7 @@ pub fn parts(
     Ok(found.into_iter().flatten().collect())
 }
 
-/// Returns the turnarounds of the counted jobs in each run. Returns `None` if a job does not end.
+/// Returns the turnarounds of the counted jobs in each run, or `None` if a job does not end.
 fn runs(
     instance: &Instance,
     catalogue: &Catalogue,

@@ -47,7 +47,7 @@ struct Entry {
     sum: String,
 }
 
-/// The reason why jobs that follow others are rejected.
+/// The reason for rejecting jobs that follow others.
 const FIXED: &str = "bounds and certificates hold for jobs with fixed submit times, not for jobs \
                      that are submitted after others have ended (dependencies)";
 
@@ -57,13 +57,13 @@ pub struct Instance {
     pub name: String,
     /// The grid of the machine.
     pub machine: Grid,
-    /// The jobs in the form that bounds need, in order of submission.
+    /// The jobs as bounds need them, in order of submission.
     pub tasks: Vec<Task>,
     /// The CRC-64 checksum of the jobs.
     pub sum: String,
     /// The jobs as a Batsim workload, with times in whole seconds.
     pub workload: Vec<u8>,
-    /// True if nodes of the machine fail.
+    /// True if nodes fail.
     pub fails: bool,
     trace: Arc<Trace>,
     settings: Vec<Setting>,
@@ -76,10 +76,10 @@ impl Yardstick {
     /// This never panics, because a test reads the yardstick.
     pub fn built_in() -> Yardstick {
         let text = include_str!("../../papers/yardstick/scenarios.toml");
-        folder::parse("scenarios.toml", text).expect("the yardstick of this crate")
+        folder::parse("scenarios.toml", text).expect("the built-in yardstick is valid")
     }
 
-    /// Returns each scenario's name and purpose, and the log that it needs, if any.
+    /// Returns each scenario's name, purpose and required log.
     pub fn scenarios(&self) -> impl Iterator<Item = (&str, &str, Option<&str>)> {
         let log = |entry: &Entry| entry.settings.contains_key("trace");
         self.scenario.iter().map(move |entry| {
@@ -88,8 +88,8 @@ impl Yardstick {
         })
     }
 
-    /// Generates the jobs of each scenario. Scenarios that need job logs read them from `logs`, and
-    /// are skipped if `logs` is `None`.
+    /// Generates the jobs of each scenario. Scenarios with job logs read them from `logs`, and are
+    /// skipped if `logs` is `None`.
     ///
     /// # Errors
     /// Returns an error if a log cannot be read, or if the jobs differ from those of this version.
@@ -149,7 +149,7 @@ impl Instance {
         let (machine, mut records) = entry.records(files)?;
         let sum = sum(&records);
         if sum != entry.sum {
-            let reason = format!("the jobs have the checksum {sum}, not {}", entry.sum);
+            let reason = format!("the checksum of the jobs is {sum}; expected {}", entry.sum);
             return Err(entry.fault(&reason));
         }
         records.truncate(effort.jobs);
@@ -201,9 +201,8 @@ impl Instance {
         })
     }
 
-    /// Returns the specification of the runs of these strategies and schedulers with additional
-    /// settings. Names are looked up in `catalogue`. Combinations that the machine does not support
-    /// are left out.
+    /// Returns the specification for running these strategies and schedulers with additional
+    /// settings. Names are looked up in `catalogue`. Unsupported combinations are left out.
     ///
     /// # Errors
     /// Returns an error if a name is invalid.
@@ -236,11 +235,11 @@ impl InputFiles for Instance {
     }
 
     fn failures(&self, request: &ListRequest) -> Result<Arc<Vec<FailureEvent>>, InputError> {
-        Err(format!("{}: the yardstick has no lists", request.path).into())
+        Err(format!("{}: the yardstick uses no failure lists", request.path).into())
     }
 
     fn reservations(&self, request: &ListRequest) -> Result<Arc<Vec<ReservedNodes>>, InputError> {
-        Err(format!("{}: the yardstick has no lists", request.path).into())
+        Err(format!("{}: the yardstick uses no reservations", request.path).into())
     }
 }
 
@@ -264,7 +263,7 @@ fn whole(time: Time) -> i64 {
     (time.0 / TimeUnit::SECOND.ticks) as i64
 }
 
-/// Returns the CRC-64 checksum of everything on which bounds and placements depend.
+/// Returns the CRC-64 checksum of everything that bounds and placements depend on.
 fn sum(records: &[Record]) -> String {
     let mut sum = Checksum::default();
     for Record { submit, run, nodes, shape, .. } in records {

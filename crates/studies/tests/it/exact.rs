@@ -1,5 +1,5 @@
-//! A search for the best schedule of a few jobs on a small machine. The search tries all starts at
-//! each instant at which something changes.
+//! A search for the best schedule of a few jobs on a small machine. It tries all starts at each
+//! event.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,6 @@ pub(crate) enum Goal {
     Makespan,
 }
 
-/// The places where jobs may run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Places {
     /// Any nodes, so only the number of free nodes matters.
@@ -62,7 +61,7 @@ impl Exact<'_> {
         search.best
     }
 
-    /// Continues from an instant at which something changes.
+    /// Continues from an event.
     fn next(&mut self, now: i64, open: u32, running: &mut [(i64, u32)], spent: i64) {
         running.sort_unstable();
         let key = (now, open, running.to_vec());

@@ -33,7 +33,7 @@ fn drawn_jobs_are_those_of_this_version() {
     assert!(instances.iter().all(|instance| instance.tasks.len() == 400));
 }
 
-/// Returns eight jobs on a small machine. The same seed gives the same jobs.
+/// Returns eight jobs on a small machine, determined by the seed.
 fn small(machine: &str, seed: u64) -> (Instance, Vec<[u16; 3]>) {
     let grid: Grid = machine.parse().unwrap();
     let mut draw = Stream::new(seed, 0, "small");

@@ -1,4 +1,4 @@
-// Stores the current view in the page's URL, so that it can be sent to someone else.
+// Stores the current view in the page's URL, so it can be shared.
 import { type By, COLOURINGS } from "./colouring.ts";
 import { AXES, type Plane } from "./plane.ts";
 

@@ -12,7 +12,7 @@ export interface Ahead {
   key: string;
   what: string;
   parts: Part[];
-  /** The times when it begins and ends, in ms. */
+  /** The start and end, in ms. */
   from: number;
   to: number;
   state: string;
@@ -20,7 +20,7 @@ export interface Ahead {
   words(clock: Clock): string[];
 }
 
-/** Returns the name of a job, given the number of its lease. */
+/** Returns the name of a lease's job. */
 function job(machine: Machine, lease: number): string {
   const found = machine.leases.get(lease);
   return found ? `job ${nameOf(found)}` : `lease ${lease}`;
@@ -46,7 +46,7 @@ function reservation(machine: Machine, one: Raw): Ahead {
   };
 }
 
-/** Returns the reservations, in order of beginning. */
+/** Returns the reservations, in order of start. */
 export function rowsOf(machine: Machine, reservations: Raw[]): Ahead[] {
   return reservations.map((one) => reservation(machine, one)).sort((a, b) => a.from - b.from);
 }
@@ -63,7 +63,7 @@ function brief(ms: number, now: number, clock: Clock): string {
   return day === clock.tick(now, 86_400_000) || day === time ? time : `${day} ${time}`;
 }
 
-/** Returns the columns. Rows stay in order of beginning. */
+/** Returns the columns. Rows stay in order of start. */
 export function aheadColumns(
   scene: () => { machine: Machine; clock: Clock },
 ): Column<Ahead>[] {
@@ -74,7 +74,7 @@ export function aheadColumns(
   };
   const more = (one: Ahead) => one.words(scene().clock).join(" ");
   return [
-    { id: "what", title: "What", wide: 24, text: ({ what }) => what, hint: more },
+    { id: "what", title: "Name", wide: 24, text: ({ what }) => what, hint: more },
     {
       id: "box", title: "Box", wide: 14, isMinor: true, hint: ({ parts }) => where(parts),
       text: ({ parts }) => boxes(parts),

@@ -22,7 +22,7 @@ export function tell(lines: string[], source: Live): void {
   seq = source.machine?.seq ?? null;
 }
 
-/** Sanitizes a sentence from the service and converts its times to the user's clock. */
+/** Sanitizes a sentence from the service, and converts its times to the user's clock. */
 const said = (sentence: unknown): string => local(plain(sentence, 1000));
 
 /** Requests an explanation and formats it, with marks for its place and moves. */
@@ -55,8 +55,8 @@ export async function why(source: Live, asked: Raw): Promise<Answer> {
 }
 
 /**
- * Counts the boxes of a shape that can be placed at once, and returns their places; also after some
- * jobs have moved, if requested and if this makes room for more.
+ * Counts the boxes of a shape that can be placed at the same time, and returns their places. Also
+ * considers moving jobs if requested, and if this makes room for more.
  */
 export async function slots(source: Live, { shape, moves }: Slots): Promise<Answer> {
   const answer: Answer = { marks: [], moves: [] };
@@ -86,7 +86,7 @@ export async function slots(source: Live, { shape, moves }: Slots): Promise<Answ
 const boxes = (count: number): string =>
   (count === 1 ? "1 box" : `${count.toLocaleString("en")} boxes`);
 
-/** Describes in sentences the result of at most `most` moves. */
+/** Describes the result of at most `most` moves. */
 function moved(machine: Machine, after: Raw, isMore: boolean, most: number): string[] {
   const allowed = `at most ${many(most, "move")}`;
   if (!isMore) return [after.proven ? `No more fit after ${allowed}.`

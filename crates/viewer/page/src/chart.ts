@@ -12,7 +12,7 @@ export interface Drawn {
   refused: number[];
   /** The displayed time; null means the end. */
   at: number | null;
-  /** The end of the axis; `isNow`, if true, means the present. */
+  /** The end of the axis, which is the present if `isNow` is true. */
   end: number;
   isNow: boolean;
   clock: Clock;
@@ -125,7 +125,7 @@ export class Chart {
       pen.lineTo(x, low + 4);
       pen.stroke();
       pen.fillStyle = page.soft;
-      // The label at the end of the axis needs room, and no number may cross the edge of the chart.
+      // The label at the end of the axis needs room, and no number may cross the chart's edge.
       if (x + half < free && x - half > 2) pen.fillText(text, x, low + 15);
     }
     pen.textAlign = "right";
@@ -135,8 +135,8 @@ export class Chart {
 
   /**
    * Draws a step function. If it changes once within a pixel column, the line is drawn at the
-   * change. If it changes more often, a band extends from the least to the greatest value. If many
-   * such columns are adjacent, the band is pale and the line shows the mean.
+   * change. If it changes more often, a band extends from the minimum to the maximum. If such
+   * columns are adjacent, the band is pale and the line shows the mean.
    */
   private line(
     pen: CanvasRenderingContext2D, found: Column[], width: number, shade: string, dash: number[],
@@ -190,7 +190,7 @@ export class Chart {
     pen.fill(area);
   }
 
-  /** Draws a mark above the curves for each time when requests were refused. */
+  /** Marks the times of refusals above the curves. */
   private refusals(pen: CanvasRenderingContext2D, { refused }: Drawn, page: Paper): void {
     const { left, top, width } = this.area();
     pen.fillStyle = page.refused;

@@ -9,7 +9,7 @@ export const COLOURINGS: By[] = ["job", "tenant", "age"];
 /** Jobs keep their colors over time. */
 const jobs = new Jobs();
 
-/** Returns the color of a tenant; null means a tenant whose name the user may not see. */
+/** Returns a tenant's color; null means a tenant whose name is hidden. */
 export function tenantShade(machine: Machine, name: string | null, dark: boolean): Shade {
   return ofTenant(name === null ? null : machine.tenants.place(name), dark);
 }

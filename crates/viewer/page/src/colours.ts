@@ -1,5 +1,5 @@
-// Colors for the holders of nodes, in light and dark mode, that color-blind users can also
-// distinguish.
+// Colors for the holders of nodes, in light and dark mode, which color-blind users can distinguish
+// too.
 
 /** Red, green and blue from 0 to 1. */
 export type Colour = number[];
@@ -8,9 +8,9 @@ export type Colour = number[];
 export interface Shade { colour: Colour; pattern: number }
 
 /**
- * Each color in light and in dark mode. The twelve colors were found by a search for colors that
- * differ as much as possible, also for people who lack one type of cone, with a contrast of 3:1 to
- * free nodes and the background. A test in this crate checks this.
+ * Each color in light and in dark mode. A search found twelve colors that differ as much as
+ * possible, also for people who lack one type of cone, with a contrast of 3:1 to free nodes and the
+ * background. A test in this crate checks this.
  */
 const SERIES: [string, string][] = [
   ["#2f84f1", "#1090fc"], ["#b41c36", "#cf3b56"], ["#e05905", "#ffdb09"], ["#562fa9", "#d3acff"],
@@ -43,7 +43,7 @@ export const hash = (text: unknown): number => {
   return h >>> 0;
 };
 
-/** Returns a job's color by the index of the color. */
+/** Returns the job color with this index. */
 export const ofJob = (place: number, isDark: boolean): Colour => themed(SERIES[place], isDark);
 
 /** Returns the position of an age in the scale, from 0 to 1. */
@@ -57,7 +57,7 @@ export function ofAge(seconds: number, isDark: boolean): Colour {
   return AGES[low].map((part, index) => (part + (AGES[low + 1][index] - part) * (at - low)) / 255);
 }
 
-/** Returns a tenant's color and pattern by index; null: none of its own. */
+/** Returns the tenant color and pattern with this index; null means the shared gray. */
 export const ofTenant = (place: number | null, isDark: boolean): Shade => ({
   colour: themed(place === null ? REST : SERIES[place % COLOURS], isDark),
   pattern: Math.floor((place ?? 0) / COLOURS),

@@ -14,7 +14,7 @@ export interface Scene {
   by: By;
   dark: boolean;
   clock: Clock;
-  /** The reasons for requests' waits, and the start times if known. */
+  /** The reasons why requests are waiting, and their start times if known. */
   waits: Map<unknown, Told>;
 }
 
@@ -24,7 +24,6 @@ const nameOrder = (one: { job: unknown; key: unknown }): number | string => {
   return typeof name === "number" ? name : String(name);
 };
 
-/** Returns the columns of jobs: place, elapsed time, and end. */
 export function jobColumns(scene: () => Scene): Column<Lease>[] {
   const age = (lease: Lease) => (lease.begins === null ? null : scene().machine.now - lease.begins);
   const left = (lease: Lease) => (lease.ends === null ? null : lease.ends - scene().machine.now);
@@ -67,7 +66,7 @@ export function jobColumns(scene: () => Scene): Column<Lease>[] {
   ];
 }
 
-/** Describes in a word or two why a request is waiting. */
+/** Summarizes in a word or two why a request is waiting. */
 function awaited(wait: Wait | null | undefined): string {
   if (!wait) return "";
   const { by, kind } = wait;
@@ -79,7 +78,7 @@ function awaited(wait: Wait | null | undefined): string {
   return Object.hasOwn(known, kind) ? known[kind] : plain(kind, 40);
 }
 
-/** Returns the columns of waiting requests, with times and reasons. `why` requests details. */
+/** Returns the columns of waiting requests. `why` requests details. */
 export function waitingColumns(scene: () => Scene, why: (one: Waiting) => void): Column<Waiting>[] {
   const since = (one: Waiting) => (one.asked === null ? null : scene().machine.now - one.asked);
   const wait = (one: Waiting) => scene().waits.get(one.key)?.wait;
@@ -110,7 +109,6 @@ export function waitingColumns(scene: () => Scene, why: (one: Waiting) => void):
   ];
 }
 
-/** Returns the columns of refused requests, with the reasons. */
 export function refusedColumns(scene: () => Scene): Column<Refusal>[] {
   return [
     {

@@ -4,13 +4,13 @@ import type { Machine, Part } from "./model.ts";
 /** The maximum number of nodes; on larger machines, the search would block the page. */
 const MOST_NODES = 40_000;
 
-/** The largest rectangle in a w-by-d mask, along axes that may wrap. */
+/** A rectangle in a w-by-d mask, along axes that may wrap. */
 interface Rectangle { area: number; base: [number, number]; sides: [number, number] }
 
 /**
  * Finds the largest rectangle among the free cells of a plane. Each row in turn is the base of
- * columns of free cells, whose heights are processed as a histogram. An axis that wraps is
- * traversed twice. O(w d), four times as much if both axes wrap.
+ * columns of free cells, whose heights are processed as a histogram. A wrapping axis is traversed
+ * twice. O(w d), four times as much if both axes wrap.
  */
 function rectangle(free: Uint8Array, w: number, d: number, wraps: boolean[]): Rectangle {
   let best: Rectangle = { area: 0, base: [0, 0], sides: [0, 0] };
@@ -47,8 +47,8 @@ function freeNodes(machine: Machine): Uint8Array {
 
 /**
  * Finds the largest free box; null if no node is free, undefined if the machine is too large to
- * search. Among equals, the most compact one wins. Every range of planes across the last axis is
- * extended from its first plane while it can still yield the largest.
+ * search. Ties go to the most compact box. Every range of planes across the last axis is extended
+ * while it can still yield the largest.
  */
 export function largestFree(machine: Machine): Part | null | undefined {
   const { sides: [w, d, h], wraps, nodes, axes } = machine.grid;
@@ -77,7 +77,7 @@ export function largestFree(machine: Machine): Part | null | undefined {
   return best;
 }
 
-/** The last answer, which is reused until the machine changes. */
+/** A cache of the last answer, valid until the machine changes. */
 export class Fits {
   private of: Machine | null = null;
   private version = -1;

@@ -1,4 +1,4 @@
-// Patterns over colors, for when there are more items than colors.
+// Patterns over colors, for more items than colors.
 import { type Shade, css } from "./colours.ts";
 
 /** No pattern, stripes, dots. */

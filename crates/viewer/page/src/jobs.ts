@@ -7,8 +7,8 @@ const MOST = 50_000;
 
 /**
  * A job keeps its color while the page is open. The color is computed from the job's number, or is
- * the next color that no other job has. If more jobs run than there are colors, it is the next
- * color that no adjacent job has; neighbors share a color only if all are taken.
+ * the next unused one. If there are more jobs than colors, it is the next one that no adjacent job
+ * has; neighbors share a color only if all are taken.
  */
 export class Jobs {
   private readonly known = new Map<Key, number>();

@@ -1,4 +1,4 @@
-// The keyboard shortcuts, which are listed in the help dialog.
+// Handles the keyboard shortcuts, and lists them in the help dialog.
 import { element, find } from "./dom.ts";
 
 /** A key: its names in events, its description, and its action. */
@@ -20,7 +20,7 @@ export function keys(all: Key[]): void {
   find("help").onclick = () => dialog.showModal();
   single.checked = kept() !== "off";
   single.onchange = () => {
-    try { localStorage.setItem(KEPT, single.checked ? "on" : "off"); } catch { /* for this page */ }
+    try { localStorage.setItem(KEPT, single.checked ? "on" : "off"); } catch { /* this page */ }
   };
   addEventListener("keydown", (event) => {
     const target = event.target as Element;

@@ -9,7 +9,7 @@ import { type Machine, size, tenantOf } from "./model.ts";
 import { paper } from "./theme.ts";
 import { tenantName } from "./words.ts";
 
-/** A color and its meaning. An item with a search is a button that starts the search. */
+/** A color and its meaning. An item with a search is a button that starts it. */
 interface Item { shade: Shade; text: string; mark?: string; search?: string }
 
 /** Returns the tenants that hold nodes, largest first. Those without a color are combined. */
@@ -64,13 +64,13 @@ function item({ shade, text, mark, search }: Item, look: (search: string) => voi
 }
 
 const WORDS: Record<By, string> = {
-  job: `Each job has its own color. There are ${COLOURS}, so jobs that are far apart may share ` +
-    "one. Click a job to isolate it.",
-  tenant: "Tenants, with the number of nodes that they hold:",
+  job: `Each job has its own color. There are only ${COLOURS}, so distant jobs may share one. ` +
+    "Click a job to isolate it.",
+  tenant: "Tenants and their numbers of nodes:",
   age: "Time since the job started:",
 };
 
-/** Updates the legend of a coloring if it has changed. */
+/** Updates the legend if it has changed. */
 export function legend(
   place: HTMLElement, machine: Machine, by: By, dark: boolean, look: (search: string) => void,
 ): void {

@@ -1,4 +1,4 @@
-// The four lists next to the machine, one of which is shown, with search and sorting.
+// The four lists next to the machine, with search and sorting. One list is visible at a time.
 import { LISTS, type List, type Sort } from "./address.ts";
 import { type Ahead, aheadColumns } from "./ahead.ts";
 import { type Scene, jobColumns, refusedColumns, waitingColumns } from "./columns.ts";
@@ -7,7 +7,7 @@ import type { Refusal } from "./live.ts";
 import type { Key, Lease, Waiting } from "./model.ts";
 import { type Column, Table } from "./table.ts";
 
-/** Actions when a row is clicked. */
+/** The actions of clicks on rows. */
 export interface Acts {
   job(lease: Lease): void;
   waiting(one: Waiting): void;

@@ -3,17 +3,18 @@ import { Machine, type Key, type Part, type Raw } from "./model.ts";
 import { millis } from "./times.ts";
 import type { Point } from "./thin.ts";
 
-/** The values of a step function, each valid from its time on. */
+/** Step functions. Each value is valid from its time on. */
 export interface Series { busy: Point[]; largest: Point[] }
 
-/** The reason for a request's wait. */
+/** The reason why a request is waiting. */
 export interface Wait { kind: string; sentence: string; by: Raw | null; planned: number | null }
 
 /**
- * A request's predicted start, in ms: nine of ten requests start between the earliest and the
- * latest time. A time is null if more than 60 days from now; if all are, the obstacle is
- * `unavailable`, with the place that has the fewest unavailable nodes, or `horizon`. Also the
- * numbers of forecasts that held or failed so far, and true if these suffice to learn from.
+ * A request's predicted start, in ms: nine out of ten requests start between the earliest and the
+ * latest time. A time is null if more than 60 days from now. If all are null, the obstacle is
+ * `unavailable`, with the place that has the fewest unavailable nodes, or `horizon`. `kept` and
+ * `broken` are the numbers of past forecasts that held or failed; `calibrated` is true if they
+ * suffice to learn from.
  */
 export interface Forecast {
   earliest: number | null;
@@ -30,7 +31,6 @@ export interface Forecast {
 /** The explanation for a waiting request. */
 export interface Told { wait: Wait | null; forecast: Forecast | null }
 
-/** A request that was refused. */
 export interface Refusal {
   key: number;
   at: number;
@@ -48,7 +48,7 @@ export interface Listener {
   changed(): void;
   connected(): void;
   trouble(text: string): void;
-  /** Asks the user for a token; "" if the user enters none. */
+  /** Asks the user for a token; returns "" if the user enters none. */
   token(): Promise<string>;
 }
 
@@ -70,7 +70,7 @@ export class Live {
   isAheadOld = true;
   /** The number of the current watch. */
   private turn = 0;
-  /** Ends the watch, because a browser allows few connections to one address. */
+  /** Ends the watch. Browsers allow few connections to one address. */
   private watching = new AbortController();
   /** The lead of the service's clock over the local clock, in ms. */
   private ahead = 0;
@@ -92,7 +92,7 @@ export class Live {
       method: "POST", headers: { ...headers, "Content-Type": "application/json" },
       body: JSON.stringify(body),
     });
-    // Several requests may be rejected at once, but the user is asked only once.
+    // Several requests may be rejected at the same time, but the user is asked only once.
     const isUnknown = reply.status === 401;
     if (isUnknown && (own !== this.token || await this.enter())) return this.ask(path, body);
     const json = await reply.json();
@@ -151,13 +151,13 @@ export class Live {
     const machine = this.machine as Machine, { signal } = this.watching;
     const headers = this.headers();
     const reply = await fetch(`/v1/watch?after=${machine.seq}`, { headers, signal });
-    if (!reply.ok || !reply.body) throw new Error("the watch was refused");
+    if (!reply.ok || !reply.body) throw new Error("the service refused to send events");
     this.tell.connected();
     const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
     let text = "";
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) throw new Error("the service has closed the connection");
+      if (done) throw new Error("the service closed the connection");
       if (turn !== this.turn) return void reader.cancel();
       text += value;
       const events = text.split("\n\n");
@@ -175,7 +175,7 @@ export class Live {
     if (kind && data) this.machine?.apply(kind, JSON.parse(data), this.name);
   }
 
-  /** Returns the data of the chart, or null if another machine was selected in the meantime. */
+  /** Returns the chart data, or null if another machine was selected in the meantime. */
   async series(): Promise<Series | null> {
     const { turn } = this;
     const { samples, now } = await this.ask(`/v1/series${this.query()}`);
@@ -202,9 +202,9 @@ export class Live {
   }
 
   /**
-   * Returns the reasons for the oldest requests' waits, and their starts. A reader that may not see
-   * every lease is not told about all changes, so the state is reread if the service has advanced
-   * to another record.
+   * Returns the reasons why the oldest requests are waiting, and their starts. A reader that may
+   * not see every lease does not receive all events, so the state is reread if the service has
+   * advanced.
    */
   async queue(limit: number): Promise<Map<Key, Told>> {
     const { seq, waiting } = await this.ask(`/v1/queue${this.query({ limit })}`);
@@ -216,7 +216,7 @@ export class Live {
       [one.id, { wait: waitOf(one.waits_for), forecast: forecastOf(one.forecast) }]));
   }
 
-  /** Returns the reservations of the machine, by number. */
+  /** Returns the machine's reservations, by number. */
   async reservations(): Promise<Raw[]> {
     const { turn, name } = this;
     const { reservations } = await this.ask(`/v1/reservations${this.query()}`);

@@ -28,7 +28,7 @@ import { type Clock, elapsed, wall } from "./times.ts";
 import { nodeLines } from "./tip.ts";
 import { summary } from "./words.ts";
 
-/** The number of requests, oldest first, whose explanations are requested. */
+/** The number of requests to explain, oldest first. */
 const WAITS = 300;
 
 const embedded = document.getElementById("schedule");
@@ -51,11 +51,11 @@ const page = {
   moves: [] as Move[],
   /** The boxes to count. */
   slots: null as address.Slots | null,
-  /** Reservations, their boxes to draw, and the selected row. */
+  /** The reservations, their boxes to draw, and the selected row. */
   ahead: null as Ahead[] | null,
   drawn: [] as Mark[],
   chosen: null as string | null,
-  /** The program that manages the jobs, if not this service; no history is then kept. */
+  /** The program that manages the jobs, if not this service; there is then no history. */
   observer: "",
 };
 
@@ -93,7 +93,7 @@ const player = new Player({
 
 function refusals(): Refusal[] { return source?.refusals ?? []; }
 
-/** Returns information about the waiting requests; empty for a time in the past. */
+/** Returns explanations of the waiting requests; empty for a time in the past. */
 const waiting = (): Map<Key, Told> => (page.live ? page.waits : new Map());
 
 /** Updates the page after a selection has changed. */
@@ -193,8 +193,7 @@ function select(job: string | null): void {
   changed();
 }
 
-// Questions: why a request is waiting or would be refused, and how many boxes fit. Answers refer to
-// the current state.
+// Questions about requests and boxes. Answers refer to the current state.
 async function asks(question: (source: Live) => Promise<answer.Answer>): Promise<void> {
   if (!source) return;
   if (!page.live) goLive();
@@ -290,7 +289,7 @@ function goTo(instant: number): void {
   changed();
 }
 
-/** Requests the selected time, with one request at a time; intermediate times are skipped. */
+/** Requests the state at the selected time. Skips times selected during a request. */
 async function past(): Promise<void> {
   if (isAsking || !source) return;
   isAsking = true;
@@ -335,7 +334,7 @@ function here(): string {
 function keep(): void {
   kept ??= setTimeout(() => {
     kept = null;
-    // An address that was just pasted is not overwritten, because `hashchange` follows later.
+    // A just pasted address must not be overwritten, because its `hashchange` event comes later.
     if (location.hash.slice(1) !== last) return;
     const now = here();
     history.replaceState(null, "", now ? `#${now}` : location.pathname + location.search);
@@ -392,7 +391,7 @@ function turnTo(name: string, to: address.Address): void {
   void source.begin();
 }
 
-/** Shows the chosen machine, with its own jobs, places and times, in the same view. */
+/** Shows another machine, keeping only the parts of the view that do not depend on its jobs. */
 function choose(name: string): void {
   const { by, list, search, sort } = address.read(here());
   turnTo(name, { ...address.read(""), by, list, search, sort });
@@ -401,7 +400,7 @@ function choose(name: string): void {
 // Sources of states.
 function play(schedule: Schedule): void {
   page.series = schedule.series;
-  if (!schedule.isWhole) find("time").querySelector(".largest")?.append(" (long states only)");
+  if (!schedule.isWhole) find("time").querySelector(".largest")?.append(" (sampled)");
   document.body.dataset.mode = "schedule";
   find("tab-refused").hidden = true;
   // A schedule has no tenants.
@@ -439,7 +438,7 @@ function watch(): void {
       soon();
     },
     connected() { write("status", "connected"); },
-    trouble(text) { write("status", `${plain(text, 200)}; trying again`); },
+    trouble(text) { write("status", `${plain(text, 200)}; retrying`); },
     async token() {
       const dialog = find<HTMLDialogElement>("login");
       dialog.showModal();
@@ -453,8 +452,8 @@ function watch(): void {
 }
 
 /**
- * Rereads the reservations if an event says that they have changed, and while they are listed,
- * because the jobs that block a reservation change without an event.
+ * Rereads the reservations after an event that changes them, and while they are listed, because
+ * the jobs that block a reservation change without an event.
  */
 async function readAhead(): Promise<void> {
   if (!source || page.observer || !(source.isAheadOld || lists.list === "ahead")) return;
@@ -468,7 +467,7 @@ async function readAhead(): Promise<void> {
   page.drawn = drawn(page.ahead, one);
 }
 
-/** The timer that rereads the reasons for waiting, instead of doing so after every event. */
+/** The timer for rereading the reasons for waiting, which is too slow to do after every event. */
 let awaits: ReturnType<typeof setTimeout> | null = null;
 function soon(): void {
   awaits ??= setTimeout(() => {
@@ -498,7 +497,7 @@ async function sample(): Promise<void> {
     await waited();
     await readAhead();
   } catch {
-    // The watch reports any problems.
+    // The watch reports problems.
   } finally {
     isSampling = false;
   }

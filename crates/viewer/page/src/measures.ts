@@ -6,7 +6,6 @@ import type { Stage } from "./stage.ts";
 import { columns } from "./thin.ts";
 import type { Timeline } from "./timeline.ts";
 
-/** Returns the median of the numbers. */
 const middle = (numbers: number[]): number => numbers.sort((a, b) => a - b)[numbers.length >> 1];
 
 interface Shown {
@@ -19,9 +18,9 @@ interface Shown {
 const frame = () => new Promise((done) => requestAnimationFrame(done));
 
 /**
- * Measures a turning machine: frames per second; milliseconds of the page's own work per frame, up
- * to the transfer to the drawing process, and per rebuild of the drawing, as after an event; and
- * the number of triangles in the last frame.
+ * Measures a turning machine: the frames per second, the page's own milliseconds of work per frame
+ * (up to the transfer to the drawing process) and per rebuild (as after an event), and the number
+ * of triangles in the last frame.
  */
 async function frames({ page, stage, look }: Shown, ms: number): Promise<Record<string, number>> {
   const { deep } = stage, { machine } = page;

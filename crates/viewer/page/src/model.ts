@@ -15,7 +15,7 @@ export interface Grid {
   nodes: number;
 }
 
-/** A lease as displayed. For another tenant's lease, only the place and start are known. */
+/** A displayed lease. For another tenant's lease, only the place and start are known. */
 export interface Lease {
   key: Key;
   job: Key | null;
@@ -28,7 +28,6 @@ export interface Lease {
   ends: number | null;
 }
 
-/** A waiting request. */
 export interface Waiting {
   key: Key;
   job: Key | null;
@@ -53,12 +52,11 @@ export function grid(text: string): Grid {
   return { text, sides, wraps, axes, nodes: sides[0] * sides[1] * sides[2] };
 }
 
-/** Returns the number of nodes of a box. */
 export const volume = (part: Part): number =>
   part.sides.reduce((product, side) => product * side, 1);
 export const size = (parts: Part[]): number => parts.reduce((sum, part) => sum + volume(part), 0);
 
-/** Returns the nodes of a box, x fastest. A box may extend past the end of an axis that wraps. */
+/** Returns the nodes of a box, x fastest. A box may extend past the end of a wrapping axis. */
 export function* nodesOf(g: Grid, part: Part): Generator<number> {
   const [w, d, h] = g.sides;
   const base = [0, 1, 2].map((axis) => part.base[axis] ?? 0);
@@ -124,7 +122,7 @@ export class Machine {
     return machine;
   }
 
-  /** Adds a lease from the service. Another tenant's lease is stored under another name. */
+  /** Adds a lease from the service. Another tenant's lease has no id, so its key is `other`. */
   hold(raw: Raw, other = ""): void {
     this.version++;
     const isOther = (raw.id ?? null) === null;
@@ -183,7 +181,7 @@ export class Machine {
     return this.holder[node] === null && !this.failed.has(node) && !this.drained.has(node);
   }
 
-  /** Returns the numbers of nodes that are held, free, failed and drained. */
+  /** Returns the numbers of busy, free, failed and drained nodes. Busy takes precedence. */
   counts(): { busy: number; free: number; failed: number; drained: number } {
     let busy = 0, failed = 0, drained = 0;
     for (let node = 0; node < this.grid.nodes; node++) {

@@ -1,4 +1,4 @@
-// Planes of a machine, each with the nodes at one coordinate along an axis.
+// The planes of a machine: the nodes at one coordinate along an axis.
 import type { Grid } from "./model.ts";
 
 export const AXES = ["x", "y", "z"];
@@ -22,7 +22,7 @@ export function within(g: Grid, plane: Plane): Plane {
   return isThere ? plane : { axis: plane.axis, at: null };
 }
 
-/** Returns the next plane or the previous one; after the last, all planes. */
+/** Returns the next or previous plane, or all planes after the last. */
 export function next(g: Grid, { axis, at }: Plane, step: number): Plane {
   const count = g.sides[axis], to = (at ?? (step > 0 ? -1 : count)) + step;
   return { axis, at: to < 0 || to >= count ? null : to };

@@ -1,4 +1,4 @@
-// Play: replays the past, from the marker or the beginning up to the end of the axis.
+// The Play button: replays the past, from the marker or the beginning to the end of the axis.
 import { find, write } from "./dom.ts";
 import { isStill } from "./theme.ts";
 import { lasting } from "./times.ts";

@@ -1,6 +1,5 @@
 // The three-dimensional drawing of a machine: the visible faces of cubes, and points. It is rebuilt
-// after every event. Therefore, its parts are counted first and then written to arrays of exactly
-// that length.
+// after every event, so its parts are counted first, then written to arrays of exactly that length.
 import { type By, nodeShades } from "./colouring.ts";
 import type { Grid, Key, Machine } from "./model.ts";
 import { type Plane, lies } from "./plane.ts";
@@ -36,7 +35,7 @@ function nodes(machine: Machine, { by, plane, selected, dark }: Look) {
   const kind = new Uint8Array(g.nodes), shade = new Float32Array(3 * g.nodes);
   const pattern = new Uint8Array(g.nodes);
   const free = dark ? [0.36, 0.42, 0.48] : [0.62, 0.67, 0.72];
-  // Nodes that are not selected are close to the background color.
+  // The colors of unselected nodes are close to the background color.
   const paper = dark ? 0.1 : 1;
   const shadeAt = nodeShades(machine, by, dark), isThere = lies(g, plane);
   for (let node = 0; node < g.nodes; node++) {
@@ -54,9 +53,9 @@ function nodes(machine: Machine, { by, plane, selected, dark }: Look) {
 }
 
 /**
- * Returns the nodes whose face in a direction is visible, nearest first for an eye on that side;
- * nodes hidden behind them need no color. Cubes of held nodes touch; those of failed nodes are
- * smaller.
+ * Returns the nodes whose face in a direction is visible, nearest first for an eye on that side, so
+ * that nodes hidden behind them need no color. Cubes of held nodes touch; those of failed nodes
+ * are smaller.
  */
 function visible(
   [axis, way, one, two]: Face, sides: number[], strides: number[], kind: Uint8Array,
@@ -74,7 +73,7 @@ function visible(
   return found;
 }
 
-/** Returns the points for free nodes and for nodes of jobs that are not selected. */
+/** Returns the points for free nodes and for nodes of unselected jobs. */
 function points(g: Grid, kind: Uint8Array, shade: Float32Array) {
   const found: number[] = [];
   for (let node = 0; node < g.nodes; node++)

@@ -1,6 +1,6 @@
-// The resolution of a moving picture: reduced if frames take long, full when it is at rest.
+// The resolution of a moving picture: reduced if frames take long, full at rest.
 
-/** The maximum time for a frame in ms, and the number of consecutive frames that must exceed it. */
+/** The maximum frame time in ms, and the number of consecutive frames that must exceed it. */
 const LONG = 33.4, FRAMES = 3;
 /** The time without movement before the picture counts as at rest, in ms. */
 const REST = 250;

@@ -15,7 +15,7 @@ export interface Shortcuts {
   clear(): void;
 }
 
-/** Does nothing: keys that the machine itself handles are only listed. */
+/** Does nothing, because the machine itself handles these keys. */
 const nothing = (): void => {};
 
 export function shortcuts(acts: Shortcuts): Key[] {
@@ -31,10 +31,10 @@ export function shortcuts(acts: Shortcuts): Key[] {
     one("t", "light, dark, or system theme", acts.nextTheme),
     one("/", "search the list", () => find("search").focus()),
     one(" ", "play and pause", acts.play, "space"),
-    two(", .", "a little back or forward in time", (key) => step(key === "," ? -0.01 : 0.01)),
+    two(", .", "step back or forward in time", (key) => step(key === "," ? -0.01 : 0.01)),
     one("Home", "now", acts.goLive),
     one("0", "show the whole machine, in 3D", acts.whole),
-    one("Escape", "clear the selected job and marked places", acts.clear, "Esc"),
+    one("Escape", "clear the selected job and the marked places", acts.clear, "Esc"),
     {
       keys: [], shown: "← ↑ → ↓", act: nothing,
       words: "on the machine: move between nodes in 2D, rotate it in 3D; + and - zoom",

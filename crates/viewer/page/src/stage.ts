@@ -1,4 +1,4 @@
-// The machine's area: one of two views, and the handling of pointer and keys over it.
+// The machine's area: one of two views, and its pointer and keyboard input.
 import { attributes, element, find, write } from "./dom.ts";
 import type { Mark, Move } from "./marks.ts";
 import type { Key, Machine } from "./model.ts";
@@ -24,7 +24,7 @@ export class Stage {
   private shown: [Machine, Look, Mark[], Move[]] | null = null;
   private readonly place = find("stage");
   private readonly tip = new Tip("tip");
-  /** The position where the pointer was pressed, because dragging must not pick a node. */
+  /** The position of the last press. Dragging must not pick a node. */
   private pressed: { x: number; y: number } | null = null;
   private hovers = false;
 
@@ -56,7 +56,7 @@ export class Stage {
     } catch {
       const three = find<HTMLButtonElement>("three");
       three.disabled = true;
-      three.title = "this browser has no WebGL";
+      three.title = "this browser does not support WebGL";
       return null;
     }
   }
@@ -84,7 +84,7 @@ export class Stage {
     this.turned();
   }
 
-  /** Shows the choice of planes, if there is a choice. */
+  /** Shows the choice of planes on machines with several. */
   private planes({ axis, at }: Plane): void {
     const { grid } = this.machine as Machine, select = find<HTMLSelectElement>("plane");
     find("planes").hidden = !hasPlanes(grid);

@@ -7,7 +7,7 @@ import type { Bar, Column } from "./table.ts";
 import { type Clock, short } from "./times.ts";
 import { place as boxWords } from "./words.ts";
 
-/** Describes in a few words when the request will start. */
+/** Summarizes in a few words when the request will start. */
 function reach({ earliest, latest, obstacle }: Forecast, now: number): string {
   if (obstacle) return obstacle === "unavailable" ? "lacks nodes" : "> 60 d";
   if (latest !== null && latest <= now) return "overdue";
@@ -23,10 +23,10 @@ function inWords(one: Forecast, clock: Clock): string {
     const fewest = place ? `; ${boxWords(place)} has the fewest of them` : "";
     return `It cannot start until an unavailable node returns${fewest}.`;
   }
-  if (obstacle) return "It does not start within 60 days.";
+  if (obstacle) return "It will not start within 60 days.";
   const [from, half, to, said] = [earliest, median, latest, plan].map((at) =>
     at === null ? "more than 60 days from now" : clock.at(at));
-  const such = calibrated ? `Nine out of ten start between ${from} and ${to}, half by ${half}.`
+  const such = calibrated ? `Nine out of ten will start between ${from} and ${to}, half by ${half}.`
     : `Probable start (rough estimate): between ${from} and ${to}; median ${half}.`;
   return `${such} If jobs run as long as estimated and no others arrive: ${said}.`;
 }
@@ -67,7 +67,7 @@ export function startsColumn(scene: () => Scene): Column<Waiting> {
   };
 }
 
-/** Describes the accuracy of earlier forecasts on this machine; "" if there are none. */
+/** Describes the accuracy of past forecasts on this machine; "" if there are none. */
 export function promises(waits: Map<unknown, Told>): string {
   const one = [...waits.values()].find(({ forecast }) => forecast)?.forecast;
   if (!one) return "";

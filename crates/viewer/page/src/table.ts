@@ -1,4 +1,4 @@
-// A table with sorting that contains only the rows in view.
+// A sortable table that contains elements only for the rows in view.
 import type { Sort } from "./address.ts";
 import type { Shade } from "./colours.ts";
 import { attributes, element } from "./dom.ts";
@@ -14,9 +14,9 @@ export interface Column<Row> {
   /** The column's share of the width. */
   wide: number;
   isMinor?: boolean;
-  /** True if numbers are aligned to the right. */
+  /** True for numbers, which are right-aligned. */
   isNumber?: boolean;
-  /** True if long text is shortened before its end, because names usually differ at the end. */
+  /** True for names, which usually differ at the end, so long ones are shortened before it. */
   isName?: boolean;
   text(row: Row): string;
   /** Returns the value for sorting. Rows without a value come last. */
@@ -166,7 +166,7 @@ export class Table<Row> {
     });
   }
 
-  /** Returns the element of a row: the existing element, updated. */
+  /** Returns a row's element, reusing and updating an existing one. */
   private row(row: Row, index: number): HTMLTableRowElement {
     const key = this.options.key(row), made = this.known.get(key) ?? this.empty(key);
     attributes(made, { "aria-rowindex": String(index + 2) });
@@ -237,7 +237,7 @@ export class Table<Row> {
   }
 }
 
-/** Splits a name into its end and the part before it, which may be cut. */
+/** Splits a name into a first part, which may be cut, and its end. */
 function ends(name: string): HTMLElement[] {
   const letters = [...name], at = Math.max(0, letters.length - TAIL);
   return [letters.slice(0, at), letters.slice(at)]
@@ -270,7 +270,7 @@ function compare(a: number | string, b: number | string): number {
 
 const names = new Intl.Collator("en", { numeric: true });
 
-/** Returns the space that stands in for rows not drawn. */
+/** Returns a placeholder for rows that are not drawn. */
 function space(): HTMLTableRowElement {
   return attributes(element("tr", { className: "space" }), { "aria-hidden": "true" });
 }

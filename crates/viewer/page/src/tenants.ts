@@ -3,9 +3,9 @@ import { COLOURS, hash } from "./colours.ts";
 import { PATTERNS } from "./hatch.ts";
 
 /**
- * Each tenant has its own color while there are enough, then its own color and pattern. This look
- * is computed from the tenant's name, or is the next one that no other tenant has; the tenant keeps
- * it while the page is open. Once all are taken, tenants share a gray.
+ * Each tenant has its own color while there are enough, then its own color and pattern. These are
+ * computed from the tenant's name, or are the next unused ones; the tenant keeps them while the
+ * page is open. Once all are taken, tenants share a gray.
  */
 export class Tenants {
   private readonly known = new Map<string, number | null>();

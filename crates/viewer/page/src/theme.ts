@@ -29,7 +29,6 @@ const THEMES = ["system", "light", "dark"];
 const KEPT = "pavior-theme";
 const system = matchMedia("(prefers-color-scheme: dark)");
 
-/** Returns the stored choice, if any. */
 function kept(): string | null {
   try { return localStorage.getItem(KEPT); } catch { return null; }
 }
@@ -44,7 +43,7 @@ function choose(theme: string): void {
   else document.documentElement.dataset.theme = theme;
 }
 
-/** Follows the user's last choice and the system setting. */
+/** Applies the user's last choice, and follows the system setting. */
 export function begin(changed: () => void): void {
   const last = kept();
   if (last && THEMES.includes(last)) choose(last);
@@ -55,7 +54,7 @@ export function begin(changed: () => void): void {
 export function next(): string {
   const theme = THEMES[(THEMES.indexOf(chosen()) + 1) % THEMES.length];
   choose(theme);
-  try { localStorage.setItem(KEPT, theme); } catch { /* it holds for this page */ }
+  try { localStorage.setItem(KEPT, theme); } catch { /* applies to this page only */ }
   return theme;
 }
 

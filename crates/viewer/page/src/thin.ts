@@ -1,5 +1,4 @@
-// Reduces a step function to columns of pixels without losing values or showing any that did not
-// occur.
+// Reduces a step function to pixel columns without losing or inventing values.
 
 /** A value that is valid from a time on. */
 export interface Point { at: number; value: number }
@@ -16,14 +15,14 @@ export interface Column {
 }
 
 /**
- * Returns the columns of pixels in which a step function changes, in order.
+ * Returns the pixel columns in which a step function changes, in order.
  *
  * `points` are in order of time: from `at` on, the function has `value`. Times from `first` to
  * `last` are mapped to 0 to `width`. Each column has the position `x` of the first change and the
- * value before it, `enters` (null if there is none). `least`, `most` and `leaves` are the least,
- * the greatest and the last value of the function there, and `mean` is the mean over the column's
- * time. A change at the edge of a column belongs to the column that begins there. The value before
- * it also belongs to that column, since the line goes down or up there.
+ * value before it, `enters` (null if there is none). `least`, `most` and `leaves` are the minimum,
+ * maximum and last value in the column, and `mean` is the mean over its time. A change at the edge
+ * of a column belongs to the column that begins there, and so does the value before the change,
+ * since the line goes up or down there.
  */
 export function columns(points: Point[], first: number, last: number, width: number): Column[] {
   const found: Column[] = [], scale = width / (last - first);

@@ -52,7 +52,7 @@ function fitting(machine: Machine, free: number, known: number | null): void {
   write("fits-more", `largest free box: ${nodesIn(found)} of ${free.toLocaleString("en")} free`);
 }
 
-/** Describes failed and drained nodes, first those that no job holds, then those that jobs hold. */
+/** Describes failed and drained nodes, first the unoccupied ones, then those held by jobs. */
 function lost({ grid, holder, ...machine }: Machine): string {
   const words = [false, true].flatMap((isHeld) => (["failed", "drained"] as const).map((state) => {
     const found = [...machine[state]].filter((node) => (holder[node] !== null) === isHeld);
@@ -62,7 +62,7 @@ function lost({ grid, holder, ...machine }: Machine): string {
   return words.filter(Boolean).join("; ") || "all nodes are healthy";
 }
 
-/** Writes the tiles. `known` is the size of the largest free box if not searched for here. */
+/** Writes the tiles. `known` is the size of the largest free box if it is not searched for here. */
 export function tiles(machine: Machine, known: number | null): void {
   const { busy, free, failed, drained } = machine.counts(), { nodes } = machine.grid;
   write("used-share", percent(busy / nodes));

@@ -1,4 +1,4 @@
-// The curves as a time slider for pointer and keys, with the data at a time shown next to it.
+// The curves as a time slider, and the data at the time under the pointer.
 import { Chart, type Drawn } from "./chart.ts";
 import { attributes, find, many, plain } from "./dom.ts";
 import type { Refusal } from "./live.ts";
@@ -47,7 +47,7 @@ export class Timeline {
     find("refusals").hidden = drawn.refused.length === 0;
   }
 
-  /** Moves by a fraction of the axis to the right or to the left. */
+  /** Moves by a fraction of the axis, to the right or left. */
   step(share: number): void {
     const [first, last] = this.chart.span(), { drawn } = this.chart;
     const at = (drawn?.at ?? last) + share * (last - first);
@@ -73,7 +73,7 @@ export class Timeline {
     this.tip.hide();
   }
 
-  /** Shows the data at the time under the pointer, and the requests that were refused near it. */
+  /** Shows the data at the time under the pointer, and the requests refused near it. */
   private hover(clientX: number): void {
     const { chart } = this, { drawn } = chart;
     if (!drawn) return;

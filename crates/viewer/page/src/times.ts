@@ -37,7 +37,7 @@ export function short(ms: number): string {
   for (const [unit, name] of [[31557600, "y"], [86400, "d"], [3600, "h"], [60, "m"]] as const) {
     if (seconds < unit) continue;
     const count = seconds / unit, isPrecise = count < 10 && unit > 60;
-    // Only complete units are counted.
+    // Round down, so that only complete units count.
     const shown = isPrecise ? (Math.floor(10 * count) / 10).toFixed(1) : Math.floor(count);
     return `${shown} ${name}`;
   }

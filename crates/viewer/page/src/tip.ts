@@ -1,4 +1,4 @@
-// Information shown next to the pointer about the node or the time under it.
+// Information about the node or time under the pointer.
 import { element, find, many } from "./dom.ts";
 import { type Machine, point } from "./model.ts";
 import { type Clock, lasting } from "./times.ts";
@@ -18,7 +18,7 @@ export function nodeLines(machine: Machine, node: number, clock: Clock): string[
     lines.push(`since ${clock.at(lease.begins)}, for ${lasting((now - lease.begins) / 1000)}`);
   if (lease.ends !== null)
     lines.push(`ends ${clock.at(lease.ends)}, in ${lasting(Math.max(0, lease.ends - now) / 1000)}`);
-  if (lost) lines.push(`the node is ${lost}; the job keeps it`);
+  if (lost) lines.push(`${lost} node; the job keeps it`);
   return lines;
 }
 

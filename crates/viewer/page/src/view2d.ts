@@ -1,4 +1,4 @@
-// The machine in two dimensions: its planes side by side, each with the origin at the lower left.
+// The machine in two dimensions: its planes side by side, with their origins at the lower left.
 import { nodeShades } from "./colouring.ts";
 import { type Shade, css, inkOn } from "./colours.ts";
 import { plain } from "./dom.ts";
@@ -18,7 +18,7 @@ interface Place { at: number; x: number; y: number }
 const LEFT = 26, BELOW = 18, ABOVE = 17, APART = 12, EDGE = 8;
 /** The margin for the axis name after the last plane. */
 const NAME = 10;
-/** The minimum distance between the numbers of an axis, in pixels. */
+/** The minimum distance between axis numbers, in pixels. */
 const NUMBERS = 26;
 
 export class View2d {
@@ -218,7 +218,7 @@ export class View2d {
     if (hasPlanes(grid)) pen.fillText(`${AXES[plane.axis]} = ${at}`, x, y - 5);
   }
 
-  /** Draws the names of jobs where there is room. */
+  /** Draws job names where there is room. */
   private names(pen: Pen, places: Place[], cell: number): void {
     const machine = this.machine as Machine, { by, plane, selected, dark } = this.look as Look;
     const { u, v, d } = this.axes(), shadeAt = nodeShades(machine, by, dark);

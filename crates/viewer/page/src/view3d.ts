@@ -1,6 +1,6 @@
 // The machine in three dimensions: a cube for each held node, a point for each free node. Cubes
-// touch, so faces between them are never visible and are not drawn, nor are faces that point away.
-// Lines on the faces separate nodes; wide lines separate jobs.
+// touch, so the faces between them are not drawn, nor are faces that point away. Lines on the faces
+// separate nodes; wide lines separate jobs.
 import {
   type Material, ArrowHelper, BoxGeometry, BufferAttribute, BufferGeometry, Color,
   CylinderGeometry, EdgesGeometry, Group, LineBasicMaterial, LineDashedMaterial, LineSegments,
@@ -65,7 +65,7 @@ const DOTS = {
   fragmentShader: "varying vec3 vShade; void main() { gl_FragColor = vec4(vShade, 1.0); }",
 };
 
-/** Returns true if software renders: smooth edges and lower layers then cost too much. */
+/** Returns true with software rendering, for which smooth edges and lower layers cost too much. */
 function drawnBySoftware(): boolean {
   const gl = document.createElement("canvas").getContext("webgl2");
   const info = gl?.getExtension("WEBGL_debug_renderer_info");
@@ -74,7 +74,7 @@ function drawnBySoftware(): boolean {
   return /swiftshader|llvmpipe|software/i.test(name);
 }
 
-/** Replaces attributes with new ones, and frees the old ones in graphics memory. */
+/** Replaces the attributes, and frees the old ones in graphics memory. */
 function fill(object: Mesh | Points, attributes: Record<string, Numbers>): void {
   object.geometry.dispose();
   object.geometry = new BufferGeometry();
@@ -310,7 +310,7 @@ export class View3d {
     this.draw();
   }
 
-  /** Draws only those cube faces whose direction is visible from the camera. */
+  /** Draws only cube faces whose direction is visible from the camera. */
   private aim(): void {
     const { geometry } = this.cubes;
     geometry.clearGroups();
@@ -396,7 +396,7 @@ export class View3d {
   get triangles(): number { return this.renderer.info.render.triangles; }
 }
 
-/** Makes a material transparent, so that it is drawn last, in the given order. */
+/** Makes a material transparent, so it is drawn last, in the given order. */
 function above(material: Material): void {
   material.depthTest = false;
   material.transparent = true;

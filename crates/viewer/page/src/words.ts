@@ -8,7 +8,7 @@ export const place = (part: Part): string => `${sidesOf(part.sides)} at ${part.b
 export const boxes = (parts: Part[]): string =>
   (parts.length === 1 ? sidesOf(parts[0].sides) : `${parts.length} boxes`);
 
-/** Returns the name of a job; other tenants' job names are unknown. */
+/** Returns the name of a job. The names of other tenants' jobs are hidden. */
 export const nameOf = (one: { job: Key | null; key: Key; isOther?: boolean }): string =>
   one.isOther ? "not yours" : plain(one.job ?? `#${one.key}`);
 
@@ -21,7 +21,7 @@ export const whose = (lease: Lease): string => {
   return name === null ? "another tenant" : tenantName(name);
 };
 
-/** Describes in a sentence how many of a machine's nodes are held. */
+/** Summarizes the state of a machine in a sentence. */
 export function summary(machine: Machine): string {
   const { busy, free, failed, drained } = machine.counts();
   const waiting = machine.waiting.size;
@@ -32,7 +32,7 @@ export function summary(machine: Machine): string {
 /** The maximum number of a job's boxes, or of nodes, to list. */
 const NAMED = 3;
 
-/** Names nodes, such as `(1,1), (2,1) and 4 more`. */
+/** Lists nodes, such as `(1,1), (2,1) and 4 more`. */
 export function nodesAt(grid: Grid, nodes: number[]): string {
   const at = (node: number) => `(${point(grid, node).slice(0, grid.axes).join(",")})`;
   const named = nodes.slice(0, NAMED).map(at).join(", ");

@@ -1,4 +1,4 @@
-// The page's side of the worker, which runs one cancelable task at a time and reports progress.
+// The page's connection to the worker, which runs one cancelable task at a time.
 import { worker } from "./engine.ts";
 import type { Report, Task } from "./worker.ts";
 

@@ -11,7 +11,7 @@ interface Exports {
   reply(): number;
 }
 
-/** The reason for a command's failure, and the setting at fault. */
+/** The reason why a command failed, and the setting at fault. */
 export class Fault extends Error {
   constructor(reason: string, readonly setting: string | null) { super(reason); }
 }
@@ -42,7 +42,7 @@ export class Engine {
 /** Returns the text of an embedded element, if the page is self-contained. */
 const embedded = (id: string): string | null => document.getElementById(id)?.textContent ?? null;
 
-/** Compiles the module during the download, which requires a server that sends its type. */
+/** Compiles the module during the download if the server sends its type, otherwise afterwards. */
 async function compiled(reply: Response): Promise<WebAssembly.Module> {
   if (!reply.ok) throw new Error(`pavior.wasm: status ${reply.status}`);
   return reply.headers.get("content-type")?.startsWith("application/wasm")

@@ -1,13 +1,13 @@
-// The live figures on the strategies' pages: a machine with jobs, the candidates for a request with
-// their indices, and the choice. The page's own drawings stay until the user asks something; only
-// then is the engine loaded.
+// The live figures on the strategy pages: a machine with jobs, the candidates for a request with
+// their indices, and the choice. The page's own drawings stay until the first question, which loads
+// the engine.
 import { attributes, element } from "../src/dom.ts";
 import { type Part, grid, nodesOf, number } from "../src/model.ts";
 import { Engine, Fault, load } from "./engine.ts";
 
-/** A request and its documented answer, if any. */
+/** A request and its documented answer. */
 interface Step { request: string; parts?: Part[]; refused?: boolean }
-/** A state, with requests to be granted one after another. */
+/** A state, and requests to grant one after another. */
 interface Scene {
   name: string; machine: string; strategy: string; jobs: Part[][]; steps: Step[];
 }
@@ -23,7 +23,7 @@ function engine(): Promise<Engine> {
   return loading;
 }
 
-/** Removes the legend and its margin, because the page explains the marks. */
+/** Removes the legend and its margin, because the page itself explains the marks. */
 function crop(drawing: SVGSVGElement): SVGGElement {
   const panel = drawing.querySelector(":scope > g") as SVGGElement;
   while (panel.nextSibling) panel.nextSibling.remove();

@@ -12,11 +12,11 @@ import { type Both, Form, type Registries, type Settings, commands } from "./set
 import * as settings from "./settings.ts";
 import { type Curve, Side } from "./side.ts";
 
-/** The milliseconds per frame that the engine may use, and the number of events per step. */
+/** The engine's time per frame in ms, and the number of events per step. */
 const SHARE = 8, EVENTS = 64;
 /** The times in ms between updates of the difference, and between drawings of the curves. */
 const COMPARED = 700, PLOTTED = 120;
-/** The default speed in units of time per second, at which the waits differ after a few seconds. */
+/** The default speed in time units per second, at which the waits differ after a few seconds. */
 const USUAL_SPEED = 4;
 /** The maximum advance of the machines between two frames, in seconds. */
 const LONGEST = 0.25;
@@ -88,7 +88,7 @@ class Page {
     write("theme", `Theme: ${theme.chosen()}`);
   }
 
-  /** Keeps the settings and the view in the address. */
+  /** Stores the settings and the view in the address. */
   private keep(): void {
     const view: Settings = { view: this.isDeep ? "3d" : "2d", speed: String(this.speed) };
     if (this.isPaused) Object.assign(view, { t: String(this.time), paused: "1" });
@@ -97,7 +97,7 @@ class Page {
     history.replaceState(null, "", `#${settings.write({ both: this.both, view })}`);
   }
 
-  /** Starts both runs. On error, the previous runs remain. */
+  /** Starts both runs. After an error, the previous runs remain. */
   private restart(): void {
     write("fault", "");
     this.form.blame(null);
@@ -124,7 +124,7 @@ class Page {
     this.show();
   }
 
-  /** Advances both machines to a time, as far as the time limit per frame allows. */
+  /** Advances both machines to a time, within the engine's time per frame. */
   private advance(until: number): void {
     const ends = performance.now() + SHARE, { sides } = this;
     const isBehind = ({ state }: Side) => state && !state.over && state.now < until;
@@ -152,7 +152,7 @@ class Page {
     if (paused) this.show();
   }
 
-  /** Selects the node under the pointer or cursor. If the node is free, asks about the shape. */
+  /** Selects a node or, if it is free, asks about the shape. */
   private pick(index: number, node: number | null): void {
     const side = this.sides[index];
     this.pause(true);

@@ -21,14 +21,14 @@ interface Advice {
 
 /** The metrics shown in a table of replications. */
 const SHOWN = ["waiting", "turnaround", "utilization", "external_fragmentation", "rejected"];
-/** The number of advice measures that a table shows. */
+/** The number of advice measures in a table. */
 const COLUMNS = 3;
-/** Settings of synthetic jobs, which a log replaces. */
+/** Settings of synthetic jobs, which do not apply to a log. */
 const DRAWN = ["load", "jobs", "sides", "service", "arrivals", "warmup"];
 /** The maximum size of a log, in bytes; it is kept in memory twice. */
 const LONGEST = 256 * 1024 * 1024;
 
-/** Formats a number with a precision suited to reading. */
+/** Formats a number with three digits, or as an integer. */
 export const brief = (value: number | null | undefined): string =>
   (value === null || value === undefined ? "–"
     : Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en")
@@ -46,7 +46,6 @@ function table(head: string[], rows: string[][]): HTMLElement {
     element("tbody", {}, ...rows.map((row) => element("tr", {}, ...cells(row)))));
 }
 
-/** Shows why something failed. */
 function fail(place: string, reason: string): void {
   find(place).replaceChildren(element("p", { role: "alert" }, plain(reason, 400)));
 }
@@ -77,7 +76,7 @@ export class Panel {
     });
   }
 
-  /** Runs a task with progress, and shows its result or why it failed. */
+  /** Runs a task with progress, and shows its result or the reason why it failed. */
   private async work<T>(
     title: string, place: string, task: Task, show: (result: T) => (Node | string)[],
   ): Promise<boolean> {
@@ -98,7 +97,7 @@ export class Panel {
     }
   }
 
-  /** Runs the replications of the command shown on the page. */
+  /** Runs the replications of the displayed command. */
   private async measure(): Promise<void> {
     const [one, other] = this.both(), settings: Record<string, string[]> = {};
     for (const name of Object.keys(one)) settings[name] = [...new Set([one[name], other[name]])];
@@ -129,7 +128,7 @@ export class Panel {
     find("replays").hidden = !isRead;
   }
 
-  /** Gives the log to the worker, again after each cancellation, because that ends the worker. */
+  /** Sends the log to the worker, for each task again, because canceling ends the worker. */
   private open(machine: (text: string) => void = () => {}): Promise<boolean> {
     const command = { do: "log", name: this.name }, bytes = this.bytes ?? undefined;
     return this.work<{ summary: Summary; machine: string }>("Reading the log", "summary",
@@ -184,7 +183,7 @@ export class Panel {
         [plain(words), ...changes.map((change) => (change ? ranged(...change) : "–"))]);
       return [
         ...advice.recommendations.map((text) => element("p", {}, plain(text, 600))),
-        table(["change with", ...titles.slice(0, COLUMNS)],
+        table(["alternative", ...titles.slice(0, COLUMNS)],
           rows.map((row) => row.slice(0, COLUMNS + 1))),
       ];
     });

@@ -5,7 +5,7 @@ import { paper } from "../src/theme.ts";
 /** The margins of the curves, in pixels. */
 const LEFT = 40, RIGHT = 8, ABOVE = 8, BELOW = 18;
 
-/** Rounds up to a round number, for the end of an axis. */
+/** Rounds up to 1, 2, 5 or 10 times a power of ten, for the end of an axis. */
 function round(value: number): number {
   if (value <= 0) return 1;
   const unit = 10 ** Math.floor(Math.log10(value));

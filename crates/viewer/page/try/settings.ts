@@ -26,7 +26,7 @@ const FIRST: [string, string, string][] =
     ["sides", "uniform:most=5", ""], ["load", "9", ""], ["jobs", "3000", ""], ["seed", "1", ""]];
 /** Parameters with their own field. */
 const FIELDS = ["machine", "load", "sides", "jobs", "seed", "mttf", "mttr", "freedom"];
-/** Parameters that the page cannot use, because they need files or describe single requests. */
+/** Parameters without a field, because they need files or belong to one machine. */
 const LEFT_OUT = [...OWN, "trace", "failures", "reservations"];
 const HEADINGS = ["Job log", "Snapshots", "Results"];
 const LONGEST = 300;
@@ -65,7 +65,7 @@ export function write({ both, view }: Address): string {
   return new URLSearchParams(words).toString().replaceAll("%3A", ":").replaceAll("%2C", ",");
 }
 
-/** Returns the settings as command-line words, each quoted for a shell. */
+/** Returns the settings as shell-quoted command-line words. */
 function shellWords(both: Both, names: readonly string[]): string {
   const plain = (text: string) =>
     (/^[\w:.,=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
@@ -199,7 +199,7 @@ export class Form {
       }
   }
 
-  /** Marks a field whose value is at fault. */
+  /** Marks the field of an invalid setting. */
   blame(setting: string | null): void {
     for (const input of this.inputs())
       input.setAttribute("aria-invalid", String(input.name === setting));

@@ -1,4 +1,4 @@
-// One of the two machines, with its run, its drawing, and its numbers.
+// One of the two machines: its run, drawing and numbers.
 import { element, find } from "../src/dom.ts";
 import type { Mark, Move } from "../src/marks.ts";
 import { type Key, Machine, type Part, grid, number, point } from "../src/model.ts";
@@ -40,7 +40,7 @@ interface Answer { lines: string[]; fits: boolean; places: Part[]; moves: Move[]
 
 /** The quantities drawn over time. */
 export type Curve = "wait" | "used" | "largest";
-/** The maximum number of points in a curve. If there are more, every second point is dropped. */
+/** The maximum number of points in a curve. Above it, every second point is dropped. */
 const MOST = 3000;
 
 export class Side {
@@ -92,7 +92,7 @@ export class Side {
     this.step(engine, 0, null);
   }
 
-  /** Advances by at most this many instants, and not beyond a time. */
+  /** Advances by at most this many instants, and not beyond `until`. */
   step(engine: Engine, instants: number, until: number | null): void {
     const { machine } = this, before = this.state;
     if (!machine || before?.over) return;
@@ -126,7 +126,7 @@ export class Side {
     if (state.searched && state.now > 0) add("largest", this.spread / (nodes * state.now));
   }
 
-  /** Returns the average share of the machine covered by the largest free box. */
+  /** Returns the largest free box's average share of the machine. */
   get largest(): number | null { return this.curves.largest.at(-1)?.value ?? null; }
 
   /** Removes the drawing of an answer. */
@@ -151,14 +151,14 @@ export class Side {
     this.draw();
   }
 
-  /** Selects the job on a node. Returns what is known about the node. */
+  /** Selects the job on a node. Returns a description of the node. */
   select(node: number | null): string[] {
     const { machine } = this;
     if (node === null || !machine) { this.selected = null; return []; }
     const at = `Node ${point(machine.grid, node).slice(0, machine.grid.axes).join(",")}`;
     const lease = machine.leases.get(machine.holder[node] ?? -1);
     this.selected = lease?.key ?? null;
-    if (!lease) return [`${at} is ${machine.failed.has(node) ? "failed" : "free"}.`];
+    if (!lease) return [`${at} ${machine.failed.has(node) ? "has failed" : "is free"}.`];
     const time = (value: number | null) => (value ?? 0).toFixed(2);
     return [`${at}: job ${lease.key}, ${lease.nodes} nodes, since ${time(lease.begins)}, `
       + `expected to end at ${time(lease.ends)}.`];

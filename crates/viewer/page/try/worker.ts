@@ -1,5 +1,5 @@
-// Runs long computations in the background: logs, replays and replications. To cancel one, the page
-// ends the worker.
+// Runs long computations in the background: logs, replays and replications. The page cancels one by
+// ending the worker.
 import { type Command, Engine, Fault } from "./engine.ts";
 import type { Both } from "./settings.ts";
 import type { State } from "./side.ts";
@@ -12,7 +12,7 @@ export interface Replayed {
   difference: { jobs: number; difference?: number | null; half_width?: number | null };
 }
 
-/** Progress, a result, or the reason for a task's failure. */
+/** Progress, a result, or the reason why a task failed. */
 export type Report = { share: number } | { result: unknown } | { error: string };
 
 /** The number of instants between two progress reports. */
@@ -44,6 +44,6 @@ onmessage = ({ data }: MessageEvent<WebAssembly.Module | Task>) => {
   if (data instanceof WebAssembly.Module) { engine = Engine.start(data); return; }
   carryOut(data).then(
     (result) => report({ result }),
-    (error) => report({ error: error instanceof Fault ? error.message : `it stopped: ${error}` }),
+    (error) => report({ error: error instanceof Fault ? error.message : `engine error: ${error}` }),
   );
 };

@@ -56,8 +56,8 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     }
 }
 
-/// Creates the stream of requests, from a log or by drawing. A scenario needs a strategy, which
-/// does not affect its jobs.
+/// Reads the request stream from a log, or draws it. A scenario needs a strategy, which does not
+/// affect its jobs.
 fn draw_stream(
     args: &BenchArgs,
     strategy: &Selection,
@@ -70,7 +70,7 @@ fn draw_stream(
     let requests = scenario.jobs(0).map(|job| job.request);
     if let Some(trace) = args.requests.typed("trace") {
         let requests: Vec<Request> = requests.collect();
-        let description = format!("the {} requests of {trace}", requests.len());
+        let description = format!("the {} requests from {trace}", requests.len());
         let trace = Some(trace.to_string());
         return Ok((requests, StreamLabel { sides: None, trace, description }));
     }

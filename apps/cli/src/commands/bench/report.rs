@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::output::{self, Table};
 
-/// The source of a stream of requests.
+/// The source of a request stream.
 pub(super) struct StreamLabel {
     pub(super) sides: Option<String>,
     pub(super) trace: Option<String>,
@@ -20,7 +20,7 @@ pub(super) struct Report {
     pub(super) bench: Bench,
     pub(super) stream: StreamLabel,
     pub(super) results: BenchResults,
-    /// The strategies left out, or `None` if the command fails when a strategy does not work.
+    /// The skipped strategies, or `None` if unsupported strategies are an error.
     pub(super) skipped: Option<Vec<LeftOut>>,
 }
 
@@ -47,7 +47,6 @@ impl Report {
         document
     }
 
-    /// Describes the strategies left out.
     fn left_out(&self) -> Option<String> {
         let skipped = self.skipped.as_ref().filter(|skipped| !skipped.is_empty())?;
         let all: Vec<String> = skipped.iter().map(LeftOut::words).collect();
@@ -96,10 +95,10 @@ impl Report {
         Ok(())
     }
 
-    /// Describes the machine, the requests and the amount of measurement.
+    /// Describes the machine, the requests and the measurement.
     fn setup(&self) -> String {
         let fill = self.bench.fill.map_or("near saturation".to_string(), |fill| {
-            format!("at most {} % of the nodes held", fill * 100.0)
+            format!("at most {} % of nodes busy", fill * 100.0)
         });
         format!(
             "{}, {}, {fill}, {} rounds, seed {}",
@@ -122,7 +121,7 @@ impl Report {
             .map(|row| format!("{} {}", row.strategy, row.rejected))
             .collect();
         if !rejected.is_empty() {
-            notes.push(format!("Requests that are never granted: {}.", rejected.join(", ")));
+            notes.push(format!("Requests that can never be granted: {}.", rejected.join(", ")));
         }
         notes.extend(self.left_out());
         if cut > 0 {
@@ -165,8 +164,8 @@ impl Report {
     }
 }
 
-/// Returns the row of the table about one kind of answers. The other cells are those about all
-/// answers: the boxes held, the time with grants and releases, and the ratio.
+/// Returns the table row for one kind of answers. The last parameter contains the cells for all
+/// answers: boxes held, time including grants and releases, and ratio.
 fn table_row(
     strategy: String,
     name: &str,
@@ -178,7 +177,7 @@ fn table_row(
     vec![strategy, name.to_string(), count, held, work, median, mean, p99, whole, ratio]
 }
 
-/// Returns the fields of a row, with the names used in JSON and CSV.
+/// Returns a row's fields, under their names in JSON and CSV.
 fn fields(row: &BenchRow) -> Vec<(&'static str, Value)> {
     let attempts = row.all.count as f64;
     let mut fields = vec![

@@ -1,4 +1,4 @@
-//! Forecasts for the jobs in a queue, based on the state of a machine.
+//! Forecasts for the jobs in a queue, based on the current state of a machine.
 
 use pavior::answers::forecasts::{
     Effort, Experience, Forecaster, HORIZON, Kind, Obstacle, QueueForecast, Start,
@@ -21,12 +21,12 @@ use crate::progress::Bar;
 use crate::queue::{self, Rules, Waiting};
 use crate::{input, logs};
 
-/// The run time assumed for a job without an estimate, which exceeds the forecasting horizon.
+/// The run time assumed for a job without an estimate. Exceeds the forecasting horizon.
 const ENDLESS_RUN_TIME: Time = Time(2 * HORIZON.0);
 
 pub(super) fn run(args: &ForecastArgs, effort: Effort) -> Result<(), Failure> {
     let StateArgs { queue, busy, now, past } = &args.state;
-    let Some(queue) = queue else { return Err(Failure::usage("give a log or --queue")) };
+    let Some(queue) = queue else { return Err(Failure::usage("pass a log or --queue")) };
     let Some(machine) = args.parameters.typed("machine") else {
         return Err(Failure::usage("--queue needs --machine"));
     };
@@ -72,7 +72,7 @@ fn request_rules(given: &Given, args: &ForecastArgs, grid: Grid) -> Result<Rules
     let settings = args.parameters.settings().into_iter();
     let of_log = settings.map(|setting| setting.key).find(|key| of_reading(key).is_some());
     if let Some(name) = of_log.filter(|_| args.state.past.is_none()) {
-        return Err(Failure::usage(format!("--{name} applies only to the log of --past")));
+        return Err(Failure::usage(format!("--{name} needs --past, because only logs use it")));
     }
     let seed = given.seed.unwrap_or(1);
     let rule = given.shape_rule.clone().map_or_else(|| "compact".parse(), Ok);
@@ -94,8 +94,7 @@ struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// Assigns nodes to the running jobs. A job without a start time is treated as one that has
-    /// just started.
+    /// Places the running jobs. A job without a start time is treated as just started.
     fn hold(&mut self, dispatcher: &mut Dispatcher) -> Result<(), Failure> {
         let (starts, ends) = (self.busy.starts()?, self.busy.ends()?);
         let (users, now) = (self.busy.users()?, self.now);
@@ -140,8 +139,8 @@ impl Site<'_> {
         Ok((ids, forecast.map_err(Failure::usage)?))
     }
 
-    /// Creates a job, with the properties used to find similar jobs. A job without an estimate has
-    /// the usual run time of similar jobs or, if there are no past runs, never ends.
+    /// Creates a job, with the properties used to find similar jobs. A job without an estimate gets
+    /// the usual run time of similar jobs or, without past runs, never ends.
     fn job(
         &self,
         (id, request, stated, user): (JobId, Request, Option<Time>, Option<u64>),
@@ -165,7 +164,7 @@ struct Story {
     /// The id of each waiting job. `None` means that the job can never start.
     ids: Vec<Option<JobId>>,
     forecast: QueueForecast,
-    /// Run times and forecasts learned from a past log, if one was given.
+    /// Run times and forecasts learned from the past log.
     past: Option<Experience>,
 }
 
@@ -186,8 +185,8 @@ impl Story {
         }
     }
 
-    /// Returns a row for each waiting job. The row contains the job's start, if it can ever start,
-    /// and its earliest, median, latest and planned waiting times in whole seconds.
+    /// Returns a row for each waiting job: its start, if it can ever start, and its earliest,
+    /// median, latest and planned waiting times in whole seconds.
     fn rows(&self) -> impl Iterator<Item = (&Waiting, Option<Start>, [Option<f64>; 4])> {
         self.waiting.iter().zip(&self.ids).map(|(one, id)| {
             let now = self.forecast.now;

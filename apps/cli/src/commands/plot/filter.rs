@@ -8,7 +8,7 @@ use pavior::names::unknown_name;
 use crate::failure::Failure;
 use crate::input;
 
-/// The accepted values of some parameters. Parameters are indices into [`parameters::ALL`].
+/// Parameters, as indices into [`parameters::ALL`], with their accepted values.
 pub(super) type Conditions = Vec<(usize, Vec<String>)>;
 
 /// Parses a filter such as `sides=uniform,strategy=ff,tff`. A value without a parameter name
@@ -31,7 +31,6 @@ pub(super) fn read(typed: &str, table: &Table) -> Result<Conditions, Failure> {
     Ok(all)
 }
 
-/// Returns the parameter with a name.
 pub(super) fn find_parameter(name: &str) -> Result<&'static Parameter, BadName> {
     let found = parameters::ALL.iter().find(|parameter| parameter.is_called(name));
     found.ok_or_else(|| {
@@ -69,7 +68,7 @@ fn condition(text: &str, table: &Table) -> Result<(usize, Vec<String>), BadName>
     Ok((index, input::parts(values).map(within).collect::<Result<_, _>>()?))
 }
 
-/// Returns a value as it is written in the table.
+/// Returns a value as written in the table.
 fn value(parameter: &Parameter, typed: &str, known: &[&str]) -> Result<String, BadName> {
     let canonical = parameter.canonical(typed, &Catalogue::default());
     let canonical = canonical.as_deref().unwrap_or(typed);

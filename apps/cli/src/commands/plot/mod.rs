@@ -65,8 +65,8 @@ pub(crate) fn run(args: &PlotArgs) -> Result<(), Failure> {
 
 fn unknown(path: &Path) -> Failure {
     Failure::usage(format!(
-        "{} cannot be drawn; pass a directory of `experiment`, CSV results, a jobs.csv, or \
-         placements in JSON lines",
+        "{} cannot be drawn; pass an experiment directory, CSV results, a jobs.csv, or \
+         placements as JSON lines",
         files::shown(path)
     ))
 }
@@ -101,7 +101,7 @@ fn of_directory(directory: &Path, args: &PlotArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Draws a chart of a table of results.
+/// Draws a chart from a table of results.
 fn of_results(path: &Path, reader: impl Read, args: &PlotArgs) -> Result<(), Failure> {
     one_input(args)?;
     let mut table = Table::from_csv(reader).map_err(|error| wrong(path, error))?;
@@ -227,7 +227,7 @@ fn of_jobs(args: &PlotArgs) -> Result<(), Failure> {
     }
     let (x_log, _) = logarithmic(args)?;
     let name = column.replace('_', " ");
-    let title = args.title.clone().unwrap_or_else(|| format!("Share of the jobs by {name}"));
+    let title = args.title.clone().unwrap_or_else(|| format!("Share of jobs by {name}"));
     let is_time = column.ends_with("_time");
     let unit = args.placements.unit.as_deref().filter(|_| is_time).unwrap_or_default();
     let axis = ChartAxis::of(&name, unit, x_log);
@@ -273,7 +273,7 @@ fn no_filter(args: &PlotArgs) -> Result<(), Failure> {
     match args.chart.filter {
         None => Ok(()),
         Some(_) => {
-            Err(Failure::usage("--filter selects points of a results table: draw a results.csv"))
+            Err(Failure::usage("--filter applies only to a results table: draw a results.csv"))
         }
     }
 }

@@ -6,11 +6,11 @@ use pavior_viewer::{CurvePoint, ScheduledJob};
 
 use super::placements::Placements;
 
-/// The limit on the number of events times the number of nodes, at which computing the largest free
-/// boxes takes a few seconds. Above this limit, a box is computed only for states that last until
-/// the next column of the schedule.
+/// The maximum number of events times nodes, at which computing all largest free boxes takes a few
+/// seconds. Above it, a box is computed only for states that last until the next column of the
+/// schedule.
 const MAX_EVENT_NODES: u64 = 200_000_000;
-/// The number of columns in the schedule, which exceeds the number of pixels across a screen.
+/// The number of columns in the schedule, more than the pixels across a screen.
 const SCHEDULE_COLUMNS: f64 = 8192.0;
 /// The maximum number of jobs that a browser can play.
 const MAX_JOBS: usize = 200_000;
@@ -24,7 +24,7 @@ pub(super) fn render(
     Placements { placed, jobs, .. }: Placements,
 ) -> Result<String, String> {
     if placed.is_empty() {
-        return Err("there is no placement to draw".to_string());
+        return Err("there are no placements to draw".to_string());
     }
     if placed.len() > MAX_JOBS {
         return Err(format!("{} jobs; a page can play at most {MAX_JOBS}", placed.len()));

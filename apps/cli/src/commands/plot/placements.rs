@@ -6,7 +6,6 @@ use pavior::draw::Placed;
 use pavior::{Cuboid, Grid, json};
 use serde_json::Value;
 
-/// Placements from a file.
 #[derive(Default)]
 pub(super) struct Placements {
     pub(super) placed: Vec<Placed>,
@@ -19,7 +18,7 @@ pub(super) struct Placements {
 /// Reads placements.
 ///
 /// # Errors
-/// Returns a message that shows the first line that is not a placement on this machine.
+/// Returns a message about the first line that is not a placement on this machine.
 pub(super) fn read(input: impl BufRead, grid: &Grid) -> Result<Placements, String> {
     let mut all = Placements::default();
     for (number, line) in input.lines().enumerate() {

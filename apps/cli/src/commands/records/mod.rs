@@ -1,4 +1,5 @@
-//! Files about each job in replication 0: `--jobs-csv`, `--schedule`, `--swf` and `--placements`.
+//! Files about replication 0: the jobs (`--jobs-csv`, `--schedule`, `--swf`, `--placements`) and the
+//! channels (`--channels`, `--heatmap`).
 
 mod batsim;
 mod swf;
@@ -18,10 +19,10 @@ use crate::args::ResultArgs;
 use crate::failure::Failure;
 use crate::files;
 
-/// A function that writes a file of a combination.
+/// A function that writes a combination's file.
 type WriteFile = fn(&Point, &RunRecord, &mut dyn io::Write) -> io::Result<()>;
 
-/// Returns each option that names a file, with its path and the function that writes the file.
+/// Returns the options that name files, with each file's path and the function that writes it.
 fn options(args: &ResultArgs) -> [(&'static str, &Option<PathBuf>, WriteFile); 6] {
     [
         ("--jobs-csv", &args.jobs_csv, batsim::jobs_csv),
@@ -33,7 +34,7 @@ fn options(args: &ResultArgs) -> [(&'static str, &Option<PathBuf>, WriteFile); 6
     ]
 }
 
-/// The properties of a combination that may occur in file names.
+/// The parameters of a combination that may occur in file names.
 const NAME_PARAMETERS: [&str; 3] = ["strategy", "scheduler", "load"];
 
 /// The files to write. They are checked before anything runs.
@@ -195,9 +196,8 @@ fn heatmap(point: &Point, record: &RunRecord, out: &mut dyn io::Write) -> io::Re
     out.write_all(pavior::draw::heatmap(load, *cycles, &title).as_bytes())
 }
 
-/// Writes JSON lines for the jobs that started, in order of start time. A job that was moved has
-/// one line per place. Every line except the first contains the number of the move that led to it,
-/// counted from 1.
+/// Writes the started jobs as JSON lines, in order of start time. A moved job has one line per
+/// place; every line except the first contains the number of its move, counted from 1.
 fn placements(point: &Point, record: &RunRecord, out: &mut dyn io::Write) -> io::Result<()> {
     let (grid, unit) = (point.settings().machine, point.unit());
     let stays = |record| JobRecord::stays(record).enumerate();

@@ -1,4 +1,4 @@
-//! Runs of alternative interpretations of details that a paper leaves open, and their ranking.
+//! Runs and ranks alternative readings of details that a paper leaves open.
 
 use std::path::Path;
 
@@ -40,7 +40,7 @@ pub(super) fn run(paper: &Paper, args: &ReproduceArgs, out: &Path) -> Result<(),
     print::alternatives(args.sweep.format, readings, &ranking)
 }
 
-/// Returns the files that are written in addition to those of every experiment.
+/// Returns the files written in addition to those of every experiment.
 fn tables(readings: &Readings, ranking: &[Closeness]) -> Result<Vec<Publication>, csv::Error> {
     let (mut table, mut statements) = (Vec::new(), Vec::new());
     readings.write(ranking, &mut table)?;

@@ -1,4 +1,4 @@
-//! `pavior reproduce`: runs the experiments of papers, and compares all figures and numbers.
+//! `pavior reproduce`: runs papers' experiments, and compares all figures and numbers.
 
 mod all;
 mod alternatives;
@@ -62,7 +62,6 @@ fn begin(args: &ReproduceArgs, out: &Path) -> Result<Lock, Failure> {
     Lock::take(out)?.ok_or_else(|| Failure::usage(format!("{here} is in use by another process")))
 }
 
-/// Returns the folder for the results.
 fn folder(args: &ReproduceArgs, name: &str) -> PathBuf {
     let kind = if args.alternatives { "-alternatives" } else { "" };
     args.out.clone().unwrap_or_else(|| PathBuf::from(format!("reproduction-{name}{kind}")))
@@ -74,7 +73,7 @@ fn open(path: &str) -> Result<Paper, Failure> {
     let folder = Path::new(path);
     if !folder.is_dir() {
         return Err(Failure::usage(format!(
-            "`{path}` is neither a paper nor the folder of a paper; the papers are: {names}, {}, \
+            "`{path}` is neither a known paper nor a paper's folder; the papers are: {names}, {}, \
              and {ALL_PAPERS}",
             studies::forecasts::NAME
         )));

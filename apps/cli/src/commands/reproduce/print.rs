@@ -1,4 +1,4 @@
-//! Printing of statements and interpretations on standard output.
+//! Printing of statements and readings.
 
 use std::path::Path;
 
@@ -9,8 +9,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::output::{self, Format, Table};
 
-/// Prints the statements. For one paper, prints every row; for several papers, prints the number of
-/// rows that hold.
+/// Prints the statements: every row for one paper, or the number of rows that hold for several.
 pub(super) fn verdicts(
     format: Option<Format>,
     papers: &[Verdicts],
@@ -51,7 +50,7 @@ fn object(one: &Statement) -> Value {
     })
 }
 
-/// Prints a table as stored in the file.
+/// Prints a table exactly as stored in its file.
 fn csv(
     write: impl FnOnce(&mut dyn std::io::Write) -> Result<(), csv::Error>,
 ) -> Result<(), Failure> {
@@ -83,7 +82,7 @@ fn paragraph(table: Table, rows: impl Iterator<Item = Vec<String>>) -> Result<()
     output::plain("\n")
 }
 
-/// Prints the interpretations, starting with the closest one.
+/// Prints the readings, starting with the closest one.
 pub(super) fn alternatives(
     format: Option<Format>,
     readings: &Readings,

@@ -17,7 +17,6 @@ use crate::failure::Failure;
 use crate::output::{self, Format};
 use crate::{files, input};
 
-/// The information to print about a log.
 struct Inspection<'s> {
     name: String,
     summary: &'s LogSummary,
@@ -62,7 +61,7 @@ pub(super) fn run(args: &InspectArgs) -> Result<(), Failure> {
     }
 }
 
-/// Prints the summary's numbers, one per line.
+/// Prints the summary's values, one per line.
 fn csv(summary: &LogSummary) -> Result<(), Failure> {
     let mut rows: Vec<Vec<String>> =
         facts(summary).into_iter().map(|(key, value)| vec![key.to_string(), value]).collect();
@@ -74,7 +73,7 @@ fn csv(summary: &LogSummary) -> Result<(), Failure> {
     output::csv(&["key", "value"], &rows)
 }
 
-/// Returns the parts of a summary that consist of a single value.
+/// Returns the single values of a summary.
 fn facts(summary: &LogSummary) -> Vec<(&'static str, String)> {
     let optional = |value: Option<f64>| value.map_or("-".to_string(), round);
     let format = summary.format.map_or("-", pavior::workload::traces::Format::title).to_string();
@@ -110,7 +109,7 @@ fn facts(summary: &LogSummary) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// Describes the number of jobs that depend on others, and the predecessors that are ignored.
+/// Describes the dependent jobs and their ignored predecessors.
 fn dependencies(summary: &LogSummary) -> String {
     let found = &summary.dependencies;
     let counts = [
@@ -128,7 +127,7 @@ fn dependencies(summary: &LogSummary) -> String {
     format!("{} ({})", found.jobs, words.join(", "))
 }
 
-/// Formats a count, followed by the numbers of the first of these lines.
+/// Formats a count, followed by the first line numbers.
 fn with_lines(found: &LineNumbers) -> String {
     const MAX_LINES: usize = 5;
     let lines: Vec<String> = found.lines.iter().take(MAX_LINES).map(ToString::to_string).collect();
@@ -224,7 +223,7 @@ fn spread_in_words(spread: &Spread) -> String {
     quantiles(spread).map(cell).join(", ")
 }
 
-/// Formats the most frequent values of a field, each with its number of jobs.
+/// Formats a field's most frequent values, each with its job count.
 fn most_frequent(class: &Class) -> String {
     let all: Vec<String> =
         class.most.iter().map(|one| format!("{} ({})", one.value, one.jobs)).collect();

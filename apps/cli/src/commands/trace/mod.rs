@@ -23,7 +23,6 @@ pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
     }
 }
 
-/// A log to be written.
 struct Log {
     header: Header,
     records: Vec<Record>,
@@ -33,8 +32,7 @@ struct Log {
 }
 
 impl Log {
-    /// Writes the log in the format that the file name implies. If the name ends in `.gz`, the file
-    /// is compressed.
+    /// Writes the log in the format that the file name implies, compressed if it ends in `.gz`.
     fn write(&self, path: &Path) -> Result<(), Failure> {
         let format = Format::of_file(&path.to_string_lossy());
         let format = format.filter(|format| format.is_written()).ok_or_else(|| {

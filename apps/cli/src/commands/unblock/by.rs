@@ -8,12 +8,12 @@ use super::{MAX_WIDTH, Story, jobs, list};
 use crate::failure::Failure;
 use crate::output::{Reply, Table};
 
-/// The number of parts into which a unit is divided when losses are rounded.
+/// The resolution of losses, in parts per unit.
 const LOSS_PARTS: f64 = 1000.0;
 
 impl Story {
-    /// Plans moves so that a box or some nodes are free by a given time. If `now` is given, jobs
-    /// may also be requeued.
+    /// Plans moves that free a box or nodes by a given time. If `now` is given, jobs may also be
+    /// requeued.
     pub(super) fn by(
         &self,
         room: Room<'_>,
@@ -74,7 +74,7 @@ impl RoomAnswer<'_> {
         })
     }
 
-    /// Returns one row for each job that is moved or requeued. Requeued jobs come first.
+    /// Returns one row for each requeued job, followed by one for each moved job.
     fn rows(&self, time: impl Fn(&Time) -> Option<Value>) -> Vec<Vec<String>> {
         let (story, Some(plan)) = (self.story, self.plan) else { return Vec::new() };
         let list = |boxes: &[Cuboid]| list(story.snapshot.grid(), boxes);
@@ -98,9 +98,11 @@ impl RoomAnswer<'_> {
         let Some(plan) = self.plan else {
             let most = jobs(limits.max_jobs);
             return if self.proven {
-                format!("no plan by {by} moves or requeues at most {most}")
+                format!("no plan by {by} exists with at most {most} moved or requeued")
             } else {
-                format!("no plan by {by} found within {most} and the budget")
+                format!(
+                    "no plan by {by} found within the budget with at most {most} moved or requeued"
+                )
             };
         };
         let story = self.story;

@@ -13,7 +13,7 @@ const PRECISE: &str =
 const BENCH: &str = "bench --machine mesh:4x4 -s ff --attempts 50";
 const UNBLOCK: &str = "unblock --machine mesh:4x4 --busy /dev/null --shape 2x2";
 
-/// Commands with a number that is either rejected above a limit or may have any value.
+/// Commands with a number that either has a limit or may have any value.
 const COUNTS: &[(&str, &str, &str)] = &[
     (BENCH, "--warmup", MOST),
     (BENCH, "--warmup", "10000001"),
@@ -49,7 +49,7 @@ const COUNTS: &[(&str, &str, &str)] = &[
     ("sweep wanted /nowhere", "--most", MOST),
 ];
 
-/// Returns the fault in an outcome, if any.
+/// Returns the fault in an outcome. Running out of memory is one.
 fn wrong(outcome: Result<Outcome, String>) -> Option<String> {
     outcome.map_or_else(Some, |outcome| {
         let memory = outcome.message.contains("memory allocation").then(|| outcome.message.clone());

@@ -29,7 +29,7 @@ fn names() -> Vec<String> {
     names
 }
 
-/// Returns the fault in the output, if any. JSON and CSV may be as long as the names.
+/// Returns the fault in the output. JSON and CSV may be as long as the names.
 fn fault(output: &Output, is_table: bool) -> Option<String> {
     let shows = |bytes: &[u8]| String::from_utf8_lossy(bytes).chars().take(300).collect::<String>();
     for (what, bytes) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
@@ -108,7 +108,7 @@ fn queues(name: &str) -> Vec<Try> {
     tries
 }
 
-/// Returns attempts with the state of a machine, one for each kind of question about it.
+/// Returns attempts with a machine state, one for each kind of question about it.
 fn states(name: &str) -> Vec<Try> {
     let mut tries = Vec::new();
     let state = "--machine mesh:4x4 --busy $busy";
@@ -372,7 +372,7 @@ fn run(one: &Try) -> Output {
     pavior(&arguments.iter().map(String::as_str).collect::<Vec<_>>(), &one.input)
 }
 
-/// Makes all attempts for one kind of input, with all names or, in the checks, with some of them.
+/// Makes all attempts for one kind of input or, in the checks, some of them.
 fn attack(what: &str, tries: fn(&str) -> Vec<Try>) {
     let step = pavior_trials::size(101, 5, 1);
     let (mut tried, mut faults) = (0, Vec::new());
@@ -395,12 +395,12 @@ fn attack(what: &str, tries: fn(&str) -> Vec<Try>) {
 
 #[test]
 fn names_of_jobs_in_a_state() {
-    attack("hostile names of jobs in --busy and --weights", states);
+    attack("hostile job names in --busy and --weights", states);
 }
 
 #[test]
 fn names_of_jobs_in_a_queue() {
-    attack("hostile names of jobs in --queue", queues);
+    attack("hostile job names in --queue", queues);
 }
 
 #[test]
@@ -415,7 +415,7 @@ fn names_in_lines() {
 
 #[test]
 fn names_in_what_is_drawn() {
-    attack("hostile text in placements, jobs and results that are drawn", plots);
+    attack("hostile text in drawn placements, jobs and results", plots);
 }
 
 #[test]
@@ -425,5 +425,5 @@ fn names_in_experiments() {
 
 #[test]
 fn names_of_files_and_values_of_options() {
-    attack("hostile names of files and values of options", paths);
+    attack("hostile file names and option values", paths);
 }

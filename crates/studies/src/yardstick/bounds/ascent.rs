@@ -1,5 +1,5 @@
-//! Prices that prove good bounds. They are computed from the order of mean busy times, and then
-//! improved by subgradient steps.
+//! Prices that prove good bounds, computed from the order of mean busy times, then improved by
+//! subgradient steps.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -54,7 +54,8 @@ pub fn ascend(tasks: &[Task], capacity: i64, buckets: usize, steps: u32) -> Pric
     best
 }
 
-/// Returns how much the demand in each bucket exceeds the machine's capacity, in node-seconds.
+/// Returns the amount by which the demand in each bucket exceeds the machine's capacity, in
+/// node-seconds.
 fn slope(prices: &Prices, tasks: &[Task], starts: &[i64], capacity: i64) -> Vec<f64> {
     let Prices { start, width, .. } = *prices;
     let mut wanted = vec![-capacity * width; prices.prices.len()];
@@ -95,8 +96,8 @@ impl Ord for Waiting {
     }
 }
 
-/// The schedule of the relaxation. Jobs can be interrupted, and all nodes work on the job with the
-/// largest weight per node-second.
+/// The schedule of the relaxation, in which jobs can be interrupted and all nodes work on the job
+/// with the largest weight per node-second.
 struct Fluid {
     /// Pieces of the price curve, each with its start, its end, its rate of decrease, and the value
     /// of its line at time 0.

@@ -1,4 +1,4 @@
-//! A greedy schedule with which bounds are compared.
+//! A greedy schedule, for comparison with bounds.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,20 +12,20 @@ pub(super) fn reached(tasks: &[Task], capacity: i64) -> i64 {
     Counts::new(tasks, capacity, &latest_first(tasks)).rest()
 }
 
-/// Returns the indices of tasks, latest release first.
+/// Returns the task indices, latest release first.
 pub(super) fn latest_first(tasks: &[Task]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..tasks.len()).collect();
     order.sort_by_key(|&at| Reverse(tasks[at].release));
     order
 }
 
-/// A schedule by node counts up to an instant. Jobs are given as indices into the list of tasks.
+/// A schedule by node counts up to an instant. Jobs are indices into the list of tasks.
 #[derive(Clone)]
 pub(super) struct Counts<'t> {
     tasks: &'t [Task],
     now: i64,
     free: i64,
-    /// The end times of the running jobs, each with the number of nodes that become free.
+    /// The end times and node counts of the running jobs.
     running: BinaryHeap<Reverse<(i64, i64)>>,
     /// Waiting jobs, in descending order of weight per node-second.
     waiting: Vec<usize>,
@@ -45,13 +45,11 @@ impl<'t> Counts<'t> {
         Counts { coming: &[], ..self.clone() }
     }
 
-    /// Returns the waiting jobs for which enough nodes are free.
     pub(super) fn fitting(&self) -> impl Iterator<Item = usize> + '_ {
         self.waiting.iter().copied().filter(|&at| self.tasks[at].nodes <= self.free)
     }
 
-    /// Advances to the next instant at which a job is released or ends. Returns false if there is
-    /// none.
+    /// Advances to the next release or end of a job. Returns false if there is none.
     pub(super) fn advance(&mut self) -> bool {
         let release = self.coming.last().map(|&at| self.tasks[at].release);
         let end = self.running.peek().map(|&Reverse((end, _))| end);
@@ -76,13 +74,12 @@ impl<'t> Counts<'t> {
         true
     }
 
-    /// Starts a waiting job that fits, and returns its end.
+    /// Starts a waiting job, which must fit, and returns its end.
     pub(super) fn start(&mut self, at: usize) -> i64 {
         self.waiting.retain(|&other| other != at);
         self.runs(at)
     }
 
-    /// Starts a job on its nodes now, and returns the job's end.
     fn runs(&mut self, at: usize) -> i64 {
         let task = &self.tasks[at];
         let end = self.now + task.run;
@@ -91,8 +88,8 @@ impl<'t> Counts<'t> {
         end
     }
 
-    /// Returns the cost of the jobs that have not started if, from now on, all jobs that fit are
-    /// started at each instant in queue order.
+    /// Returns the cost of the jobs that have not started, if all jobs that fit are started in
+    /// queue order at each instant from now on.
     pub(super) fn rest(mut self) -> i64 {
         let mut sum = 0;
         loop {

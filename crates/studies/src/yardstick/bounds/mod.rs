@@ -1,10 +1,10 @@
-//! Lower bounds on the cost of any schedule for a set of jobs, each with a certificate, and
-//! schedules by node counts for comparison.
+//! Certified lower bounds on the cost of any schedule for a set of jobs, and schedules by node
+//! counts for comparison.
 //!
-//! The certificate for a sum of weighted completion times is a price curve. It gives the price of a
-//! node for a second, which is non-negative, constant in each bucket, and 0 outside the buckets.
-//! For any prices, the weighted completion times in any schedule that does not interrupt jobs add
-//! up to at least
+//! The certificate for a sum of weighted completion times is a price curve: the price of a node for
+//! a second, which is non-negative, constant in each bucket, and 0 outside the buckets. For any
+//! prices, the weighted completion times in any schedule that does not interrupt jobs add up to at
+//! least
 //!
 //! ```text
 //! sum over jobs of min over start >= release of (weight * (start + run) + nodes * price)
@@ -53,7 +53,7 @@ pub struct Prices {
     pub prices: Vec<i64>,
 }
 
-/// A price curve, with its integral up to each edge of a bucket.
+/// A price curve, with its integral up to each bucket edge.
 struct Curve<'p> {
     of: &'p Prices,
     /// The price of a node for the time from the first bucket to each edge.
@@ -70,7 +70,7 @@ impl Curve<'_> {
         Curve { of, sums }
     }
 
-    /// Returns the price of a node from the start of the curve until a given time.
+    /// Returns the price of a node from the start of the curve to a given time.
     fn until(&self, time: i64) -> i64 {
         let since = time - self.of.start;
         if since <= 0 {
@@ -98,14 +98,14 @@ impl Curve<'_> {
 }
 
 impl Prices {
-    /// Returns the bound that the prices prove, rounded down, and the start that each job chooses
+    /// Returns the bound that the prices prove, rounded down, and the cheapest start of each job
     /// under these prices. Takes O(jobs x buckets) time.
     pub fn bound(&self, tasks: &[Task], capacity: i64) -> (i64, Vec<i64>) {
         let (value, starts) = self.value(tasks, capacity);
         (value.div_euclid(i128::from(SCALE)) as i64, starts)
     }
 
-    /// Does the same as [`Prices::bound`], in units of 1 / [`SCALE`].
+    /// Returns the same as [`Prices::bound`], in units of 1 / [`SCALE`].
     fn value(&self, tasks: &[Task], capacity: i64) -> (i128, Vec<i64>) {
         let curve = Curve::new(self);
         let mut value = -i128::from(capacity) * i128::from(curve.sums[self.prices.len()]);
@@ -123,7 +123,7 @@ impl Prices {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Last {
-    /// The jobs that are released from this time on, which keep all nodes busy.
+    /// The jobs released from this time on, which keep all nodes busy.
     From(i64),
     /// A single job, by its index.
     Job(usize),

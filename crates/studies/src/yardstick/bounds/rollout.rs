@@ -1,4 +1,4 @@
-//! A schedule by node counts that looks ahead, either with or without knowledge of future arrivals.
+//! A schedule by node counts that looks ahead, with or without knowledge of future arrivals.
 //!
 //! Whenever a job is released or ends, the schedule tries every job that fits: the job is started,
 //! and all others follow the rule in `greedy.rs`. It also tries to wait for the next instant. It
@@ -7,12 +7,11 @@
 //! node-second is preferred, and waiting comes last. This is a rollout (Bertsekas, Tsitsiklis and
 //! Wu, Rollout algorithms for combinatorial optimization, Journal of Heuristics 3, 1997).
 //!
-//! If future arrivals are known, the alternatives are continued with them, so that nodes can be
-//! kept free for a job that has not yet arrived. If they are unknown, the alternatives are
-//! continued only with the jobs that have arrived. Otherwise, both schedules are the same. With
-//! known arrivals, the schedule is never worse than that of the greedy rule, because the rule's
-//! next step is always one of the alternatives, and the continuation of a chosen alternative
-//! remains available.
+//! Known future arrivals are included in the continuations, so nodes can be kept free for a job
+//! that has not yet arrived. With unknown arrivals, only the jobs that have arrived continue.
+//! Otherwise, both schedules are the same. With known arrivals, the schedule is never worse than
+//! that of the greedy rule, because the rule's next step is always one of the alternatives, and
+//! the continuation of a chosen alternative remains available.
 
 use super::Task;
 use super::greedy::{Counts, latest_first};
@@ -26,13 +25,13 @@ pub enum Arrivals {
     Unknown,
 }
 
-/// Returns the end time of each job in seconds, in the order of `tasks`. The time is `None` for a
-/// job that needs more than `capacity` nodes. Run times are known. Each of O(jobs) decisions tries
-/// O(jobs) starts, each of which takes O(jobs x jobs).
+/// Returns the end time of each job in seconds, in the order of `tasks`, or `None` for a job that
+/// needs more than `capacity` nodes. Run times are known. Each of O(jobs) decisions tries O(jobs)
+/// starts, each of which takes O(jobs x jobs) time.
 ///
 /// ```
 /// use pavior_studies::yardstick::bounds::{Arrivals, Task, look_ahead};
-/// // A long job comes, then a short one that needs all nodes.
+/// // A long job arrives, then a short one that needs all nodes.
 /// let task = |release, run, nodes| Task { release, run, nodes, weight: 1 };
 /// let tasks = [task(0, 100, 2), task(1, 2, 4)];
 /// assert_eq!(look_ahead(&tasks, 4, Arrivals::Unknown), [Some(100), Some(102)]);
@@ -50,8 +49,7 @@ pub fn look_ahead(tasks: &[Task], capacity: i64, arrivals: Arrivals) -> Vec<Opti
     ends
 }
 
-/// Returns the job that should start now. Returns `None` if it is better to wait, or if nothing
-/// fits.
+/// Returns the job to start now, or `None` if it is better to wait or nothing fits.
 fn choice(schedule: &Counts<'_>, tasks: &[Task], arrivals: Arrivals) -> Option<usize> {
     schedule.fitting().next()?;
     let seen = match arrivals {
@@ -86,7 +84,7 @@ mod tests {
         (0..jobs).map(|_| task()).collect()
     }
 
-    /// Returns the maximum number of nodes in use at once.
+    /// Returns the maximum number of nodes in use at any time.
     fn most(tasks: &[Task], ends: &[Option<i64>]) -> i64 {
         let held = |now: i64| -> i64 {
             let runs = |(task, end): (&Task, &Option<i64>)| {

@@ -33,7 +33,7 @@ fn table(header: &[&str], rows: Vec<Vec<String>>) -> Option<SectionTable> {
     Some(SectionTable { header, rows, words: 1 })
 }
 
-/// Creates the section of counts, with an example line for each reason why lines were skipped.
+/// Creates the section of counts, with an example line for each skip reason.
 fn jobs(inspection: &Inspection<'_>) -> Section {
     let facts = facts(inspection.summary).into_iter();
     let examples = inspection.examples.iter();
@@ -53,7 +53,7 @@ fn bars(title: &str, x: &str, y: &str, values: Vec<(String, f64)>) -> Drawing {
     drawing(title, [x, y], (Marks::Bars, 0), categories, values)
 }
 
-/// Draws values at equal distances along x. The first value is at `first`.
+/// Draws evenly spaced values, starting at x = `first`.
 fn drawing(
     title: &str,
     [x, y]: [&str; 2],
@@ -139,8 +139,8 @@ fn classes(summary: &LogSummary) -> Option<Section> {
     };
     let rows: Vec<Vec<String>> = summary.classes.iter().map(row).collect();
     (!rows.is_empty()).then(|| Section {
-        title: "Values of fields".to_string(),
-        text: vec!["The most frequent values, each with its number of jobs.".to_string()],
+        title: "Field values".to_string(),
+        text: vec!["The most frequent values, each with its job count.".to_string()],
         table: table(&["field", "jobs", "values", "most frequent"], rows),
         ..Section::default()
     })

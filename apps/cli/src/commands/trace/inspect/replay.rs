@@ -1,4 +1,4 @@
-//! The command that replays a log, and examples of lines that were skipped.
+//! The command that replays a log, and examples of skipped lines.
 
 use std::path::Path;
 
