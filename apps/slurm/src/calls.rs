@@ -1,12 +1,12 @@
-//! Calls to Slurm's commands, with limits on time and output.
+//! Calls to Slurm commands, with limits on time and output.
 //!
-//! A [`Call`] asks one of the [`Question`]s and cannot change anything, regardless of its
-//! arguments. Changes require an [`Operator`], which only the placing daemon and `uninstall` have.
+//! A [`Call`] asks a [`Question`] and cannot change anything, regardless of its arguments. Changes
+//! require an [`Operator`], which only the placing daemon and `uninstall` have.
 //!
 //! A command that exceeds its time or output limit is killed, and the daemon skips the cycle.
-//! Output is used only if the command succeeded, so truncated output is never used. Environment
-//! variables that change the output of Slurm's commands are removed.
-#![allow(clippy::disallowed_methods, reason = "a limit on waiting for Slurm")]
+//! Output of a failed command, which may be truncated, is never used. Environment variables that
+//! change the output of Slurm commands are removed.
+#![allow(clippy::disallowed_methods, reason = "time limits for Slurm commands")]
 
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
@@ -22,19 +22,20 @@ use crate::SlurmError;
 /// Limits on a command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
-    /// The time limit. Slurm's own commands give up after tens of seconds.
+    /// The time limit.
     pub(crate) time: Duration,
-    /// The maximum output in bytes, enough for about 400,000 jobs.
+    /// The maximum output in bytes.
     pub(crate) output: u64,
 }
 
-/// The limits for every command.
+/// The usual limits. Slurm commands give up after tens of seconds, and 256 MiB is enough for about
+/// 400,000 jobs.
 pub(crate) const CALL_BOUNDS: Bounds = Bounds { time: Duration::from_mins(1), output: 256 << 20 };
 
-/// The maximum number of bytes read from a command's standard error; the rest is discarded.
+/// The maximum number of bytes kept from a command's standard error.
 const MAX_STDERR: u64 = 256 << 10;
 
-/// Prefixes of environment variables that change the output of Slurm's commands.
+/// Prefixes of environment variables that change the output of Slurm commands.
 const OUTPUT_VARIABLES: &[&str] = &[
     "SQUEUE_",
     "SINFO_",
@@ -46,10 +47,10 @@ const OUTPUT_VARIABLES: &[&str] = &[
     "SLURM_YAML",
 ];
 
-/// Environment variables from the service manager that are meant only for this process.
+/// Environment variables from the service manager that are intended only for this process.
 const MANAGER_VARIABLES: &[&str] = &["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC"];
 
-/// A read-only command. No arguments can make it change anything.
+/// A command that is read-only whatever its arguments are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
     /// `sinfo`: the nodes.
@@ -60,12 +61,12 @@ pub(crate) enum Question {
     Show,
     /// `sacctmgr show`: the contents of slurmdbd.
     Accounts,
-    /// `sbatch --test-only`: tests whether a job would be accepted. Slurm queues nothing.
+    /// `sbatch --test-only`: tests whether a job would be accepted, without queuing it.
     Test,
 }
 
 impl Question {
-    /// Returns the name of the program, and the argument that makes the command read-only.
+    /// Returns the program, and the argument that makes it read-only.
     fn command(self) -> (&'static str, Option<&'static str>) {
         match self {
             Question::Nodes => ("sinfo", None),
@@ -77,12 +78,11 @@ impl Question {
     }
 }
 
-/// A question to Slurm, with its arguments.
+/// A question with its arguments.
 pub(crate) struct Call<'a> {
     pub(crate) question: Question,
     pub(crate) arguments: &'a [&'a str],
-    /// Additional environment variables. Those that make times and lists easy to parse are always
-    /// set.
+    /// Environment variables, in addition to those that make times and lists easy to parse.
     pub(crate) environment: &'a [(&'a str, &'a str)],
 }
 
@@ -93,12 +93,12 @@ pub(crate) struct Operator {
 }
 
 impl Operator {
-    /// Creates an operator, for the placing daemon and for `uninstall`.
+    /// Creates an operator. Only the placing daemon and `uninstall` may call this.
     pub(crate) fn new() -> Operator {
         Operator { bounds: CALL_BOUNDS }
     }
 
-    /// Runs `scontrol` once, with changes on its standard input. Slurm may reject some of them.
+    /// Runs `scontrol` with changes on its standard input. Slurm may reject some of them.
     ///
     /// # Errors
     /// Returns an error if the command cannot be run or does not answer.
@@ -106,7 +106,7 @@ impl Operator {
         Process::scontrol(&[], input).run(self.bounds)
     }
 
-    /// Runs `scontrol` once, with arguments. Slurm may reject the change.
+    /// Runs `scontrol` with arguments. Slurm may reject the change.
     ///
     /// # Errors
     /// Returns an error if the command cannot be run or does not answer.
@@ -114,7 +114,7 @@ impl Operator {
         Process::scontrol(arguments, String::new()).run(self.bounds)
     }
 
-    /// Runs `scontrol` once, with arguments. The command must succeed.
+    /// Runs `scontrol` with arguments. The command must succeed.
     ///
     /// # Errors
     /// Returns an error if the command cannot be run, does not answer, or fails.
@@ -128,25 +128,24 @@ pub(crate) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// A Slurm command.
+/// A command to run.
 struct Process<'a> {
     program: &'static str,
-    /// The first argument, if any.
+    /// The first argument.
     word: Option<&'static str>,
     arguments: &'a [&'a str],
     environment: &'a [(&'a str, &'a str)],
-    /// The standard input.
+    /// The text for the standard input.
     input: String,
 }
 
-/// The output of a command and its exit status.
 pub(crate) struct Output {
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,
     pub(crate) status: ExitStatus,
 }
 
-/// Asks a question and returns the output. The command must succeed.
+/// Asks a question and returns the answer. The command must succeed.
 pub(crate) fn capture(question: Question, arguments: &[&str]) -> Result<String, SlurmError> {
     Call { question, arguments, environment: &[] }.answer(CALL_BOUNDS)
 }
@@ -232,7 +231,7 @@ impl<'a> Process<'a> {
             .env("SLURM_TIME_FORMAT", "%s")
             .env("SLURM_BITSTR_LEN", "0")
             .envs(self.environment.iter().copied())
-            // A separate process group allows killing the command together with its children.
+            // With its own process group, the command can be killed together with its children.
             .process_group(0)
             .stdin(if self.input.is_empty() { Stdio::null() } else { Stdio::piped() })
             .stdout(Stdio::piped())
@@ -246,7 +245,7 @@ enum Fault {
     Long,
 }
 
-/// Reads up to `most` bytes on a separate thread. Optionally reads and discards the rest.
+/// Reads up to `most` bytes on a separate thread, and optionally discards the rest.
 fn read(mut from: impl Read + Send + 'static, most: u64, to_the_end: bool) -> Receiver<Vec<u8>> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
@@ -265,7 +264,7 @@ fn whole(from: Option<Receiver<Vec<u8>>>, until: Instant) -> Option<Vec<u8>> {
     from.map_or(Some(Vec::new()), |from| from.recv_timeout(left).ok())
 }
 
-/// Waits for a process to exit after its output has ended.
+/// Waits for a process to exit. Its output must have ended.
 fn ended(child: &mut Child, until: Instant) -> Option<ExitStatus> {
     loop {
         match child.try_wait() {

@@ -1,8 +1,8 @@
 //! Carries out changes with a single `scontrol` that reads them from its standard input. A change
-//! takes 3 to 18 ms and consists of one or two lines. Its values cannot contain line breaks. They
-//! cannot contain spaces either, because quotation marks in this input become part of a value (in
-//! Slurm 22.05 to 26.05). Therefore, sentences are passed as arguments to a separate `scontrol`. So
-//! are changes whose lines are so long that a `scontrol` without readline would split them.
+//! consists of one or two lines and takes 3 to 18 ms. Its values cannot contain line breaks, nor
+//! spaces, because quotation marks become part of a value (in Slurm 22.05 to 26.05). Therefore,
+//! sentences are passed as arguments to a separate `scontrol`. So are lines that a `scontrol`
+//! without readline would split because they are too long.
 
 use pavior::text::shown;
 
@@ -17,15 +17,14 @@ pub(crate) mod lock;
 /// The one-word note for a job whose gate is closed.
 const CLOSED_NOTE: &str = "pavior:waits";
 
-/// The maximum number of rejected changes to return.
+/// The maximum number of returned objections.
 const MAX_OBJECTIONS: usize = 64;
 
-/// The maximum number of bytes in a line on the standard input of `scontrol`, including the line
-/// break.
+/// The maximum length of an input line of `scontrol`, in bytes, including the line break.
 const MAX_LINE: usize = 4095;
 
 impl Change {
-    /// Returns the lines for `scontrol`.
+    /// Returns the input lines for `scontrol`.
     fn lines(&self, tell: NoteField) -> String {
         match self {
             Change::Open { job, nodes, licences, comment } => {
@@ -39,7 +38,7 @@ impl Change {
             }
             Change::Close { job, licences, wait_s, priority } => {
                 let start = wait_s.map_or(String::new(), |wait| format!(" StartTime=now+{wait}"));
-                // The box in the previous note no longer belongs to the job.
+                // The job no longer owns the box in its previous note.
                 let told =
                     tell.field().map_or(String::new(), |field| format!(" {field}={CLOSED_NOTE}"));
                 let update =
@@ -64,7 +63,7 @@ impl Change {
         }
     }
 
-    /// Returns the arguments for a separate `scontrol`.
+    /// Returns the arguments for a separate `scontrol`, if the change needs one.
     fn arguments(&self, tell: NoteField) -> Option<Vec<String>> {
         match self {
             Change::Comment { job, comment } => {
@@ -81,9 +80,8 @@ impl Change {
     }
 }
 
-/// Carries out changes in order, then writes notes. Returns Slurm's objections. Objections are
-/// normal, because a job may have ended or started in the meantime; the next cycle reads the actual
-/// state.
+/// Carries out changes in order, then writes notes. Returns Slurm's objections, which are normal: a
+/// job may have ended or started in the meantime. The next cycle reads the actual state.
 pub(crate) fn carry_out(
     operator: &Operator,
     changes: &[Change],
@@ -134,8 +132,7 @@ mod tests {
         assert_eq!(open.lines(NoteField::Nowhere), format!("{line}\n"));
     }
 
-    /// Checks 150 nodes with 13-letter names. Their list is too long for a line unless it is
-    /// compressed.
+    /// Checks 150 nodes with long names, whose list fits on a line only if it is compressed.
     #[test]
     fn long_lists_of_nodes_are_compressed_or_arguments() {
         let opening = |pattern: &str, apart: usize| {

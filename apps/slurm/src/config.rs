@@ -1,4 +1,4 @@
-//! The configuration: one TOML file.
+//! The TOML configuration file.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Read as _;
@@ -15,8 +15,7 @@ use crate::SlurmError;
 use crate::names::patterns::{self, Nodes};
 use crate::names::{NodeName, is_plain};
 
-/// The default name of the license that every job in the partition requests, and of the reservation
-/// that contains this license.
+/// The default name of the gate's license and of the reservation that contains it.
 pub(crate) const LICENCE: &str = "pavior";
 
 /// The daemon's configuration.
@@ -24,18 +23,17 @@ pub(crate) const LICENCE: &str = "pavior";
 pub struct Config {
     /// The machine.
     pub grid: Grid,
-    /// The names of the machine's nodes, by number.
+    /// The node names, by number.
     pub(crate) names: Vec<NodeName>,
-    /// The nodes by name.
+    /// The nodes, by name.
     pub(crate) nodes: HashMap<NodeName, NodeId>,
-    /// The partitions whose jobs are placed. They must contain all nodes of this machine.
+    /// The partitions whose jobs are placed. They must contain all nodes of the machine.
     pub partitions: Vec<String>,
-    /// The partitions, separated by commas, as Slurm's commands accept them.
+    /// The partitions separated by commas, for Slurm commands.
     pub(crate) partition: String,
-    /// The name of the license that jobs in the partitions request, and of the reservation that
-    /// contains this license.
+    /// The name of the license that the gate adds to jobs, and of the reservation that contains it.
     pub licence: String,
-    /// The job field for notes to the user.
+    /// The job field for notes to users.
     pub(crate) tell: NoteField,
     /// The strategy that places jobs.
     pub strategy: Selection,
@@ -43,18 +41,18 @@ pub struct Config {
     pub(crate) order: Order,
     /// The scheduler that selects the next job: `fcfs`, `scan-all` or `easy`.
     pub scheduler: pavior::scheduling::Selection,
-    /// The time between two cycles, in milliseconds.
+    /// The time between cycles, in milliseconds.
     pub poll_ms: u64,
     /// The maximum time for a job to start after its gate opens, in seconds.
     pub patience_s: u64,
     /// The minimum time before a closed gate is opened again, and before a requeued job starts
     /// again, in seconds.
     pub cooldown_s: u64,
-    /// The address on which metrics are served, if any.
+    /// The address of the metrics server.
     pub metrics: Option<String>,
-    /// The path of a file whose lock determines the active daemon, if there are several daemons.
+    /// The file whose lock determines which of several daemons is active.
     pub lock: Option<PathBuf>,
-    /// The shapes for which the metrics count the boxes that fit at the same time.
+    /// The shapes whose slots appear in the metrics.
     pub(crate) slots: Vec<Sides>,
 }
 
@@ -82,21 +80,21 @@ struct Document {
     slots: Vec<String>,
 }
 
-/// The job field for notes, which say why a job is waiting and where it runs.
+/// The job field for notes about why a job is waiting or where it runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum NoteField {
-    /// The field that only operators can write.
+    /// A field that only operators can write.
     #[default]
     AdminComment,
-    /// The field that exists since 23.02.
+    /// A field available since Slurm 23.02.
     Extra,
     #[serde(rename = "none")]
     Nowhere,
 }
 
 impl NoteField {
-    /// Returns the name that `scontrol` uses.
+    /// Returns the field's name in `scontrol`.
     pub(crate) fn field(self) -> Option<&'static str> {
         match self {
             NoteField::AdminComment => Some("AdminComment"),
@@ -119,11 +117,11 @@ pub(crate) enum Order {
     Easy,
 }
 
-/// The maximum size of the file in bytes, which prevents reading an endless file forever.
+/// The maximum file size in bytes, in case the path refers to an endless file such as a device.
 const MAX_FILE: u64 = 16 << 20;
 
 impl Config {
-    /// Reads a file.
+    /// Reads a configuration file.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read or its contents are invalid.
@@ -135,12 +133,12 @@ impl Config {
         let read = file.take(MAX_FILE + 1).read_to_string(&mut text);
         read.map_err(|found| error(found.to_string()))?;
         if text.len() as u64 > MAX_FILE {
-            return Err(error(format!("longer than {} MiB", MAX_FILE >> 20)));
+            return Err(error(format!("larger than {} MiB", MAX_FILE >> 20)));
         }
         Config::parse(&text).map_err(error)
     }
 
-    /// Parses the text of a configuration.
+    /// Parses a configuration.
     ///
     /// # Errors
     /// Returns a sentence that names the invalid key.
@@ -157,7 +155,7 @@ impl Config {
         Machine::with_seed(grid, &strategy, 1).map_err(|error| format!("strategy: {error}"))?;
         if !gives_boxes(&strategy, &grid) {
             return Err(format!(
-                "strategy = \"{strategy}\": it does not give every job one box of its shape; use \
+                "strategy = \"{strategy}\": does not give each job a single box of its shape; use \
                  one that does, such as tff"
             ));
         }
@@ -182,7 +180,7 @@ impl Config {
             return Err(format!("licence = \"{}\": not a valid Slurm name", shown(&licence)));
         }
         if written.lock.as_ref().is_some_and(|path| !path.is_absolute()) {
-            return Err("lock: not an absolute path".into());
+            return Err("lock: must be an absolute path".into());
         }
         let slots = slots(&written.slots, &grid)?;
         let numbered = names.iter().enumerate();
@@ -207,31 +205,29 @@ impl Config {
         })
     }
 
-    /// Returns the name of a node.
     pub(crate) fn name(&self, node: NodeId) -> &NodeName {
         &self.names[node.index()]
     }
 }
 
-/// The maximum number of shapes for which a cycle counts slots.
+/// The maximum number of shapes in `slots`.
 const MAX_SLOTS: usize = 16;
 
-/// Parses the shapes for which slots are counted.
 fn slots(written: &[String], grid: &Grid) -> Result<Vec<Sides>, String> {
     if written.len() > MAX_SLOTS {
-        return Err(format!("slots: at most {MAX_SLOTS} shapes"));
+        return Err(format!("slots: must not contain more than {MAX_SLOTS} shapes"));
     }
     let one = |text: &String| {
         let sides = read_sides(text).filter(|_| text.split('x').count() == grid.axes());
         let axes = grid.axes();
         sides.ok_or_else(|| {
-            format!("slots: \"{}\": expected {axes} sides, such as 4x4x4", shown(text))
+            format!("slots: \"{}\": expected {axes} sides, separated by x", shown(text))
         })
     };
     written.iter().map(one).collect()
 }
 
-/// Returns the partitions, which are given either as one name or as a list.
+/// Validates the partitions, which are given either as one name or as a list.
 fn partitions(one: Option<String>, several: Option<Vec<String>>) -> Result<Vec<String>, String> {
     let all = match (one, several) {
         (Some(one), None) => vec![one],
@@ -243,7 +239,7 @@ fn partitions(one: Option<String>, several: Option<Vec<String>>) -> Result<Vec<S
     }
     let distinct: HashSet<&String> = all.iter().collect();
     if all.is_empty() || distinct.len() < all.len() {
-        return Err("partitions: list at least one, and none twice".into());
+        return Err("partitions: must not be empty or contain duplicates".into());
     }
     Ok(all)
 }
@@ -324,7 +320,7 @@ mod tests {
             ("\"n{:02}\"", "{ a = [0, 0], b = [9, 9] }", "nodes.b"),
             ("\"n{:02}\"", "{ a = [0, 0] }", "no name for"),
             ("\"mesh\"", "\"a b\"", "partition"),
-            // Slurm's commands would interpret either name as an option.
+            // Slurm commands would interpret either name as an option.
             ("\"mesh\"", "\"-a\"", "partition"),
             ("n{:02}", "-n{:02}", "not a valid Slurm name"),
             ("n{:02}", "n\\n{:02}", "not a valid Slurm name"),
@@ -359,7 +355,6 @@ mod tests {
         assert_eq!(config.tell, NoteField::Nowhere);
     }
 
-    /// Checks strategies that grant boxes, and strategies that do not.
     #[test]
     fn strategies_that_do_not_give_boxes_are_refused() {
         let refused = |name: &str| Config::parse(&format!("{GOOD}strategy = \"{name}\"\n")).err();

@@ -1,4 +1,4 @@
-//! The main loop of the daemon.
+//! The daemon's main loop.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -33,10 +33,10 @@ mod troubles;
 use manager::{Manager, Signals};
 use troubles::{Trouble, Troubles};
 
-/// Options of the daemon.
+/// Options for the daemon.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DaemonOptions {
-    /// True to report the changes that one cycle would make, and then exit.
+    /// True to report the changes of one cycle without making them, and then exit.
     pub dry_run: bool,
     /// True to exit after one cycle.
     pub once: bool,
@@ -44,21 +44,21 @@ pub struct DaemonOptions {
 
 /// The remaining time below which the reservation is renewed, in seconds.
 const MIN_REMAINING_S: u64 = 30 * 86_400;
-/// The time between two checks of the gate, in seconds. The shorter time is used while the gate is
-/// faulty.
+/// The time between gate checks, in seconds.
 const GATE_CHECK_S: u64 = 3600;
+/// The time between gate checks while the gate has a fault, in seconds.
 const GATE_RECHECK_S: u64 = 60;
-/// The time between two reads of the site's configuration, in seconds.
+/// The time between reads of the site's configuration, in seconds.
 const SITE_READ_S: u64 = 60;
-/// The additional time before the next read if slurmdbd does not answer, in seconds.
+/// The additional delay before the next read if slurmdbd does not answer, in seconds.
 const SITE_DELAY_S: u64 = 240;
 
 /// Places jobs until SIGTERM or SIGINT. On SIGHUP, reloads the configuration from `path`.
 ///
 /// # Errors
-/// Returns an error if the configuration is invalid or does not match the Slurm cluster, if the
-/// daemon lacks rights, or if metrics cannot be served. While Slurm does not answer, cycles are
-/// skipped. If only one cycle was requested, it is an error if Slurm does not answer.
+/// Returns an error if the configuration does not match the cluster, the daemon lacks rights, or
+/// metrics cannot be served. Cycles are skipped while Slurm does not answer; if only one cycle was
+/// requested, this is an error.
 pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), SlurmError> {
     let signals = Signals::listen()?;
     let mut registry = registry(metrics::PREFIX);
@@ -91,11 +91,11 @@ pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), Sl
         let outcome = if is_active {
             daemon.cycle()
         } else {
-            daemon.manager.alive("on standby: another daemon has the lock".into());
+            daemon.manager.alive("on standby: another daemon holds the lock".into());
             Ok(())
         };
         if once && !is_active {
-            let reason = "another daemon has the lock and is active";
+            let reason = "another daemon is active and holds the lock";
             return Err(SlurmError::Config(reason.into()));
         }
         if once || matches!(outcome, Err(SlurmError::Unfit(_))) {
@@ -112,22 +112,21 @@ pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), Sl
 
 struct Daemon {
     config: Config,
-    /// The right to make changes, which is `None` in a dry run.
+    /// The right to make changes, or `None` in a dry run.
     operator: Option<Operator>,
     lock: Lock,
     shaper: Shaper,
     memory: Memory,
     metrics: Metrics,
-    /// The most recently submitted job in the cycles so far.
+    /// The most recently submitted job seen so far.
     newest: Newest,
     site: Site,
     site_read_at: u64,
     reader: Reader,
-    /// The partitions that have nodes of the machine but no gate, as last reported.
+    /// The ungated partitions that were last reported.
     ungated: Vec<String>,
     /// True after the startup checks have passed.
     is_fit: bool,
-    /// The time of the next gate check.
     gate_check_at: u64,
     troubles: Troubles,
     manager: Manager,
@@ -147,27 +146,26 @@ impl Daemon {
         Ok(config)
     }
 
-    /// Switches to another configuration.
+    /// Adopts a new configuration.
     fn change(&mut self, config: Config) {
         if config.metrics != self.config.metrics {
-            let more = json!({ "error": "metrics: the new address applies after a restart" });
+            let more = json!({ "error": "metrics: the new address takes effect after a restart" });
             log(now(), "warn", "configuration", more);
         }
         (self.shaper, self.config) = (shaper(&config.grid), config);
-        // The names of the gate and the reservation may have changed.
+        // The gate and the reservation may have a new name.
         (self.site_read_at, self.gate_check_at) = (0, 0);
-        self.log_machine("configuration read again");
+        self.log_machine("configuration reloaded");
     }
 
-    /// Returns true if this daemon is the active one. A dry run needs no lock, because it changes
-    /// nothing.
+    /// Returns true if this daemon is active. A dry run changes nothing, so it needs no lock.
     fn is_its_turn(&mut self) -> bool {
         let lock = self.config.lock.as_ref().filter(|_| self.operator.is_some());
         let has_lock = self.lock.take(lock);
         let line = match &has_lock {
             Ok(true) => None,
-            Ok(false) => Some(("info", "on standby: another daemon has the lock", json!({}))),
-            Err(error) => Some(("error", "the lock", json!({ "error": error.to_string() }))),
+            Ok(false) => Some(("info", "on standby: another daemon holds the lock", json!({}))),
+            Err(error) => Some(("error", "cannot lock", json!({ "error": error.to_string() }))),
         };
         self.troubles.log(Trouble::Lock, line);
         let is_active = has_lock.unwrap_or(false);
@@ -194,7 +192,7 @@ impl Daemon {
         outcome.map(drop)
     }
 
-    /// Reports malformed records, and nodes that are held by two jobs.
+    /// Logs malformed records, jobs without a box, and nodes held by two jobs.
     fn log_problems(&mut self, ledger: &Ledger, decision: &Decision) {
         self.troubles.log_unreadable(ledger);
         let line = || {
@@ -208,12 +206,12 @@ impl Daemon {
         let line = || {
             let nodes = decision.overlaps.iter().map(|&node| self.config.name(node).as_str());
             let nodes: Vec<&str> = nodes.take(64).collect();
-            ("error", "nodes are held by two jobs", json!({ "nodes": nodes }))
+            ("error", "nodes held by two jobs", json!({ "nodes": nodes }))
         };
         self.troubles.log(Trouble::Overlap, (!decision.overlaps.is_empty()).then(line));
     }
 
-    /// Runs a cycle and returns a one-line summary of the state.
+    /// Runs a cycle, and returns a one-line summary of the state.
     fn look_and_change(&mut self) -> Result<String, SlurmError> {
         let time = now();
         if !self.is_fit {
@@ -254,7 +252,7 @@ impl Daemon {
             _ => Vec::new(),
         };
         for objection in &objections {
-            log(time, "warn", "slurm objects", json!({ "message": objection }));
+            log(time, "warn", "change rejected", json!({ "message": objection }));
         }
         self.metrics.objections.inc_by(objections.len() as u64);
         let Decision { waiting, opened, running, ref free, failed, .. } = decision;
@@ -265,7 +263,7 @@ impl Daemon {
         ))
     }
 
-    /// Reads the site's configuration again if this is due or if there is a new job.
+    /// Rereads the site's configuration if this is due or there is a new job.
     fn look_at_site(&mut self, is_newer: bool, time: u64) -> Result<(), SlurmError> {
         let is_newer = is_newer && self.site.unknown.is_none();
         if !is_newer && time < self.site_read_at + SITE_READ_S {
@@ -275,19 +273,19 @@ impl Daemon {
         self.reader.forget();
         self.site_read_at = time;
         if let Some(error) = &self.site.unknown {
-            // If slurmdbd is unavailable, each read may wait for seconds.
+            // While slurmdbd is unavailable, each read may take seconds.
             self.site_read_at = time + SITE_DELAY_S;
-            log(time, "warn", "QOS cannot be read", json!({ "error": error }));
+            log(time, "warn", "cannot read QOS", json!({ "error": error }));
         }
         let ungated = self.site.ungated(&self.config);
         if !ungated.iter().eq(&self.ungated) {
             self.ungated = ungated.into_iter().map(Into::into).collect();
             let more = json!({ "partitions": self.ungated });
-            log(time, "warn", "partitions without the gate have nodes of the machine", more);
+            log(time, "warn", "ungated partitions contain nodes of the machine", more);
         }
         if self.reader.unreadable > 0 {
             let more = json!({ "count": self.reader.unreadable });
-            log(time, "warn", "limits cannot be read", more);
+            log(time, "warn", "cannot read some limits", more);
         }
         Ok(())
     }
@@ -306,9 +304,8 @@ impl Daemon {
         metrics.nodes(&self.config, &decision.free, decision.failed);
     }
 
-    /// Reports a problem if slurmctld has not loaded the gate of this program and configuration, or
-    /// if this cannot be determined. Administrators can change the file of the gate, which is next
-    /// to slurm.conf.
+    /// Reports a problem unless slurmctld has loaded the gate of this program and configuration.
+    /// Administrators can change the gate's file, which is next to slurm.conf.
     fn look_at_gate(&mut self, time: u64) {
         let fault = match loaded_gate(&self.config) {
             Ok(gate) => gate.fault(&self.config),
@@ -320,8 +317,7 @@ impl Daemon {
         self.troubles.log(Trouble::Gate, line);
     }
 
-    /// Keeps the license reserved for root. Without this reservation, every job would start without
-    /// a box.
+    /// Keeps the license reserved for root. Otherwise, every job would start without a box.
     fn keep_reservation(&self, ledger: &Ledger, time: u64) -> Result<(), SlurmError> {
         let licence = &self.config.licence;
         let mut kept = ledger.reservations.iter().filter(|other| other.keeps(licence));
@@ -356,7 +352,7 @@ impl Daemon {
     }
 }
 
-/// Describes a change for the log.
+/// Returns the log fields that describe a change.
 fn log_fields(change: &Change, dry_run: bool) -> serde_json::Value {
     let mut fields = json!({ "job": change.job().to_string() });
     match change {

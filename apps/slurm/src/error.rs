@@ -1,26 +1,25 @@
-//! Errors of the daemon and its commands.
+//! Errors from the daemon and its commands.
 
 use std::io;
 
 use thiserror::Error;
 
-/// An error of the daemon or of a command.
+/// An error from the daemon or one of its commands.
 #[derive(Debug, Error)]
 pub enum SlurmError {
-    /// The configuration is invalid. The text contains the position and the reason.
+    /// The configuration is invalid. The text contains the location and the reason.
     #[error("{0}")]
     Config(String),
-    /// The Slurm cluster does not match the configuration, or the user lacks rights in the cluster.
+    /// The cluster does not match the configuration, or the user lacks rights in it.
     #[error("{0}")]
     Unfit(String),
-    /// The Slurm configuration lacks a line that only an administrator can add. The text contains
-    /// the line.
+    /// slurm.conf lacks a line that only an administrator can add. The text contains the line.
     #[error("{0}")]
     Missing(String),
     /// A Slurm command cannot be started.
     #[error("cannot run {command}: {error}")]
     Command {
-        /// The name.
+        /// The command.
         command: &'static str,
         /// The system's error.
         error: io::Error,
@@ -28,15 +27,15 @@ pub enum SlurmError {
     /// A Slurm command failed.
     #[error("{command} failed: {message}")]
     Failed {
-        /// The name.
+        /// The command.
         command: &'static str,
-        /// The message.
+        /// The text on its standard error.
         message: String,
     },
     /// A Slurm command printed output that cannot be parsed.
     #[error("the output of {command} cannot be parsed: {fault}")]
     Unreadable {
-        /// The name.
+        /// The command.
         command: &'static str,
         /// The fault, which never contains text from the output.
         fault: &'static str,
@@ -44,21 +43,21 @@ pub enum SlurmError {
     /// A Slurm command exceeded its time limit.
     #[error("{command} did not answer within {seconds} s and was killed")]
     Hung {
-        /// The name.
+        /// The command.
         command: &'static str,
-        /// The time limit.
+        /// The time limit in seconds.
         seconds: u64,
     },
     /// A Slurm command exceeded its output limit.
     #[error("{command} printed more than {mebibytes} MiB and was killed")]
     TooLong {
-        /// The name.
+        /// The command.
         command: &'static str,
-        /// The output limit.
+        /// The output limit in MiB.
         mebibytes: u64,
     },
     /// The partition has no active job with this name. The name is safe to print.
-    #[error("job {0} is not an active job of the partition")]
+    #[error("the partition has no active job {0}")]
     UnknownJob(String),
     /// A file cannot be read or written, or an address cannot be bound.
     #[error("{what}: {error}")]
@@ -68,7 +67,7 @@ pub enum SlurmError {
         /// The system's error.
         error: io::Error,
     },
-    /// No waiting job can be chosen.
+    /// The scheduler or strategy failed.
     #[error(transparent)]
     Dispatch(#[from] pavior::scheduling::DispatchError),
 }

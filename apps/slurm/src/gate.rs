@@ -1,9 +1,8 @@
 //! The gate: the part of `pavior slurm` that runs in slurmctld as a Lua script.
 //!
-//! Each machine has its own module, which job_submit.lua calls. Both files are sealed: their first
-//! line contains a checksum of the text. The seal distinguishes files written by Pavior from edited
-//! and foreign files. It also allows `pavior slurm check` to determine which gate slurmctld has
-//! loaded.
+//! Each machine has its own module, which job_submit.lua calls. Both files are sealed: the first
+//! line contains a checksum of the text. The seal shows whether Pavior wrote a file and no one has
+//! edited it since, and which gate slurmctld has loaded.
 
 use std::path::Path;
 
@@ -17,19 +16,19 @@ pub(crate) mod loaded;
 const MODULE: &str = include_str!("gate/pavior.lua");
 const JOB_SUBMIT: &str = include_str!("gate/job_submit.lua");
 
-/// The placeholder for the checksum while the checksum is computed.
+/// The placeholder for the checksum, over which the checksum is computed.
 const PLACEHOLDER: &str = "@CHECKSUM@";
-/// The beginning of a job_submit.lua written by the first versions, which had no modules.
+/// The first words of a job_submit.lua from early versions, which had no modules.
 pub(crate) const OLDER: &str = "-- Written by `pavior slurm install` for ";
 /// A script that accepts every job. Slurm requires both functions.
 const PASSING_SCRIPT: &str = "-- Written by pavior slurm install, checksum @CHECKSUM@.\n\
     function slurm_job_submit() return slurm.SUCCESS end\n\
     function slurm_job_modify() return slurm.SUCCESS end\n\
     return slurm.SUCCESS\n";
-/// The words before the checksum in the first line of a sealed text.
+/// The text before the checksum in the first line.
 const SEAL: &str = "Written by pavior slurm install, checksum ";
 
-/// Returns the name of a machine's module. The name depends on the license, so that one folder can
+/// Returns the file name of a machine's module. It depends on the license, so that one folder can
 /// contain several modules.
 pub(crate) fn module_name(config: &Config) -> String {
     match config.licence.as_str() {
@@ -38,7 +37,7 @@ pub(crate) fn module_name(config: &Config) -> String {
     }
 }
 
-/// Returns the module for a machine.
+/// Generates the module for a machine.
 pub(crate) fn module(config: &Config) -> String {
     let grid = config.grid;
     let sides: Vec<String> = grid.sides()[..grid.axes()].iter().map(u16::to_string).collect();
@@ -53,7 +52,7 @@ pub(crate) fn module(config: &Config) -> String {
     sealed(&text)
 }
 
-/// Returns a job_submit.lua that calls these modules, for a site that has no such file yet.
+/// Generates a job_submit.lua that calls these modules, for a site that does not have its own.
 pub(crate) fn job_submit(modules: &[String]) -> String {
     if modules.is_empty() {
         return sealed(PASSING_SCRIPT);
@@ -62,7 +61,7 @@ pub(crate) fn job_submit(modules: &[String]) -> String {
     sealed(&JOB_SUBMIT.replace("@MODULES@", &quoted.join(", ")))
 }
 
-/// Returns the modules that one of our job_submit.lua files calls.
+/// Returns the modules that a job_submit.lua written by Pavior calls.
 pub(crate) fn modules(job_submit: &str) -> Vec<String> {
     let list = job_submit.split_once("ipairs({").and_then(|(_, rest)| rest.split_once("})"));
     let names = list.map_or("", |(list, _)| list).split(',');
@@ -70,7 +69,7 @@ pub(crate) fn modules(job_submit: &str) -> Vec<String> {
     names.filter(|name| !name.is_empty()).collect()
 }
 
-/// Inserts the checksum of a text into its first line.
+/// Replaces the placeholder with the checksum of the text.
 pub(crate) fn sealed(text: &str) -> String {
     text.replace(PLACEHOLDER, &Checksum::of(text.as_bytes()).to_string())
 }
@@ -81,15 +80,14 @@ pub(crate) fn checksum(text: &str) -> Option<&str> {
     behind.split_once('.').map(|(sum, _)| sum).filter(|sum| sum.len() == 16)
 }
 
-/// Returns true if some version of `pavior slurm install` wrote the text, and no one has edited it
-/// since.
+/// Returns true if any version of `pavior slurm install` wrote the text and no one has edited it.
 pub(crate) fn is_sealed(text: &str) -> bool {
     checksum(text).is_some_and(|sum| {
         Checksum::of(text.replace(sum, PLACEHOLDER).as_bytes()).to_string() == sum
     })
 }
 
-/// Returns the lines that a site's own job_submit.lua needs to call a machine's module.
+/// Generates the lines with which a site's own job_submit.lua calls a machine's module.
 pub(crate) fn calls(config: &Config, folder: &Path) -> String {
     format!(
         "  local pavior = dofile(\"{}\")\n  \

@@ -1,14 +1,15 @@
 //! The ledger: nodes and active jobs of the partition, as Slurm reports them. For 1,500 jobs,
-//! `squeue -o` takes about 40 ms, much less than `--json`. Nodes are read before jobs, because
-//! otherwise a node that has just been allocated could look free. If a job ends between the two
-//! reads, its nodes are read again. Otherwise, another partition would appear to hold them until an
-//! unknown time, and a large box that needs them would have no reservation in this cycle. A new job
-//! is never planned with data older than the job. Reservations are read after the jobs. If the
-//! previous cycle did not know one of the jobs, the nodes are then read a second time.
+//! `squeue -o` takes about 40 ms, much less than `--json`.
 //!
-//! A malformed record does not affect other records. If the line of a node is malformed, the node
-//! is unavailable. If the record of a job is malformed, the job's nodes are free only if Slurm
-//! reports them as idle after the jobs have been read.
+//! Nodes are read before jobs; otherwise, a node that has just been allocated could look free. They
+//! are read again in two cases. If a job has ended between the two reads, its nodes would appear to
+//! be held by another partition until an unknown time, and a large box that needs them would have
+//! no reservation in this cycle. If a job is new, it must not be planned with data older than the
+//! job. For the same reason, reservations are read last.
+//!
+//! A malformed record does not affect other records. A node is unavailable if its line is
+//! malformed. If a job's record is malformed, its nodes are free only if Slurm reports them as idle
+//! after the jobs have been read.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -31,15 +32,15 @@ pub(crate) use nodes::{Condition, SlurmNode};
 use records::{Mark, Unreadable};
 use reservations::Reservation;
 
-/// The newest job: its submission time, by Slurm's clock, and its name.
+/// The newest job's submission time, by Slurm's clock, and name.
 pub(crate) type Newest = (u64, Option<JobName>);
 
-/// All data read in a cycle.
+/// The data read from Slurm in a cycle.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ledger {
     pub(crate) nodes: Vec<SlurmNode>,
     pub(crate) jobs: Vec<SlurmJob>,
-    /// Records that are malformed, entirely or in part.
+    /// Records that are entirely or partly malformed.
     pub(crate) unreadable: Vec<Unreadable>,
     pub(crate) reservations: Vec<Reservation>,
 }
@@ -50,8 +51,7 @@ impl Ledger {
         Ledger::read_after(config, (u64::MAX, None))
     }
 
-    /// Reads the ledger from Slurm. If there is a job newer than `newest`, reads the nodes a second
-    /// time.
+    /// Reads the ledger from Slurm. If a job is newer than `newest`, reads the nodes a second time.
     pub(crate) fn read_after(config: &Config, newest: Newest) -> Result<Ledger, SlurmError> {
         let partition = config.partition.as_str();
         let (nodes, bad_lines) = Ledger::read_nodes(partition)?;
@@ -61,8 +61,7 @@ impl Ledger {
         unreadable.extend(bad_lines);
         let mut ledger = Ledger { nodes, jobs, unreadable, reservations: Vec::new() };
         if ledger.newest() > newest || !ledger.ownerless().is_empty() {
-            // If the line of a node is malformed in the second output, the node becomes
-            // unavailable.
+            // A node whose line is malformed in the second output becomes unavailable.
             let (later, _) = Ledger::read_nodes(partition)?;
             ledger.read_again(later);
         }
@@ -83,9 +82,8 @@ impl Ledger {
         self.jobs.iter().map(|job| (job.submitted, Some(job.name))).max().unwrap_or_default()
     }
 
-    /// Finds the job that a text names. If the text names an array, returns its first task,
-    /// preferably a waiting one, with a text that explains this choice. Otherwise, the returned
-    /// text is empty.
+    /// Finds a job by its name. For the name of an array, returns the first task, preferably a
+    /// waiting one, with a sentence that explains this choice. Otherwise, the sentence is empty.
     pub(crate) fn find(&self, text: &str) -> Option<(JobName, String)> {
         let is_known = |name: &JobName| {
             let unreadable = || self.unreadable.iter().any(|record| record.job == Some(*name));
@@ -106,13 +104,13 @@ impl Ledger {
         Some((
             name,
             format!(
-                "Tasks of array {array}: {waiting} waiting, {holding} running. The first {which} \
-                 one is {name}.\n"
+                "Array {array} has {waiting} waiting and {holding} running tasks. The first \
+                 {which} one is {name}.\n"
             ),
         ))
     }
 
-    /// Adds the jobs in other partitions that hold nodes of this partition.
+    /// Adds jobs in other partitions that hold nodes of this partition.
     fn add_strangers(&mut self, jobs: Vec<SlurmJob>) {
         let ownerless = self.ownerless();
         self.jobs.extend(jobs.into_iter().filter(|job| {
@@ -134,10 +132,8 @@ impl Ledger {
         nodes::read(&capture(Question::Nodes, &["-h", "-N", "-p", partition, "-o", nodes::FORMAT])?)
     }
 
-    /// Returns the nodes that are taken although no job in the ledger holds or claims them. An
-    /// ending job still claims the nodes that it requested, even if it has released some. If a
-    /// malformed record may hold unknown nodes, every node counts as taken, because it may belong
-    /// to that job.
+    /// Returns the taken nodes that no job in the ledger owns. If a malformed record may hold
+    /// unknown nodes, every node counts as taken, because it may belong to that job.
     fn ownerless(&self) -> HashSet<NodeName> {
         let held: HashSet<&NodeName> = self.jobs.iter().flat_map(SlurmJob::owned).collect();
         let all = self.unreadable.iter().any(Unreadable::may_hold_nodes);
@@ -145,8 +141,8 @@ impl Ledger {
         taken.map(|node| &node.name).filter(|name| !held.contains(name)).cloned().collect()
     }
 
-    /// Updates the offers of all nodes. Also updates the conditions of the nodes that have no owner
-    /// or have become unavailable.
+    /// Updates the offers of all nodes, and the conditions of nodes that have no owner or have
+    /// become unavailable.
     fn read_again(&mut self, later: Vec<SlurmNode>) {
         let ownerless = self.ownerless();
         let mut later: HashMap<NodeName, SlurmNode> =
@@ -169,7 +165,7 @@ mod tests {
     use super::nodes::tests::{line, lines};
     use super::*;
 
-    /// Returns a job that is running on a node.
+    /// Creates a job that is running on a node.
     fn runs(node: &str) -> SlurmJob {
         let held = vec![node.parse().unwrap()];
         SlurmJob { phase: Phase::Running, held, ..SlurmJob::waiting("7", 1) }
@@ -193,19 +189,19 @@ mod tests {
         ];
         let ledger = Ledger { jobs, ..Ledger::default() };
         let found = |text: &str| ledger.find(text).map(|(name, line)| (name.to_string(), line));
-        let seven = "Tasks of array 7: 3 waiting, 1 running. The first waiting one is 7_3.\n";
+        let seven = "Array 7 has 3 waiting and 1 running tasks. The first waiting one is 7_3.\n";
         for text in ["7", "7_[2-10%2]"] {
             assert_eq!(found(text), Some(("7_3".into(), seven.into())));
         }
         assert_eq!(found("7_2"), Some(("7_2".into(), String::new())));
-        let eight = "Tasks of array 8: 0 waiting, 1 running. The first running one is 8_4.\n";
+        let eight = "Array 8 has 0 waiting and 1 running tasks. The first running one is 8_4.\n";
         assert_eq!(found("8"), Some(("8_4".into(), eight.into())));
         assert_eq!(found("6").unwrap().1, "");
         assert_eq!(["5", "7_9", "6_[1]", "x"].map(found), [const { None }; 4]);
     }
 
-    /// Checks a job whose gate was open, and which therefore requested its nodes by name. It had
-    /// released all nodes but one when the jobs were read, but none when the nodes were read.
+    /// Checks an ending job that had released no nodes when the nodes were read, and all but one
+    /// when the jobs were read.
     #[test]
     fn nodes_that_an_ending_job_has_given_back_are_read_again() {
         let names = |text: &str| crate::names::hosts::expand(text).unwrap();
@@ -232,8 +228,7 @@ mod tests {
         let mut ledger =
             Ledger { nodes: nodes_before, jobs: vec![runs("n0")], ..Ledger::default() };
         assert_eq!(ledger.ownerless(), HashSet::from(["n1".parse().unwrap()]));
-        // The later conditions of the other nodes are newer than the list of jobs, so they are
-        // ignored.
+        // The other nodes' later conditions are newer than the list of jobs, so they are ignored.
         ledger.read_again(nodes(["idle", "idle", "allocated"]));
         let conditions: Vec<Condition> = ledger.nodes.iter().map(|node| node.condition).collect();
         assert_eq!(conditions, [Condition::Taken, Condition::Idle, Condition::Idle]);

@@ -7,16 +7,16 @@
 //! 1. reads nodes and jobs (`ledger`),
 //! 2. builds a machine from them, selects waiting jobs with Pavior's scheduler in Slurm's order,
 //!    and decides which gates to open or close (`plan`),
-//! 3. sends these changes to Slurm (`carry`). To open a gate, one update sets exactly the nodes of
-//!    the job and removes the license. To close a gate, one update reverses this; Slurm rejects the
-//!    whole update if the job has started. Each update is therefore a compare-and-swap, and the
-//!    daemon can be killed between any two steps.
+//! 3. sends these changes to Slurm (`carry`). To open a gate, one update sets the job's exact nodes
+//!    and removes the license. To close it, one update reverses this; Slurm rejects the whole
+//!    update if the job has started. Each update is therefore a compare-and-swap, and the daemon
+//!    can be killed between any two steps.
 //!
-//! Slurm's output contains text written by users, and the daemon acts on it as root. Three rules
-//! make this safe: records carry a mark that no one can guess (`ledger::records`), a malformed
-//! record does not affect others, and everything written to `scontrol` consists of values that
-//! match a grammar (`names`). `show` answers questions about jobs and serves the page, `gate` runs
-//! in slurmctld, and `setup` installs, checks and removes everything.
+//! The daemon acts as root on output that contains user text. Three rules make this safe: records
+//! carry an unguessable mark (`ledger::records`), a malformed record does not affect others, and
+//! everything written to `scontrol` consists of values that match a grammar (`names`). `show`
+//! explains jobs and serves the page, `gate` runs in slurmctld, and `setup` installs, checks and
+//! removes everything.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod calls;

@@ -1,6 +1,6 @@
-//! Values written to Slurm, each with its own grammar. The input of `scontrol` consists only of
-//! these values. No value contains a line break, a quotation mark, a space or another `key=value`,
-//! regardless of its source.
+//! Values written to Slurm, each of which has its own grammar. The input of `scontrol` consists
+//! only of these values. Whatever its source, no value contains a line break, a quotation mark, a
+//! space or another `key=value`.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use std::str::FromStr;
 pub(crate) mod hosts;
 pub(crate) mod patterns;
 
-/// The name of a job: `7`, or `7_3` for an array task.
+/// A job name: `7`, or `7_3` for an array task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct JobName {
     number: u32,
@@ -16,13 +16,13 @@ pub(crate) struct JobName {
 }
 
 impl JobName {
-    /// Returns the number of the array, for an array task.
+    /// Returns the array's number if the job is an array task.
     pub(crate) fn array(self) -> Option<u32> {
         self.task.map(|_| self.number)
     }
 }
 
-/// The error for text that is not a valid name.
+/// The error for invalid names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NoName;
 
@@ -56,8 +56,8 @@ pub(crate) fn number<T: FromStr>(text: &str) -> Option<T> {
 }
 
 /// Returns true if the text is one of Slurm's other identifiers: `7+1`, a component of a
-/// heterogeneous job, or `7_[1-5%2]`, several tasks in one record. `scontrol` cannot change a job
-/// under such a name.
+/// heterogeneous job, or `7_[1-5%2]`, several tasks in one record. `scontrol` cannot change jobs
+/// by such identifiers.
 pub(crate) fn is_several(text: &str) -> bool {
     let is_number = |text: &str| number::<u32>(text).is_some();
     let in_brackets = |text: &str| {
@@ -71,17 +71,17 @@ pub(crate) fn is_several(text: &str) -> bool {
     component || text.split_once('_').is_some_and(|(job, at)| is_number(job) && in_brackets(at))
 }
 
-/// Returns the number of an array if the text names the whole array: `7`, or `7_[3-10%2]` as in the
-/// output of `squeue`.
+/// Returns an array's number if the text names the whole array: `7`, or `7_[3-10%2]` as printed by
+/// `squeue`.
 pub(crate) fn array_of(text: &str) -> Option<u32> {
     let whole = if is_several(text) { text.split_once('_').map(|(array, _)| array) } else { None };
     number(whole.unwrap_or(text))
 }
 
-/// The maximum length of a node name, which is twice the maximum in Slurm.
+/// The maximum length of a node name, twice Slurm's maximum.
 const MAX_NAME: usize = 128;
 
-/// The name of a node: letters, digits, `-`, `_` and `.`, not beginning with punctuation.
+/// A node name: letters, digits, `-`, `_` and `.`, not beginning with punctuation.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NodeName(String);
 
@@ -108,15 +108,15 @@ impl Display for NodeName {
     }
 }
 
-/// Returns true if the text could be the name of a node or partition, and cannot be an option of a
-/// command.
+/// Returns true if the text is a plausible node or partition name that no command interprets as an
+/// option.
 pub(crate) fn is_plain(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
     text.bytes().all(plain)
         && text.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric())
 }
 
-/// The licenses that a job requests. Each has the form `NAME`, `NAME:COUNT` or `NAME@SERVER:COUNT`.
+/// The licenses that a job requests, each in the form `NAME`, `NAME:COUNT` or `NAME@SERVER:COUNT`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Licences(Vec<String>);
 
@@ -180,8 +180,8 @@ impl Display for Licences {
     }
 }
 
-/// A text for a user. It consists of printable ASCII characters other than quotation marks and
-/// backslashes. A question mark replaces any other character.
+/// A note to a user, in printable ASCII without quotation marks or backslashes. Other characters
+/// are replaced by question marks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Note(String);
 
@@ -274,7 +274,7 @@ mod tests {
     }
 
     proptest! {
-        /// Checks that every value in the input of scontrol is one word, regardless of its source.
+        /// Checks that every value written to `scontrol` is a single word.
         #[test]
         fn nothing_that_is_written_leaves_its_place(
             text in "\\PC{0,40}|[-\\n\\r\\t\"' =,:;0-9a-z_]{0,20}"

@@ -1,5 +1,4 @@
-//! The plan, which computes changes from the ledger and the time. It does not communicate with
-//! Slurm.
+//! Computes changes from the ledger and the current time, without communicating with Slurm.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -31,23 +30,22 @@ pub(crate) use memory::Memory;
 use memory::{Eviction, JobMemory};
 use world::{Rules, World};
 
-/// The number of jobs at the head of the queue that get a note, which is also the maximum number of
-/// notes per cycle.
+/// The number of jobs at the head of the queue that get notes.
 const MAX_NOTED_JOBS: usize = 32;
+/// The maximum number of notes written per cycle.
 const MAX_NOTES: usize = 4;
-/// The minimum time between two notes for the same job, in seconds.
+/// The minimum time between notes for the same job, in seconds.
 const NOTE_INTERVAL_S: u64 = 10;
-/// The time after its start during which a job on the wrong nodes may still be requeued, in
-/// seconds.
+/// The maximum time after its start to requeue a job that runs on the wrong nodes, in seconds.
 const REQUEUE_TIME_S: u64 = 60;
-/// The time that preempted jobs may take to end after their grace time, in seconds. It allows for
-/// Slurm's `KillWait` and an epilogue.
+/// The maximum time for preempted jobs to end after their grace time, in seconds. Includes Slurm's
+/// `KillWait` and an epilogue.
 const ENDING_S: u64 = 120;
-/// The time in seconds during which no jobs are preempted for a job after Slurm has failed to
-/// preempt any for it.
+/// The time before the next attempt to preempt jobs for a job, after Slurm preempted none, in
+/// seconds.
 const NO_EVICTION_S: u64 = 600;
 
-/// The changes of a cycle, and the state before them.
+/// A cycle's changes, and the state before them.
 #[derive(Debug)]
 pub(crate) struct Decision {
     pub(crate) changes: Vec<Change>,
@@ -57,19 +55,19 @@ pub(crate) struct Decision {
     pub(crate) free: Occupancy,
     pub(crate) failed: u32,
     pub(crate) overlaps: Vec<NodeId>,
-    /// Jobs that can never be placed, or that do not run on a box, each with the reason.
+    /// Jobs that can never be placed or do not run on a box, with the reasons.
     pub(crate) boxless: Vec<(JobName, Note)>,
 }
 
-/// A waiting job: its index in the ledger, and its request.
+/// A waiting job's index in the ledger, and its request.
 type Waiting = (usize, Request);
-/// A note for the job with this index in the ledger.
+/// A job's index in the ledger, and the note for it.
 type IndexedNote = (usize, Note);
 
 /// Decides which gates to open and close, and which notes to write.
 ///
 /// # Errors
-/// Returns an error if the scheduler or the strategy fails.
+/// Returns an error if the scheduler or strategy fails.
 pub(crate) fn decide(
     world: World<'_>,
     rules: Rules<'_>,
@@ -116,13 +114,13 @@ pub(crate) fn decide(
     })
 }
 
-/// Returns true if a predicate holds for the state that is remembered for a job.
+/// Returns true if a predicate holds for the remembered state of a job.
 fn memory_of(memory: &Memory, job: &SlurmJob, holds: impl Fn(&JobMemory) -> bool) -> bool {
     memory.known(job).is_some_and(holds)
 }
 
-/// Returns the waiting jobs in Slurm's order. Among jobs with equal priorities, the oldest comes
-/// first; `squeue` prints the newest first.
+/// Returns the waiting jobs in Slurm's order. Among equal priorities, the oldest job is first,
+/// although `squeue` prints the newest first.
 fn waiting(
     world: World<'_>,
     site: &Site,
@@ -142,7 +140,7 @@ fn waiting(
     order
 }
 
-/// Queues, in Slurm's order, the waiting jobs that no limit prevents from starting.
+/// Queues the waiting jobs that no limit prevents from starting, in Slurm's order.
 pub(crate) fn queue(
     world: World<'_>,
     site: &Site,
@@ -168,8 +166,8 @@ struct Cycle<'a> {
 }
 
 impl Cycle<'_> {
-    /// Requeues jobs that have just started on nodes that are not a box of their shape. Returns
-    /// notes for jobs that started on such nodes earlier.
+    /// Requeues jobs that have just started on nodes that do not form a box of their shape. Returns
+    /// notes for jobs that started there earlier.
     fn requeue(&mut self) -> Vec<IndexedNote> {
         let World { ledger, now, .. } = self.world;
         let mut notes = Vec::new();
@@ -184,7 +182,7 @@ impl Cycle<'_> {
         notes
     }
 
-    /// Closes the gates of jobs that cannot start, and adds gates to jobs without one.
+    /// Closes the gates of jobs that cannot start, and adds missing gates.
     fn close(&mut self) {
         let World { config, ledger, now } = self.world;
         for (index, job) in ledger.jobs.iter().enumerate() {
@@ -221,32 +219,32 @@ impl Cycle<'_> {
                     (_, None) => Priority::Slurms,
                 },
             });
-            // The job still holds its nodes in this cycle. The next cycle checks whether Slurm has
-            // taken them back. The update that closes the gate also overwrites the job's last note.
+            // The job keeps its nodes in this cycle. The next cycle checks whether Slurm has taken
+            // them back. The update that closes the gate also overwrites the job's last note.
             (known.opened, known.note, known.eviction) = (None, None, None);
             known.closed_until = now + wait_s.unwrap_or(0);
             self.state.roles[index] = Role::Apart;
         }
     }
 
-    /// Returns the maximum time for a job to start after its gate opens, in seconds. If Slurm still
-    /// gives the reason of a closed gate, it has not examined the job since the gate opened. If
-    /// there is a magnetic reservation, Slurm's main scheduler may try the job only there, and
-    /// gives a special reason, until the backfill scheduler starts the job.
+    /// Returns the maximum time for a job to start after its gate opens, in seconds. It is longer
+    /// while the job's reason shows that Slurm has not examined the job since then. If there is a
+    /// magnetic reservation, Slurm's main scheduler may try the job only there and give a special
+    /// reason, until the backfill scheduler starts the job.
     fn patience(&self, job: &SlurmJob) -> u64 {
         let World { config, ledger, .. } = self.world;
         let is_magnetic = || ledger.reservations.iter().any(|one| one.is_magnetic);
         let is_unseen = match job.reason.as_str() {
             "None" | "Priority" => true,
-            // The job may be waiting for one of the site's own licenses.
+            // Otherwise, the job may be waiting for one of the site's own licenses.
             "Licenses" => job.licences == Licences::default(),
             reason => reason.starts_with("ReqNodeNotAvail") && is_magnetic(),
         };
         if is_unseen { config.patience_s.max(self.site.looks_s) } else { config.patience_s }
     }
 
-    /// Returns true if Slurm has begun to preempt jobs for this job, or has not yet had time to
-    /// begin. If Slurm fails to preempt them, no jobs are preempted for this job for a while.
+    /// Returns true if Slurm is preempting jobs for this job or still has time to begin. Otherwise,
+    /// no jobs are preempted for it for a while.
     fn goes_on(&mut self, job: &SlurmJob) -> bool {
         let World { ledger, now, .. } = self.world;
         let patience_s = self.patience(job);
@@ -265,8 +263,8 @@ impl Cycle<'_> {
     }
 
     /// Starts the jobs that the scheduler chooses, and opens their gates. Jobs that would exceed a
-    /// limit are hidden from the scheduler, so that no other job waits for them. They are returned
-    /// with a note.
+    /// limit are hidden from the scheduler, so that no other job waits for them, and returned with
+    /// notes.
     fn open(
         &mut self,
         waits: &[Waiting],
@@ -320,7 +318,7 @@ impl Cycle<'_> {
         self.memory.job(job).priority = Some(job.priority);
     }
 
-    /// Returns the jobs that are still waiting and lack only a box.
+    /// Returns the jobs that are still waiting only for a box.
     fn still_waiting(&self, waits: &[Waiting], limited: &[IndexedNote]) -> Vec<Waiting> {
         let limited: HashSet<usize> = limited.iter().map(|(index, _)| *index).collect();
         let waits = waits.iter().copied();
@@ -328,7 +326,7 @@ impl Cycle<'_> {
         waits.filter(|(index, _)| is_waiting(*index) && !limited.contains(index)).collect()
     }
 
-    /// Opens the gate of the first job for which preemption by Slurm can free a box.
+    /// Opens the gate of the first job for which Slurm can free a box by preemption.
     fn preempt(&mut self, waits: &[Waiting]) {
         let World { ledger, now, .. } = self.world;
         let is_excluded = |index: usize| {
@@ -345,7 +343,7 @@ impl Cycle<'_> {
         self.state.roles[choice.index] = Role::Preempting;
     }
 
-    /// Returns notes for jobs that Slurm itself keeps waiting because of a limit.
+    /// Returns notes for jobs that Slurm itself holds back because of a limit.
     fn limited_by_slurm(&self, limits: &mut Limits<'_>) -> Vec<IndexedNote> {
         let apart = self.world.ledger.jobs.iter().enumerate().filter(|(index, job)| {
             let is_apart = self.state.roles[*index] == Role::Apart;
@@ -358,8 +356,7 @@ impl Cycle<'_> {
         apart.take(MAX_NOTED_JOBS).map(note).collect()
     }
 
-    /// Writes notes to the first waiting jobs, and to jobs that are not waiting for a box, if the
-    /// text has changed.
+    /// Writes changed notes: the given ones, and those of the first jobs waiting for a box.
     fn comment(&mut self, waits: &[Waiting], notes: &[IndexedNote]) {
         let (world, now) = (self.world, self.world.now);
         let still = self.still_waiting(waits, notes);

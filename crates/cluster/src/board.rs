@@ -1,7 +1,6 @@
-//! The current view and its recent changes, which pages receive as they occur.
+//! The current view and its recent changes, which are sent to pages as they occur.
 //!
-//! The board stores only the latest changes. A page that has missed older ones reloads the whole
-//! state.
+//! The board stores only the latest changes. A page that missed older ones reloads the whole state.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +12,7 @@ use crate::series::Series;
 use crate::view::PageState;
 use crate::{View, date};
 
-/// The maximum number of changes that are stored.
+/// The maximum number of stored changes.
 const MAX_CHANGES: usize = 4096;
 
 /// A change, in the format sent to pages.
@@ -25,7 +24,7 @@ pub(crate) struct Change {
 }
 
 struct Inner {
-    /// The number of the last change. Numbers from an earlier process are smaller.
+    /// The number of the last change, larger than all numbers from earlier processes.
     seq: u64,
     view: Arc<View>,
     page: PageState,
@@ -33,10 +32,10 @@ struct Inner {
     series: Series,
 }
 
-/// A board, from which pages read.
+/// The current view and its recent changes.
 pub struct Board {
     inner: Mutex<Inner>,
-    /// The number of the last change.
+    /// Notifies watchers of `seq`.
     last_seq: Sender<u64>,
 }
 
@@ -56,7 +55,7 @@ impl Board {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Replaces the view that is shown.
+    /// Replaces the view, and sends the changes to pages.
     pub fn publish(&self, view: View) {
         let (page, now) = (view.page_state(), view.now);
         let mut inner = self.inner();
@@ -85,7 +84,7 @@ impl Board {
         (Arc::clone(&inner.view), inner.seq)
     }
 
-    /// Returns everything that the page draws.
+    /// Returns everything that the page draws, as JSON.
     pub(crate) fn state(&self) -> String {
         let inner = self.inner();
         let (view, page) = (&inner.view, &inner.page);
@@ -101,20 +100,19 @@ impl Board {
             "failed": page.failed,
             "drained": [],
             "machines": [view.name],
-            // This board does not grant requests, and stores no past states.
+            // The board grants no requests and stores no past states.
             "observer": view.ledger,
         })
         .to_string()
     }
 
-    /// Returns the machine's history.
+    /// Returns the utilization history.
     pub(crate) fn series(&self) -> Value {
         let inner = self.inner();
         json!({ "samples": inner.series.samples(), "now": date(inner.view.now) })
     }
 
-    /// Returns the changes after a given one, or `None` if these changes are no longer stored or
-    /// the given one never existed.
+    /// Returns the changes after `seq`, or `None` if they are no longer stored or `seq` is unknown.
     pub(crate) fn after(&self, seq: u64) -> Option<Vec<Change>> {
         let inner = self.inner();
         let oldest = inner.changes.front().map_or(inner.seq, |change| change.seq - 1);
@@ -123,7 +121,7 @@ impl Board {
         known.then(|| new.cloned().collect())
     }
 
-    /// Subscribes to the number of the last change, which each publication may raise.
+    /// Subscribes to the number of the last change.
     pub(crate) fn last_seq(&self) -> Receiver<u64> {
         self.last_seq.subscribe()
     }
@@ -132,7 +130,7 @@ impl Board {
 /// Lists the differences between an old and a new view, as events for the page.
 fn events(old: &PageState, new: &PageState, machine: &str) -> Vec<(&'static str, Value)> {
     let mut events = Vec::new();
-    // A page appends to its queue, so all jobs from the first change of order are sent again.
+    // A page can only append to its queue, so all jobs after the first change of order are resent.
     let present: BTreeMap<&String, &Value> =
         new.waiting.iter().map(|(id, job)| (id, job)).collect();
     let unchanged = old.waiting.iter().filter(|(id, job)| present.get(id) == Some(&job));
@@ -165,7 +163,7 @@ fn events(old: &PageState, new: &PageState, machine: &str) -> Vec<(&'static str,
 mod tests {
     use super::*;
 
-    /// Returns the page's queue after the events, as the page computes it.
+    /// Applies events to a queue as the page does.
     fn page_queue(mut queue: Vec<String>, events: &[(&'static str, Value)]) -> Vec<String> {
         for (kind, data) in events {
             match *kind {

@@ -1,18 +1,18 @@
-//! Strategies that grant every job one box of its shape.
+//! A test for strategies that grant every job one box of its shape.
 
 use pavior::boxes::orientations;
 use pavior::strategies::Selection;
 use pavior::strategies::claim::{Claim, Grants, Recognition};
 use pavior::{Grid, Request, Sides};
 
-/// Returns true if a strategy grants each small shape on a machine as one box with the requested
-/// sides, in any orientation. Only in such a box can the ranks of jobs be numbered.
+/// Returns true if a strategy grants every small shape as one box with the requested sides, in any
+/// orientation. Ranks can be mapped to nodes only in such a box.
 pub fn gives_boxes(strategy: &Selection, grid: &Grid) -> bool {
     const MAX_SIDE: u16 = 5;
     let claim = Claim::of(strategy);
     let exact = strategy.entry.does.contiguous && matches!(claim.grants, Grants::Exact);
-    // Strategies with their own rules of recognition model partition hardware, whose rules Slurm
-    // and Kubernetes do not know.
+    // Strategies with their own recognition rules model partitioned hardware, which neither Slurm
+    // nor Kubernetes can configure.
     if !exact || matches!(claim.recognition, Recognition::Own { .. }) {
         return false;
     }

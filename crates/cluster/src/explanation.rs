@@ -7,51 +7,49 @@ use pavior::{Cuboid, Grid, JobId, Request, Time};
 
 use crate::date;
 
-/// The context of an explanation: everything that it depends on except the machine.
+/// Everything that an explanation depends on, except the machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Context {
-    /// The maximum number of jobs to move to make room.
+    /// The maximum number of jobs that may be moved to make room.
     pub moved: usize,
     /// The request's state in the queue.
     pub queued: Queued,
-    /// The start that the scheduler plans for the request.
+    /// The scheduler's planned start for the request.
     pub planned: Option<PlannedStart>,
 }
 
-/// Explains why requests are waiting. It knows the names of the jobs on a machine and when they
-/// end. Times are in seconds since 1970.
+/// An explainer of waiting requests. Times are in seconds since 1970.
 pub struct Explainer<'a> {
     /// The grid.
     pub grid: &'a Grid,
     /// The name of the strategy.
     pub strategy: &'a str,
-    /// The scheduler, which is named if it keeps a job waiting although the job fits.
+    /// The name of the scheduler, for jobs that fit but must wait.
     pub scheduler: &'a str,
     /// Returns the name of a job, such as `job 7`.
     pub name: &'a dyn Fn(JobId) -> String,
-    /// Returns the time when a job will have released its nodes, if known.
+    /// Returns the time by which a job will release its nodes, if known.
     pub end: &'a dyn Fn(JobId) -> Option<Time>,
     /// Returns false for a placeholder that holds nodes. A placeholder is never moved.
     pub is_job: &'a dyn Fn(JobId) -> bool,
 }
 
-/// Returns the box that a request asks for, or `None` if it asks for a number of nodes. The box may
-/// be turned unless the request has its own freedom.
+/// Returns the requested shape, or `None` if the request is for a number of nodes. The shape may be
+/// rotated unless the request specifies its freedom.
 fn shape_of(request: &Request) -> Option<Shape> {
     let turns = request.freedom.is_none();
     request.shape.map(|sides| if turns { Shape::new(sides) } else { Shape::fixed(sides) })
 }
 
-/// Returns the free box that is most similar to the requested box, or `None` if the requested box
-/// is free.
+/// Returns the free box that is most similar to the requested shape, unless that shape is free.
 pub fn nearest_free(snapshot: &Snapshot, request: &Request, why: Option<&Why>) -> Option<Cuboid> {
     let shape = shape_of(request).filter(|_| why.is_some_and(|why| why.blocked.is_some()))?;
     nearest(snapshot, shape, 1).pop()
 }
 
 impl Explainer<'_> {
-    /// Finds the reason why a request does not start. Returns `None` if the request has no box.
-    /// Cost: examines all positions of the box.
+    /// Finds the reason why a request does not start, or `None` if it has no shape. Cost: examines
+    /// all positions of the box.
     pub fn why(&self, snapshot: &Snapshot, request: &Request, context: &Context) -> Option<Why> {
         let &Context { moved, queued, planned } = context;
         let demand = Demand::boxed(snapshot, vec![shape_of(request)?]);
@@ -89,7 +87,7 @@ impl Explainer<'_> {
         };
         match why {
             Some(why) => why.lines(&words),
-            None => vec!["No box of the machine has that many nodes.".to_string()],
+            None => vec!["No box on the machine has that many nodes.".to_string()],
         }
     }
 }

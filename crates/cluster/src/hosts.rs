@@ -1,8 +1,8 @@
-//! The host names that a page is served for.
+//! Host names for which a page is served.
 //!
-//! A browser lets a page from another site read responses from any address to which that site's
-//! name resolves. If an attacker makes the name resolve to this machine (DNS rebinding), the `Host`
-//! header contains that name, and the request is refused.
+//! A browser lets a page read responses from any address to which its site's name resolves. If an
+//! attacker makes a site's name resolve to this machine (DNS rebinding), the `Host` header contains
+//! that name, and the request is refused.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub fn for_hosts(site: Router, names: Vec<String>) -> Router {
     }))
 }
 
-/// Returns the reason why a request is refused, if it is refused.
+/// Returns the status and the reason if a request is refused.
 fn refusal(
     headers: &HeaderMap,
     version: Version,
@@ -41,7 +41,7 @@ fn refusal(
     let mut hosts = headers.get_all(HOST).iter();
     let host = match (hosts.next(), hosts.next()) {
         (Some(host), None) => host.to_str().unwrap_or(""),
-        // Browsers always send a `Host`.
+        // Browsers always send a `Host` header.
         (None, _) if version < Version::HTTP_11 => return None,
         _ => return Some((StatusCode::BAD_REQUEST, "a request must have exactly one Host header")),
     };

@@ -1,9 +1,9 @@
-//! A small server for metrics and for the page.
+//! A small HTTP server for metrics and the page.
 //!
-//! The server runs in a separate thread and never blocks the rest of the program. The resources of
-//! each client are bounded. At most 16 connections are served at the same time. A request has at
-//! most 8,192 bytes of headers and a body of at most 4,096 bytes. A connection ends after one
-//! answer or after 4 s. Only connections whose route allows it last longer, up to 10 minutes.
+//! The server runs in a separate thread and never blocks the rest of the program. It serves at most
+//! 16 connections simultaneously. A request may have up to 8,192 bytes of headers and a body of up
+//! to 4,096 bytes. A connection closes after one response or after 4 s; only long-lived routes may
+//! keep it open, for up to 10 minutes.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -22,21 +22,19 @@ use tokio::net::TcpStream;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
-/// The maximum number of connections served at the same time. Other connections wait to be
-/// accepted.
+/// The maximum number of simultaneous connections. Others wait to be accepted.
 const MAX_CONNECTIONS: usize = 16;
-/// The maximum size of a request's head, in bytes: the minimum that hyper allows.
+/// The maximum size of a request head, in bytes: the smallest limit that hyper allows.
 const HEAD_BYTES: usize = 8192;
-/// The maximum size of a request body, in bytes.
 const MAX_BODY_BYTES: usize = 4096;
-/// The maximum time for the client to send a request.
+/// The maximum time for a client to send a request head.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
-/// The maximum time for the client to send a request and receive the answer.
+/// The maximum time for a client to send a request and receive the response.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(4);
-/// The maximum duration of a long-lived connection. After this time, the client must reconnect.
+/// The maximum duration of a long-lived connection, after which the client must reconnect.
 const MAX_STAY: Duration = Duration::from_mins(10);
 
-/// Allows the connection of a request to stay open, and frees its slot for other connections.
+/// Lets the connection of a request stay open, and frees its slot for another one.
 #[derive(Clone, Default)]
 pub(crate) struct Stay(Arc<Notify>);
 
@@ -65,7 +63,7 @@ pub fn serve(address: &str, site: Router) -> io::Result<SocketAddr> {
     Ok(bound)
 }
 
-/// Adds headers to every response, so that browsers neither guess its type nor store it.
+/// Adds headers that prevent browsers from guessing a response's type or storing it.
 async fn add_headers(mut response: Response) -> Response {
     let headers: [(HeaderName, &str); 3] = [
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -82,7 +80,7 @@ async fn accept(listener: tokio::net::TcpListener, site: Router) {
     let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     while let Ok(place) = Arc::clone(&places).acquire_owned().await {
         let Ok((stream, _)) = listener.accept().await else {
-            // The process has too many open files; some must be closed first.
+            // The process has too many open files. Wait until some are closed.
             sleep(Duration::from_millis(50)).await;
             continue;
         };
@@ -96,7 +94,7 @@ async fn answer(stream: TcpStream, site: Router, place: OwnedSemaphorePermit) {
     let mut builder = http1::Builder::new();
     builder.keep_alive(false).max_buf_size(HEAD_BYTES);
     builder.timer(TokioTimer::new()).header_read_timeout(REQUEST_TIMEOUT);
-    // Errors caused by clients are not reported.
+    // Client errors are not reported.
     let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
     tokio::select! {
         _ = connection.as_mut() => return,
@@ -113,7 +111,7 @@ mod tests {
 
     use super::*;
 
-    /// Serves a page of `count` letters. Returns its address.
+    /// Serves a page of `count` letters and returns its address.
     fn served(count: usize) -> String {
         let site = Router::new().fallback(move || async move { "a".repeat(count) });
         serve("127.0.0.1:0", site).unwrap().to_string()

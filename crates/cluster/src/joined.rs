@@ -1,11 +1,10 @@
-//! Joining of parts that together form one box.
+//! Merges parts that form one box.
 
 use pavior::boxes::volume;
 use pavior::{Cuboid, Grid, NodeId};
 
-/// Returns a single box if the parts together form one. The parts may be several layers, or may
-/// continue past the end of an axis that wraps. Otherwise returns the parts unchanged. No two parts
-/// may share a node.
+/// Merges parts that form one box, for example layers or two parts on either side of a wraparound.
+/// Other parts are returned unchanged. No two parts may share a node.
 pub(crate) fn joined(grid: &Grid, parts: &[Cuboid]) -> Vec<Cuboid> {
     let nodes: u64 = parts.iter().map(|part| u64::from(part.volume())).sum();
     let run = |axis: usize| {
@@ -18,8 +17,7 @@ pub(crate) fn joined(grid: &Grid, parts: &[Cuboid]) -> Vec<Cuboid> {
         }
         let side = taken.iter().filter(|&&taken| taken).count();
         let begins = |&at: &usize| taken[at] && !taken[(at + taken.len() - 1) % taken.len()];
-        // If there are several runs, a box from the first does not contain all nodes, or is too
-        // large.
+        // If there are several runs, the box from the first one misses nodes or is too large.
         ((0..taken.len()).find(begins).unwrap_or(0) as u16, side as u16)
     };
     let runs = [run(0), run(1), run(2)];

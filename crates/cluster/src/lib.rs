@@ -1,13 +1,13 @@
-//! Plans, explanations and a page for a machine whose jobs are managed by another program, such as
-//! Slurm or Kubernetes.
+//! Plans, explanations and a web page for a machine whose jobs are managed by another program, such
+//! as Slurm or Kubernetes.
 //!
-//! A daemon reads its ledger, and adds the jobs that hold nodes and the waiting jobs to a
-//! [`Planner`]. The planner chooses the jobs that start, and an [`Explainer`] explains why the
-//! others are waiting. The package's `examples` folder contains a small daemon.
+//! A daemon reads its ledger and adds all running and waiting jobs to a [`Planner`]. The planner
+//! chooses jobs to start, and an [`Explainer`] explains why the others are waiting. For a small
+//! daemon, see `examples/folder`.
 //!
-//! Each time a daemon has read its ledger, it publishes a [`View`] on a [`Board`]. The board sends
-//! the changes to pages. Questions never change anything. The board stores only the latest changes
-//! and the utilization history.
+//! After each read, the daemon publishes a [`View`] on a [`Board`], which sends the changes to open
+//! pages. The board stores only the latest changes and the utilization history. Queries never
+//! change anything.
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod board;

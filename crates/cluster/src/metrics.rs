@@ -11,13 +11,13 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Metric, Registry};
 
-/// The content type of the metrics text.
+/// The content type of OpenMetrics text.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// A label and its value.
 pub type Label = [(&'static str, String); 1];
 
-/// Gauges for the number of boxes of some shapes that fit at the same time.
+/// Gauges for the number of boxes of each shape that fit simultaneously.
 #[derive(Debug)]
 pub struct SlotGauges {
     found: Family<Label, Gauge>,
@@ -28,12 +28,12 @@ impl SlotGauges {
     /// Registers the gauges as `slots` and `slots_bound`.
     pub fn register(registry: &mut Registry) -> SlotGauges {
         SlotGauges {
-            found: named(registry, "slots", "Boxes of a shape found to fit at the same time"),
-            bound: named(registry, "slots_bound", "Upper bound on the number of such boxes"),
+            found: named(registry, "slots", "Boxes of a shape that fit simultaneously"),
+            bound: named(registry, "slots_bound", "Upper bound on slots, if not all were found"),
         }
     }
 
-    /// Sets the counts: for each shape, the number of boxes found, and an upper bound.
+    /// Sets the number of boxes found and its upper bound, for each shape.
     pub fn set(&self, counted: &[(String, [u32; 2])]) {
         self.found.clear();
         self.bound.clear();
@@ -57,20 +57,20 @@ pub(crate) fn answer(registry: &Registry) -> Response {
     ([(CONTENT_TYPE, OPEN_METRICS)], text(registry)).into_response()
 }
 
-/// Creates a site that answers every request with the metrics.
+/// Creates a site that serves the metrics on every path.
 pub fn only(registry: Arc<Registry>) -> Router {
     Router::new().fallback(move || async move { answer(&registry) })
 }
 
-/// Creates a daemon's registry, with the program's version.
+/// Creates a metrics registry with the program's version.
 pub fn registry(prefix: &str) -> Registry {
     let mut registry = Registry::with_prefix(prefix);
     let build = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
-    registry.register("build", "The program", build);
+    registry.register("build", "Version of the program", build);
     registry
 }
 
-/// Writes all metrics in a registry as OpenMetrics text.
+/// Formats all metrics as OpenMetrics text.
 pub fn text(registry: &Registry) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.

@@ -1,4 +1,4 @@
-//! A machine for planning, with the jobs that hold nodes, a queue, and pools of nodes.
+//! A machine with jobs, a queue and node pools, for planning.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -11,7 +11,7 @@ use pavior::{
     Cuboid, Grid, JobId, Machine, NodeId, Occupancy, Placement, Pool, Request, Time, strategies,
 };
 
-/// The assumed run time, in seconds, of jobs without a time limit: a year.
+/// The assumed run time of jobs without a time limit, in seconds: one year.
 pub const ENDLESS_S: u64 = 365 * 86_400;
 
 /// A machine with its running and waiting jobs, as read from a ledger. Times are in seconds since
@@ -20,13 +20,13 @@ pub struct Planner {
     /// The machine, the queue and the running jobs.
     pub dispatcher: Dispatcher,
     now: u64,
-    /// The nodes of each pool, by pool number.
+    /// Each pool's nodes, by pool number.
     pools: Vec<Occupancy>,
     /// Jobs without a known end.
     endless: HashSet<JobId>,
 }
 
-/// Describes a job for the scheduler. The run time of the job is its time limit.
+/// Creates a job for the scheduler. Its run time is its time limit.
 fn job(number: u64, arrival: u64, request: Request, limit: Option<u64>) -> Job {
     let estimate = Time(limit.unwrap_or(ENDLESS_S));
     let (id, arrival, service) = (JobId(number), Time(arrival), Service::Run(estimate));
@@ -34,10 +34,10 @@ fn job(number: u64, arrival: u64, request: Request, limit: Option<u64>) -> Job {
 }
 
 impl Planner {
-    /// Creates a machine whose nodes are all free.
+    /// Creates a planner without jobs.
     ///
     /// # Errors
-    /// Returns an error if the strategy or the scheduler does not work on the machine.
+    /// Returns an error if the strategy or scheduler does not support the machine.
     pub fn new(
         grid: Grid,
         strategy: &strategies::Selection,
@@ -55,8 +55,8 @@ impl Planner {
         self.dispatcher.machine()
     }
 
-    /// Assigns nodes to a job that runs until `end`, if known. Returns false if the list of nodes
-    /// is empty, or if one of the nodes is already held.
+    /// Assigns nodes to a job that runs until `end`, if known. Returns false if there are no nodes
+    /// or another job holds one of them.
     pub fn hold(
         &mut self,
         number: u64,
@@ -86,19 +86,19 @@ impl Planner {
         }
     }
 
-    /// Returns an arrival time for the job at a queue position. Only the order matters.
+    /// Returns an arrival time that puts a job at a queue position.
     fn arrival(&self, position: usize) -> u64 {
         (self.now + position as u64).min(u64::MAX / 2)
     }
 
-    /// Adds a job at a queue position, with its time limit in seconds, if it has one.
+    /// Adds a job at a queue position. Its time limit is in seconds.
     ///
     /// # Panics
     /// Panics if a job already has this number.
     pub fn submit(&mut self, number: u64, position: usize, request: Request, limit: Option<u64>) {
         let job = job(number, self.arrival(position), request, limit);
         self.note_end(number, limit);
-        self.dispatcher.submit(job).expect("each job has a number of its own");
+        self.dispatcher.submit(job).expect("job numbers are unique");
     }
 
     /// Removes a job that was added at a queue position.
@@ -108,10 +108,11 @@ impl Planner {
         place.and_then(|place| self.dispatcher.withdraw(place));
     }
 
-    /// Starts the job that the scheduler chooses, and returns its number and its box.
+    /// Starts the job that the scheduler chooses next. Returns its id, and its box if it got a
+    /// single one.
     ///
     /// # Errors
-    /// Returns an error if the scheduler or the strategy fails.
+    /// Returns an error if the scheduler or strategy fails.
     pub fn start_next(&mut self) -> Result<Option<(JobId, Option<Cuboid>)>, DispatchError> {
         let started = self.dispatcher.start_next(Time(self.now), &mut ())?;
         Ok(started.map(|start| match start.placement {
@@ -120,7 +121,7 @@ impl Planner {
         }))
     }
 
-    /// Returns the pool for some nodes, or `None` if these nodes are the whole machine.
+    /// Adds a pool of nodes. Returns `None` if they are the whole machine.
     ///
     /// # Panics
     /// Panics if the nodes are on another grid.
@@ -129,16 +130,16 @@ impl Planner {
             return None;
         }
         self.pools.push(nodes.clone());
-        Some(self.dispatcher.add_pool(nodes).expect("they are nodes of the machine"))
+        Some(self.dispatcher.add_pool(nodes).expect("the nodes are on the machine's grid"))
     }
 
-    /// Returns true if all of the given nodes are in a pool or, without a pool, in the machine.
+    /// Returns true if a pool contains all of the given nodes, or if no pool is given.
     pub fn has_all(&self, pool: Option<Pool>, nodes: &[NodeId]) -> bool {
         let pool = pool.map(|pool| &self.pools[pool.0 as usize]);
         pool.is_none_or(|pool| nodes.iter().all(|&node| pool.is_node_free(node)))
     }
 
-    /// Returns the current machine as a request sees it.
+    /// Takes a snapshot of the nodes that a request may use.
     pub fn snapshot(&self, request: &Request) -> Snapshot {
         self.within(&Snapshot::of(self.machine()), request).into_owned()
     }
@@ -152,7 +153,7 @@ impl Planner {
         }
     }
 
-    /// Returns the time from which planned starts are not reported, because they depend on a job
+    /// Returns the time after which planned starts are not reported, because they depend on a job
     /// without a time limit.
     fn horizon(&self) -> Time {
         Time(self.now.saturating_add(ENDLESS_S / 2))
@@ -163,8 +164,8 @@ impl Planner {
         self.dispatcher.standing(Time(self.now))
     }
 
-    /// Returns the start that the scheduler plans for a waiting job. Returns `None` if this start
-    /// depends on a job whose end is unknown.
+    /// Returns the scheduler's planned start for a waiting job, or `None` if it depends on a job
+    /// whose end is unknown.
     pub fn planned(&self, standing: Option<&Standing>, job: JobId) -> Option<PlannedStart> {
         let planned = PlannedStart::of(standing, job, self.horizon())?;
         let grid = self.machine().grid();
@@ -174,11 +175,11 @@ impl Planner {
         there.all(|(job, _)| !self.endless.contains(job)).then_some(planned)
     }
 
-    /// Returns the starts of waiting jobs, assuming that each job runs until its time limit and no
-    /// other job arrives. Jobs whose start depends on a job without a time limit are omitted.
+    /// Predicts when waiting jobs start, assuming that each job runs until its time limit and no
+    /// other job arrives. Omits jobs whose start depends on a job without a time limit.
     ///
     /// # Errors
-    /// Returns an error if the scheduler or the strategy fails.
+    /// Returns an error if the scheduler or strategy fails.
     pub fn starts(&self, scheduler: &scheduling::Selection) -> Result<HashMap<JobId, u64>, String> {
         let scheduler = scheduler.build(()).map_err(|error| error.to_string())?;
         let fork = self.dispatcher.fork(scheduler, |job| job.estimate);
@@ -189,8 +190,7 @@ impl Planner {
     }
 }
 
-/// Returns the smallest box around nodes that does not wrap around, or `None` if there are no
-/// nodes.
+/// Returns the smallest box around the nodes that does not wrap around.
 fn bounding_box(grid: &Grid, nodes: &[NodeId]) -> Option<Cuboid> {
     let (mut low, mut high) = ([u16::MAX; 3], [0; 3]);
     for &node in nodes {

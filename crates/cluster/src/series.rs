@@ -1,6 +1,5 @@
-//! A history of the nodes in use and of the largest free box. It consists of a bounded number of
-//! intervals, which grow longer as time passes. Each interval has the minimum, the maximum and the
-//! last value.
+//! The history of busy nodes and the largest free box, as a bounded number of intervals that grow
+//! longer over time. Each interval has a minimum, a maximum and a last value.
 
 use pavior::time::{Range, Stretch, Stretches};
 use serde_json::{Value, json};
@@ -28,7 +27,6 @@ impl Stretch for Seen {
     }
 }
 
-/// The intervals.
 #[derive(Default)]
 pub(crate) struct Series(Stretches<Seen>);
 

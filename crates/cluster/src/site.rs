@@ -3,12 +3,12 @@
 //! | route | answer |
 //! |---|---|
 //! | `GET /` | the page |
-//! | `GET /metrics` | metrics of the daemon |
-//! | `GET /v1/why/JOB` | reasons why a job waits, or its nodes, as text |
-//! | `GET /v1/state`, `/v1/watch`, `/v1/series`, `/v1/queue`, `/v1/refusals` | data of the page |
-//! | `POST /v1/explain`, `GET /v1/slots` | questions of the page |
+//! | `GET /metrics` | the daemon's metrics |
+//! | `GET /v1/why/JOB` | the reason why a job is waiting, or its nodes, as text |
+//! | `GET /v1/state`, `/v1/watch`, `/v1/series`, `/v1/queue`, `/v1/refusals` | data for the page |
+//! | `POST /v1/explain`, `GET /v1/slots` | answers to the page's queries |
 //!
-//! None of these routes changes anything. Questions are answered one at a time.
+//! All routes are read-only. Queries are answered one at a time.
 
 use std::convert::Infallible;
 use std::sync::{Arc, LazyLock};
@@ -35,19 +35,20 @@ use crate::{Asked, View, metrics};
 
 static PAGE: LazyLock<String> = LazyLock::new(pavior_viewer::live);
 
-/// The page may only run its own script and style, and connect to this service.
+/// The content security policy: the page may use only inline scripts and styles, and connect only
+/// to this server.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
     connect-src 'self'; img-src data: blob:; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
 
-/// The maximum number of pages that receive changes at the same time; others must poll.
+/// The maximum number of pages that may watch for changes simultaneously. Others must poll.
 const MAX_WATCHERS: usize = 64;
-/// The maximum time that a question waits for earlier ones.
+/// The maximum time that a query waits for earlier ones.
 const TURN_TIMEOUT: Duration = Duration::from_secs(2);
 /// The maximum number of waiting jobs in one answer.
 const MAX_JOBS: usize = 1000;
 
-/// The board, with the slots for watching pages and for questions.
+/// The board, and semaphores for watching pages and queries.
 struct App {
     board: Arc<Board>,
     metrics: Arc<Registry>,
@@ -97,7 +98,7 @@ struct StateQuery {
 
 async fn state(State(app): Shared, Query(query): Query<StateQuery>) -> Response {
     if query.at.is_some() || query.at_ms.is_some() {
-        return fault(StatusCode::GONE, "no history is kept; Live shows the current state");
+        return fault(StatusCode::GONE, "past states are not stored; choose Live");
     }
     let written = tokio::task::spawn_blocking(move || app.board.state()).await;
     let written = written.unwrap_or_default();
@@ -115,12 +116,12 @@ async fn queue(State(app): Shared, Query(query): Query<QueueQuery>) -> Json<Valu
     Json(json!({ "seq": seq, "waiting": waiting, "total": total }))
 }
 
-/// Answers a question when its turn comes, one at a time.
+/// Answers a query on a blocking thread, after the previous one.
 async fn answered<T: Send + 'static>(
     app: &App,
     answer: impl FnOnce(&View) -> Result<T, String> + Send + 'static,
 ) -> Result<T, Response> {
-    let busy = || fault(StatusCode::SERVICE_UNAVAILABLE, "too many requests at once; try again");
+    let busy = || fault(StatusCode::SERVICE_UNAVAILABLE, "too many queries; try again later");
     let turn = timeout(TURN_TIMEOUT, Arc::clone(&app.questions).acquire_owned()).await;
     let Ok(Ok(turn)) = turn else { return Err(busy()) };
     let (view, _) = app.board.view();
@@ -136,7 +137,7 @@ type Body = Result<Json<Asked>, JsonRejection>;
 
 async fn explained(State(app): Shared, body: Body) -> Response {
     let Ok(Json(asked)) = body else {
-        let detail = "the body must be JSON with a shape, a number of nodes or a waiting job";
+        let detail = "the body must be a JSON object with \"shape\", \"nodes\" or \"waiting\"";
         return fault(StatusCode::BAD_REQUEST, detail);
     };
     let done = answered(&app, move |view| view.explain(&asked)).await;
@@ -177,8 +178,8 @@ struct Watcher {
 }
 
 impl Watcher {
-    /// Waits for the next change. Returns `None` if the board no longer stores all changes since
-    /// the last one.
+    /// Waits for the next change. Returns `None` if some changes since the last one are no longer
+    /// stored.
     async fn next(&mut self) -> Option<Change> {
         loop {
             if let Some(change) = self.ready.next() {
@@ -201,12 +202,12 @@ async fn watch(
     Query(query): Query<WatchQuery>,
 ) -> Response {
     let Ok(place) = Arc::clone(&app.watchers).try_acquire_owned() else {
-        return fault(StatusCode::SERVICE_UNAVAILABLE, "too many clients are watching; try again");
+        return fault(StatusCode::SERVICE_UNAVAILABLE, "too many watchers; try again later");
     };
     let last_seq = app.board.last_seq();
     let last = query.after.unwrap_or_else(|| app.board.view().1);
     let Some(ready) = app.board.after(last) else {
-        return fault(StatusCode::GONE, "these changes are no longer kept; start from /v1/state");
+        return fault(StatusCode::GONE, "these changes are no longer stored; reload /v1/state");
     };
     stay.stay();
     let watcher = Watcher { app, last, ready: ready.into_iter(), last_seq, _place: place };

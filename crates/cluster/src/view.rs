@@ -1,4 +1,4 @@
-//! The state of a machine at one time. It answers questions in the formats of `pavior serve`, which
+//! The state of a machine at one time. It answers queries in the formats of `pavior serve`, which
 //! the page reads.
 
 use std::collections::BTreeMap;
@@ -16,43 +16,43 @@ use crate::date;
 use crate::explanation::{Context, Explainer, nearest_free};
 use crate::joined::joined;
 
-/// The search budget per count of slots, in words of bit sets.
+/// The search budget for counting slots, in bit set words.
 const SLOT_BUDGET: u64 = 4_000_000;
 
 /// The maximum number of jobs that an explanation proposes to move.
 pub const MOVED: usize = 2;
 
-/// A set of nodes held together by a job or placeholder. Times are in seconds since 1970.
+/// The nodes held by a job or placeholder. Times are in seconds since 1970.
 #[derive(Clone, Debug)]
 pub struct Holding {
     /// The name on the page.
     pub id: String,
     /// The name in sentences, such as `job 7`.
     pub name: String,
-    /// The name that users ask for, or `None` if no known job holds the nodes.
+    /// The name by which users ask about the job, or `None` for a placeholder.
     pub job: Option<String>,
     /// The job's user.
     pub user: Option<String>,
     /// The start, if known.
     pub start: Option<u64>,
-    /// The time when the nodes are expected to become free, if known.
+    /// The expected end, if known.
     pub end: Option<u64>,
-    /// The nodes that are held, as boxes.
+    /// The held nodes, as boxes.
     pub parts: Vec<Cuboid>,
 }
 
 /// A waiting job. Times are in seconds since 1970.
 #[derive(Clone, Debug)]
 pub struct WaitingJob {
-    /// The name of the job.
+    /// The job's name.
     pub id: String,
     /// The job's user.
     pub user: String,
     /// The number of nodes, if known.
     pub nodes: Option<u64>,
-    /// The shape for the page.
+    /// The shape shown on the page.
     pub shape: Option<Sides>,
-    /// The request, or `None` if the request is invalid. In that case, `sentence` gives the reason.
+    /// The request, or `None` if it is invalid and `sentence` contains the reason.
     pub request: Option<Request>,
     /// The submission time.
     pub submitted: u64,
@@ -62,23 +62,23 @@ pub struct WaitingJob {
     pub sentence: String,
     /// The planned start.
     pub starts: Option<u64>,
-    /// The forecast of the job's start, for the page and in sentences.
+    /// The forecast of the job's start, as JSON for the page and in sentences.
     pub forecast: Option<(Value, String)>,
 }
 
-/// A question from the page.
+/// A request from the page to explain a place or a wait.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Asked {
-    /// The sides of a box.
+    /// The sides of the requested box.
     pub shape: Option<Vec<u64>>,
-    /// A number of nodes.
+    /// The requested number of nodes.
     pub nodes: Option<u64>,
-    /// The name of a waiting job, which may be given in place of a shape.
+    /// The name of a waiting job, in place of a shape or number.
     pub waiting: Option<String>,
 }
 
-/// Returns the name of the job that a text refers to, and a sentence about how the text was
-/// interpreted.
+/// A function that finds the job that a text refers to. Returns the job's name, and a sentence to
+/// print before it if the text is not this name.
 pub type Find = Box<dyn Fn(&str) -> Option<(String, String)> + Send + Sync>;
 
 /// A machine's state at one time.
@@ -87,13 +87,13 @@ pub struct View {
     pub now: u64,
     /// The name of the machine.
     pub name: String,
-    /// A word for the program that manages the jobs, for the page.
+    /// The page's word for the program that manages the jobs.
     pub ledger: &'static str,
     /// The grid.
     pub grid: Grid,
     /// The strategy.
     pub strategy: Selection,
-    /// The scheduler, named if it keeps a job waiting although the job fits.
+    /// The name of the scheduler, for jobs that fit but must wait.
     pub scheduler: String,
     /// Running jobs and their nodes.
     pub held: Vec<Holding>,
@@ -101,17 +101,17 @@ pub struct View {
     pub failed: Vec<NodeId>,
     /// Waiting jobs, in queue order.
     pub waiting: Vec<WaitingJob>,
-    /// Finds the job that a user refers to.
+    /// Finds the job that a user asks about.
     pub find: Find,
-    /// Jobs that cannot be read, each with the reason.
+    /// Names of jobs that cannot be read, with the reasons.
     pub unreadable: BTreeMap<String, String>,
-    /// A function that creates the rule for turning numbers of nodes into boxes, or `None` if every
-    /// job must have a shape.
+    /// Creates the rule that converts node counts to shapes, or `None` if every job must have a
+    /// shape.
     pub shaper: Option<fn(&Grid) -> Shaper>,
 }
 
-/// The data that the page draws: leases by name, requests in queue order with their names, and the
-/// coordinates of unavailable nodes.
+/// The data that the page draws: leases by name, named requests in queue order, and the coordinates
+/// of unavailable nodes.
 pub(crate) struct PageState {
     pub(crate) leases: BTreeMap<String, Value>,
     pub(crate) waiting: Vec<(String, Value)>,
@@ -119,7 +119,7 @@ pub(crate) struct PageState {
 }
 
 impl View {
-    /// Returns the view with parts that form one box replaced by that box.
+    /// Merges parts of jobs that form one box.
     pub fn joined(mut self) -> View {
         for held in &mut self.held {
             held.parts = joined(&self.grid, &held.parts);
@@ -127,11 +127,11 @@ impl View {
         self
     }
 
-    /// Creates the state of the machine for questions. The number of a job is its index.
+    /// Creates a machine state for queries. A job's number is its index in `held`.
     fn state(&self) -> explain::State {
         let mut state = explain::State::new(self.grid);
         for (id, held) in self.held.iter().enumerate() {
-            // Each node has only one holder, so this cannot fail because of an overlap.
+            // Each node has only one holder, so nothing overlaps.
             let _ = state.hold(JobId(id as u64), &held.parts);
         }
         for &node in &self.failed {
@@ -140,7 +140,6 @@ impl View {
         state
     }
 
-    /// Takes a snapshot for planning.
     fn snapshot(&self, state: &explain::State) -> Result<Snapshot, String> {
         let machine = state.machine(&self.strategy, 1);
         machine.map(|machine| Snapshot::of(&machine)).map_err(|error| error.to_string())
@@ -161,7 +160,7 @@ impl View {
         self.state().free().clone()
     }
 
-    /// Returns the known jobs that hold nodes.
+    /// Returns the running jobs, without placeholders.
     pub fn running(&self) -> impl Iterator<Item = &Holding> {
         self.held.iter().filter(|held| held.job.is_some())
     }
@@ -171,7 +170,6 @@ impl View {
         self.state().free().largest_free().map_or(0, |at| u64::from(at.volume()))
     }
 
-    /// Returns the data that the page draws.
     pub(crate) fn page_state(&self) -> PageState {
         let point = |&node: &NodeId| self.grid.point(node)[..self.grid.axes()].to_vec();
         PageState {
@@ -181,8 +179,8 @@ impl View {
         }
     }
 
-    /// Returns the reasons why the first `most` jobs in the queue are waiting, and the number of
-    /// waiting jobs.
+    /// Explains why the first `most` jobs in the queue are waiting. Returns the explanations and
+    /// the length of the queue.
     pub(crate) fn queue(&self, most: usize) -> (Vec<Value>, usize) {
         let waits = |job: &WaitingJob| {
             let forecast = job.forecast.as_ref().map(|(json, _)| json);
@@ -195,18 +193,18 @@ impl View {
         self.waiting.iter().find(|job| job.id == name)
     }
 
-    /// Returns the requested box or number of nodes.
+    /// Creates the request for a shape or a number of nodes.
     fn request(&self, asked: &Asked) -> Result<Request, String> {
         let ask = Ask::read(asked.shape.as_deref(), asked.nodes, &self.grid);
         match (ask.map_err(|fault| fault.to_string())?, self.shaper) {
             (ask, Some(shaper)) => Ok(ask.request(&mut shaper(&self.grid))),
             (Ask::Shape(sides), None) => Ok(Request::shape(sides)),
-            (Ask::Nodes(_), None) => Err("a job must have a shape".to_string()),
-            (Ask::Beyond(_), None) => Err("a side is too long".to_string()),
+            (Ask::Nodes(_), None) => Err("a shape is required, such as 4x4".to_string()),
+            (Ask::Beyond(_), None) => Err("a side is longer than the machine".to_string()),
         }
     }
 
-    /// Calls a function with an explainer that knows the names and ends of the jobs.
+    /// Calls a function with an explainer for this view.
     fn explainer<T>(&self, ask: impl FnOnce(&Explainer<'_>) -> T) -> T {
         ask(&Explainer {
             grid: &self.grid,
@@ -222,11 +220,10 @@ impl View {
         self.held[job.0 as usize].end.map(Time)
     }
 
-    /// Explains the strategy's answer to a request, and describes the obstacles.
+    /// Reports whether the strategy would grant a request, and the obstacles if it would not.
     ///
     /// # Errors
-    ///
-    /// Returns the reason why the request does not fit the machine.
+    /// Returns the reason if no such job is waiting or the request cannot fit the machine.
     pub fn explain(&self, asked: &Asked) -> Result<Value, String> {
         let none = || "no such job is waiting".to_string();
         let waiting = asked.waiting.as_deref().map(|name| self.waits(name).ok_or_else(none));
@@ -276,7 +273,7 @@ impl View {
         }))
     }
 
-    /// Describes the obstacles, and the moves that would make room.
+    /// Describes the obstacles and the moves that would make room.
     fn blocked(&self, snapshot: &Snapshot, blocked: &Blocked) -> Value {
         let name = |job: JobId| self.held[job.0 as usize].id.clone();
         let holder = |job, nodes| json!({ "lease": name(job), "job": name(job), "nodes": nodes });
@@ -285,16 +282,14 @@ impl View {
         value
     }
 
-    /// Counts the boxes of a shape that fit now at the same time, and finds the time when more of
-    /// them will fit.
+    /// Counts the boxes of a shape that fit simultaneously, and finds the time when more will fit.
     ///
     /// # Errors
-    ///
     /// Returns the reason why the shape does not fit the machine.
     pub(crate) fn slots(&self, shape: &str) -> Result<Value, String> {
         let asked = Ask::typed(Some(shape), None, &self.grid).map_err(|fault| fault.to_string())?;
         let Ask::Shape(sides) = asked else {
-            return Err("a side is too long".to_string());
+            return Err("a side is longer than the machine".to_string());
         };
         let (snapshot, shapes) = (self.snapshot(&self.state())?, [Shape::new(sides)]);
         let name = |job: JobId| self.held[job.0 as usize].id.clone();
@@ -304,10 +299,9 @@ impl View {
         Ok(value)
     }
 
-    /// Explains in sentences why a job is waiting, or which nodes it holds.
+    /// Explains in sentences why a job is waiting, or lists the nodes it holds.
     ///
     /// # Errors
-    ///
     /// Returns an error if there is no such job.
     pub fn why(&self, text: &str) -> Result<String, String> {
         let unknown = || "no such job is waiting or running".to_string();

@@ -10,7 +10,7 @@ use pavior_slurm::{
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // The toy cluster's script passes `slurm --config`, which this program ignores.
+    // The toy cluster's script calls `pavior slurm --config`; this program ignores both words.
     let rest: Vec<&str> = arguments
         .iter()
         .map(String::as_str)
@@ -51,6 +51,6 @@ fn act(rest: &[&str]) -> Result<(), SlurmError> {
             println!("{}", why(&config, job)?);
             Ok(())
         }
-        _ => Err(SlurmError::Config(format!("unknown: {}", rest.join(" ")))),
+        _ => Err(SlurmError::Config(format!("unknown command: {}", rest.join(" ")))),
     }
 }

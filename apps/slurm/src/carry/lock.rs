@@ -1,7 +1,7 @@
 //! A file lock on a shared disk, which determines which of several daemons is active. It is a
-//! system lock (`flock`), so it is released however its holder exits. The lock only avoids
-//! duplicate work and log lines. Correctness does not depend on it, because Slurm rejects a change
-//! if the job has changed in the meantime (see `carry`).
+//! system lock (`flock`), so it is released however its holder exits. It only avoids duplicate work
+//! and log lines. Correctness does not depend on it, because Slurm rejects a change if the job has
+//! changed in the meantime (see `carry`).
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -15,8 +15,8 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Returns true if this daemon is active. It is active if no lock is configured, or if it holds
-    /// the lock or can acquire it now.
+    /// Returns true if this daemon is active: it holds the lock, or acquires it now, or no lock is
+    /// configured.
     pub(crate) fn take(&mut self, path: Option<&PathBuf>) -> io::Result<bool> {
         let Some(path) = path else {
             self.held = None;
@@ -40,8 +40,8 @@ impl Lock {
     }
 }
 
-/// Returns true if a path still refers to a file. A lock on a removed file would not exclude other
-/// daemons.
+/// Returns true if a path still refers to an open file. A lock on a removed file would not exclude
+/// other daemons.
 fn is_still(path: &PathBuf, file: &File) -> bool {
     let own = file.metadata().map(|own| (own.dev(), own.ino()));
     let there = std::fs::metadata(path).map(|there| (there.dev(), there.ino()));
@@ -61,7 +61,7 @@ mod tests {
         assert!(!second.take(Some(&path)).unwrap());
         drop(first);
         assert!(second.take(Some(&path)).unwrap());
-        // Removing the file revokes the lock, and the holder notices this.
+        // Removing the file revokes the lock, which its holder notices.
         std::fs::remove_file(&path).unwrap();
         let mut third = Lock::default();
         assert!(third.take(Some(&path)).unwrap() && !second.take(Some(&path)).unwrap());

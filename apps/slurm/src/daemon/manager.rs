@@ -1,5 +1,5 @@
-//! Signals from the service manager, and status reports to it (sd_notify). Without a service
-//! manager, nothing is reported. Errors in sending reports are ignored.
+//! Signals from the service manager, and status reports to it (sd_notify). If there is no service
+//! manager, nothing is reported. Errors in reporting are ignored.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use crate::calls::now;
 use crate::{Config, SlurmError};
 
-/// The interval between checks for signals, in milliseconds.
+/// The time between checks for signals, in milliseconds.
 const SIGNAL_CHECK_MS: u64 = 50;
 
 /// Requests received as signals.
@@ -24,8 +24,8 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Installs signal handlers. SIGTERM and SIGINT stop the daemon after its current cycle. SIGHUP
-    /// makes the daemon reload its configuration.
+    /// Installs signal handlers: SIGTERM and SIGINT stop the daemon after its current cycle, and
+    /// SIGHUP makes it reload its configuration.
     pub(crate) fn listen() -> Result<Signals, SlurmError> {
         let signals = Signals { stop: Arc::default(), reload: Arc::default() };
         let wanted = [(SIGTERM, &signals.stop), (SIGINT, &signals.stop), (SIGHUP, &signals.reload)];
@@ -36,8 +36,8 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Waits for `left` milliseconds, or until a signal arrives. Breaks if the daemon should stop.
-    /// Otherwise, returns the new configuration if it was reloaded and is valid.
+    /// Waits for `left` milliseconds or until a signal arrives. Breaks if the daemon should stop;
+    /// otherwise returns the new configuration if a reload was requested and succeeded.
     pub(crate) fn wait(
         &self,
         mut left: u64,

@@ -1,7 +1,7 @@
 //! `pavior slurm --observe`: serves the page for an unmodified Slurm cluster. The types guarantee
 //! that the observer changes nothing: it only asks [`Question`](crate::calls::Question)s and has no
-//! [`Operator`](crate::calls::Operator). It needs neither the gate nor root access. Jobs do not
-//! need shapes. The page shows a running job on its nodes, and a waiting job in the box that it
+//! [`Operator`](crate::calls::Operator). It needs neither the gate nor root access, and jobs need
+//! no shapes. The page shows running jobs on their nodes, and waiting jobs in the boxes that they
 //! would get.
 
 use std::ops::ControlFlow;
@@ -28,8 +28,8 @@ pub const ADDRESS: &str = "127.0.0.1:9322";
 /// SIGHUP, reloads the configuration from `path`.
 ///
 /// # Errors
-/// Returns an error if the configuration is invalid or the address is unavailable. While Slurm does
-/// not answer, the page shows the last known state.
+/// Returns an error if the address is unavailable. While Slurm does not answer, the page shows the
+/// last known state.
 pub fn observe(path: &Path, config: Config, address: &str) -> Result<(), SlurmError> {
     let signals = Signals::listen()?;
     let board = Arc::new(Board::new(view(&config, Ledger::default(), now())));
@@ -57,14 +57,13 @@ pub fn observe(path: &Path, config: Config, address: &str) -> Result<(), SlurmEr
             ControlFlow::Continue(None) => {}
             ControlFlow::Continue(Some(config)) => {
                 observer.config = config;
-                log(now(), "info", "configuration read again", json!({}));
+                log(now(), "info", "configuration reloaded", json!({}));
             }
         }
     }
 }
 
-/// Returns the host names for which the page is served: the name in its address and the names of
-/// this computer.
+/// Returns the host names for which the page is served: those of its address and this computer.
 fn names(address: &str) -> Vec<String> {
     let own = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let own = own.trim();
@@ -93,13 +92,13 @@ impl Observer {
         let is_ok = read.is_ok();
         let status = match read {
             Ok(ledger) => self.show(ledger),
-            Err(_) => "Slurm does not answer; its last state is shown".to_string(),
+            Err(_) => "Slurm does not answer; showing its last known state".to_string(),
         };
         self.metrics.cycle(is_ok, begun);
         self.manager.alive(status);
     }
 
-    /// Publishes the state that Slurm reported. Returns a one-line summary.
+    /// Publishes the state that Slurm reported, and returns a one-line summary.
     fn show(&mut self, ledger: Ledger) -> String {
         self.troubles.log_unreadable(&ledger);
         let unreadable = ledger.unreadable.len();
@@ -113,7 +112,8 @@ impl Observer {
         self.observed.largest_free.set(view.largest_free() as i64);
         self.board.publish(view);
         format!(
-            "{holding} jobs hold nodes, {waiting} wait; {free} nodes are free, {failed} unavailable"
+            "{holding} jobs hold nodes, {waiting} are waiting; {free} nodes are free, {failed} \
+             unavailable"
         )
     }
 }

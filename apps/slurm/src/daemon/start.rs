@@ -1,6 +1,5 @@
-//! Startup checks that the daemon can serve this cluster, made before any change. Faults found here
-//! are permanent, so the daemon exits with a special status. If Slurm does not answer, the checks
-//! are repeated.
+//! Startup checks, made before any change. A fault found here is permanent, so the daemon exits
+//! with a special status. If Slurm does not answer, the checks are repeated.
 
 use crate::calls::{Question, capture};
 use crate::ledger::Ledger;
@@ -23,22 +22,21 @@ pub(crate) fn look(config: &Config, changes: bool) -> Result<(), SlurmError> {
     Ok(())
 }
 
-/// Checks the user. Only root and slurmctld's user may change other users' jobs and bypass the
-/// gate.
+/// Checks the user. Only root and SlurmUser may change other users' jobs and bypass the gate.
 fn rights(user: u32, slurm_user: &str) -> Result<(), SlurmError> {
     let number_of = |text: &str| number::<u32>(text.split_once('(')?.1.strip_suffix(')')?);
     if user == 0 || number_of(slurm_user) == Some(user) {
         return Ok(());
     }
     Err(SlurmError::Unfit(format!(
-        "user {user} is not allowed to change other users' jobs: run the daemon as root, or as \
+        "user {user} is not allowed to change other users' jobs: run the daemon as root or as \
          SlurmUser"
     )))
 }
 
 /// Compares the node names of the machine and the partition. Returns differences that may be
-/// intended, for the log. A machine may have holes, and a partition may lack nodes for a while. But
-/// if each has nodes that the other lacks, or if they have no nodes in common, the configured names
+/// intended, for the log: a machine may have holes, and a partition may temporarily lack nodes. If
+/// each has nodes that the other lacks, or if they have no nodes in common, the configured names
 /// are wrong, and placements would not be boxes.
 pub(crate) fn names(config: &Config, ledger: &Ledger) -> Result<Vec<String>, SlurmError> {
     let unmatched = NodeDifference::of(config, ledger);

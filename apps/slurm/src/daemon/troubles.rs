@@ -1,5 +1,5 @@
-//! Log lines about persistent problems: one when a problem begins, one every minute while it lasts,
-//! and one when it ends.
+//! Log lines about persistent problems: when a problem begins, every minute while it lasts, and
+//! when it ends.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use crate::calls::now;
 use crate::ledger::Ledger;
 
-/// The interval between log lines about a lasting problem, in seconds.
+/// The time between log lines about a persistent problem, in seconds.
 const LOG_INTERVAL_S: u64 = 60;
 
 /// The maximum number of malformed records that a line lists.
 const MAX_NAMED: usize = 8;
 
-/// A kind of problem.
+/// A kind of persistent problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Trouble {
     /// Slurm does not answer.
@@ -37,15 +37,15 @@ impl Trouble {
     fn end(self) -> Option<&'static str> {
         match self {
             Trouble::Absent => Some("slurm answers again"),
-            Trouble::Unreadable => Some("all records can be read"),
-            Trouble::Lock => Some("has the lock and is active"),
+            Trouble::Unreadable => Some("no more malformed records"),
+            Trouble::Lock => Some("acquired the lock; now active"),
             Trouble::Gate => Some("the gate has no fault"),
             Trouble::Overlap | Trouble::Boxless => None,
         }
     }
 }
 
-/// The time of the last log line about each lasting problem.
+/// The time of the last log line about each persistent problem.
 #[derive(Default)]
 pub(crate) struct Troubles(BTreeMap<Trouble, u64>);
 
@@ -62,7 +62,7 @@ impl Troubles {
         }
     }
 
-    /// Returns true if a problem has begun or ended, or was last logged a minute ago.
+    /// Returns true if a problem has begun or ended, or has not been logged for a minute.
     fn is_news(&mut self, trouble: Trouble, is_there: bool, now: u64) -> bool {
         if !is_there {
             return self.0.remove(&trouble).is_some();
@@ -79,9 +79,8 @@ impl Troubles {
     /// Logs malformed records.
     pub(crate) fn log_unreadable(&mut self, ledger: &Ledger) {
         let count = ledger.unreadable.len();
-        let line = || {
-            ("warn", "records cannot be read", json!({ "count": count, "first": faults(ledger) }))
-        };
+        let line =
+            || ("warn", "malformed records", json!({ "count": count, "first": faults(ledger) }));
         self.log(Trouble::Unreadable, (count > 0).then(line));
     }
 }

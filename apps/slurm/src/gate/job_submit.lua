@@ -1,6 +1,5 @@
 -- Written by pavior slurm install, checksum @CHECKSUM@.
--- Once edited, this file belongs to the site and is never overwritten. Keep the lines that call the
--- modules.
+-- If you edit this file, it is never overwritten. Keep the lines that call the modules.
 
 local here = string.match(debug.getinfo(1, "S").source, "^@(.*/)") or ""
 for _, name in ipairs({ @MODULES@ }) do

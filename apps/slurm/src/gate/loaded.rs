@@ -1,6 +1,5 @@
-//! Determines which gate slurmctld has loaded. For this purpose, the daemon submits a test job with
-//! a special comment. The gate rejects the job with a message that contains the gate's checksum.
-//! Slurm only tests this job and never queues it.
+//! Determines which gate slurmctld has loaded, by submitting a test job with a special comment. The
+//! gate rejects it with a message that contains the gate's checksum. Slurm never queues test jobs.
 
 use std::path::Path;
 
@@ -12,25 +11,25 @@ use crate::{Config, SlurmError, gate};
 /// The gate that slurmctld has loaded.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum LoadedGate {
-    /// The gate that this program would write for this configuration.
+    /// The gate that this program generates for this configuration.
     Current,
     /// The current gate, but users can change waiting jobs.
     Unguarded,
     /// A gate from another version or configuration.
     Other,
     Absent,
-    /// Something else rejected the test job with this message.
+    /// Unknown, because something else rejected the test job with this message.
     Unknown(String),
 }
 
 /// Determines the loaded gate for a configuration.
 ///
 /// # Errors
-/// Returns an error if the command cannot be run or gives no answer.
+/// Returns an error if the command cannot be run or does not answer.
 pub(crate) fn loaded_gate(config: &Config) -> Result<LoadedGate, SlurmError> {
     let partition = format!("--partition={}", config.partitions[0]);
     let comment = format!("--comment=pavior-check {}\n", config.licence);
-    // Some sites reject jobs without a time limit, possibly before they call the gate.
+    // Some sites reject jobs without a time limit before they call the gate.
     let arguments = [&partition, &comment, "--time=1", "-o", "/dev/null", "--wrap=true"];
     let (question, environment) = (Question::Test, &[]);
     let output = Call { question, arguments: &arguments, environment }.run(CALL_BOUNDS)?;
@@ -47,7 +46,7 @@ impl LoadedGate {
             Some((_, rest)) if !rest.starts_with(checksum) => LoadedGate::Other,
             Some((_, rest)) if rest.contains("changes open") => LoadedGate::Unguarded,
             Some(_) => LoadedGate::Current,
-            // The first versions reject the comment for a different reason.
+            // Early versions reject the comment for another reason.
             None if text.contains("pavior: ") => LoadedGate::Other,
             None if is_accepted => LoadedGate::Absent,
             None => LoadedGate::Unknown(shown_bytes(complaints.trim_ascii())),
@@ -70,14 +69,14 @@ impl LoadedGate {
             }
             LoadedGate::Other => {
                 "slurmctld has loaded the gate of another version or configuration; run pavior \
-                 slurm install DIR again, where DIR is next to slurm.conf, and then touch your \
-                 job_submit.lua, so that Slurm reloads the gate"
+                 slurm install DIR again, where DIR is the folder of slurm.conf, and then touch \
+                 your job_submit.lua to make Slurm reload the gate"
                     .into()
             }
             LoadedGate::Absent => format!(
                 "it is missing or does not call the gate; run pavior slurm install DIR, where DIR \
-                 is next to slurm.conf; your own job_submit.lua needs these lines at its end, \
-                 before it returns:\n{}",
+                 is the folder of slurm.conf; if you have your own job_submit.lua, add these lines \
+                 at its end, before it returns:\n{}",
                 gate::calls(config, Path::new("DIR"))
             ),
             LoadedGate::Unknown(message) => format!(
@@ -118,7 +117,7 @@ mod tests {
         let guarded = gate(sum, "changes guarded");
         let current = LoadedGate::from_reply(&config, false, guarded.as_bytes());
         assert_eq!((current.fault(&config), current.is_installed()), (None, true));
-        // The module writes this message from these parts.
+        // The module builds this message from these parts.
         assert!(module.contains("\"guarded\" or \"open\"") && module.contains(", changes \""));
     }
 }

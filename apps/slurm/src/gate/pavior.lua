@@ -1,16 +1,16 @@
 -- Written by pavior slurm install, checksum @CHECKSUM@.
 -- The gate for @MACHINE@: partition @PARTITION@, license @LICENCE@.
 --
--- It makes every job of the partition request the license that it waits for, and exactly as many
--- nodes as its box has. It rejects requirements that the daemon cannot take into account. At its
--- end, before it returns, job_submit.lua contains these lines:
+-- It makes every job in the partition request the gate's license and exactly as many nodes as its
+-- box has, and rejects requirements that the daemon does not support. job_submit.lua calls it at
+-- its end, before it returns:
 --
 --   local pavior = dofile("/etc/slurm/@MODULE@")
 --   slurm_job_submit = pavior.submit(slurm_job_submit)
 --   slurm_job_modify = pavior.modify(slurm_job_modify)
 --
--- Each takes the site's own function from job_submit.lua, or nil, and calls it first, so the gate
--- sees the job as Slurm will receive it.
+-- Each accepts the site's own function, or nil, and calls it first, so the gate sees the job as
+-- Slurm will.
 
 local PARTITIONS = { @PARTITIONS@ }
 local MACHINE = "@MACHINE@"
@@ -18,7 +18,7 @@ local SIDES = { @SIDES@ }
 local LICENCE = "@LICENCE@"
 local CHECKSUM = "@CHECKSUM@"
 
--- Users who may change waiting jobs: root, and the user of slurmctld, which runs this script.
+-- Users who may change waiting jobs: root and SlurmUser, which runs this script.
 local operators = { [0] = true }
 local status = io.open("/proc/self/status")
 if status ~= nil then
@@ -31,7 +31,7 @@ local own = {}
 for _, name in ipairs(PARTITIONS) do own[name] = true end
 local SHOWN = table.concat(PARTITIONS, ", ")
 
--- The partitions of all machines whose gates are loaded. A shape must be for one of them.
+-- The partitions of all machines whose gates are loaded. Shapes are rejected in other partitions.
 pavior_partitions = pavior_partitions or {}
 for _, name in ipairs(PARTITIONS) do pavior_partitions[#pavior_partitions + 1] = name end
 
@@ -45,15 +45,14 @@ local function refuse(text)
   return slurm.ERROR
 end
 
--- Returns true if a field is not set: it is absent or has one of Slurm's 16-bit or 32-bit values
--- for that.
+-- Returns true if a field is absent or has one of Slurm's 16-bit or 32-bit values for "not set".
 local function unset(value)
   return value == nil or value == 65534 or value == 65535
     or value == 4294967294 or value == 4294967295
 end
 
--- Returns true if a text contains control characters, which could end lines or control terminals:
--- those of ASCII, and U+0080 to U+009F in UTF-8.
+-- Returns true if a text contains control characters (ASCII, or U+0080 to U+009F in UTF-8), which
+-- could end lines or control terminals.
 local function has_controls(text)
   text = text or ""
   return string.find(text, "[\1-\31\127]") ~= nil or string.find(text, "\194[\128-\159]") ~= nil
@@ -61,8 +60,8 @@ end
 
 local CONTROLS = "a comment cannot contain line breaks or other control characters"
 
--- Returns three booleans: whether the job is for partitions of this machine, whether it lists
--- several partitions, and whether one of them belongs to any machine.
+-- Returns three booleans: true if the job names a partition of this machine, if it names several
+-- partitions, and if it names a partition of any machine.
 local function concerns(partition, parts)
   local names = {}
   for name in string.gmatch(partition or "", "[^,]+") do names[#names + 1] = name end
@@ -81,7 +80,7 @@ local function concerns(partition, parts)
   return mine, others, some
 end
 
--- Returns the sides in descending order, for comparison.
+-- Returns a copy of the sides in descending order.
 local function descending(list)
   local copy = {}
   for i, side in ipairs(list) do copy[i] = side end
@@ -97,7 +96,7 @@ local function fits(sides)
   return true
 end
 
--- Returns the number of nodes in the smallest box with at least `count` nodes.
+-- Returns the size of the smallest box with at least `count` nodes.
 local function box_for(count)
   local a_most, b_most, c_most = SIDES[1], SIDES[2] or 1, SIDES[3] or 1
   local best = nil
@@ -113,8 +112,8 @@ local function box_for(count)
   return best
 end
 
--- Returns the text after the next word `shape` in a comment from a position on, and its position; nil
--- if there is none. The daemon parses comments with the same grammar.
+-- Finds the next word `shape` in a comment at or after a position. Returns the text behind it and
+-- the position of that text, or nil. The daemon parses comments with the same grammar.
 local function next_shape(comment, from)
   while true do
     local first, last = string.find(comment, "[Ss][Hh][Aa][Pp][Ee]", from)
@@ -127,8 +126,8 @@ local function next_shape(comment, from)
   end
 end
 
--- Returns the sides after the word as written, or nil and the fault, or nil and nil if the text
--- does not specify sides.
+-- Returns the text of the sides after the word, or nil and a fault, or two nils if the word does
+-- not introduce a shape.
 local function sides_text(behind)
   local rest = string.gsub(behind, "^[Ss]", "")
   local between, text = string.match(rest, "^([^0-9A-Za-z,;]*)(.*)$")
@@ -145,7 +144,7 @@ local function sides_text(behind)
   return sides, nil
 end
 
--- Returns the sides of the shape in a comment, nil and the fault, or nil and nil if there is none.
+-- Returns the sides of the shape in a comment, or nil and a fault, or two nils if there is none.
 local function shape_of(comment)
   local found, from, behind = nil, 1, nil
   while true do
@@ -173,7 +172,7 @@ local function shape_of(comment)
   return sides, nil
 end
 
--- Requirements that Slurm checks but the daemon cannot see, by their fields. Each number comes with
+-- Fields and options of requirements that Slurm checks but the daemon cannot see. For numbers, also
 -- the greatest value that every node satisfies.
 local TEXTS = {
   { "prefer", "--prefer" },
@@ -192,7 +191,7 @@ local NUMBERS = {
   { "core_spec", "--core-spec", 0 },
   { "thread_spec", "--thread-spec", 0 },
 }
--- Other requirements on the location of nodes, each with the smallest value that is a requirement.
+-- Requirements on the location of nodes, with the smallest value that is a requirement.
 local PLACES = {
   { "contiguous", "--contiguous", 1 },
   { "req_switch", "--switches", 1 },
@@ -200,7 +199,8 @@ local PLACES = {
   { "shared", "--exclusive=topo", 4 },
 }
 
--- Returns the first unsupported requirement of a job, or of a change to one; nil if there is none.
+-- Describes the first unsupported requirement of a job, or of a change to one. Returns nil if there
+-- is none.
 local function unknowable(job)
   local instead = "; specify resources per node: --gres, --gpus-per-node, --mem, --mincpus, --constraint"
   for _, field in ipairs(TEXTS) do
@@ -224,7 +224,7 @@ local function unknowable(job)
   end
   if string.find(job.features or "", "[^0-9A-Za-z_.:=/+%%@&|(),-]") then
     return "a constraint may contain only features, &, |, commas and parentheses, "
-      .. "because all nodes of a box are chosen alike"
+      .. "because it applies to every node of a box"
   end
   if string.find(job.exc_nodes or "", "[^0-9A-Za-z_.,%[%]-]") then
     return "--exclude must be a list of nodes, such as n[00-03,07]"
@@ -232,7 +232,7 @@ local function unknowable(job)
   return nil
 end
 
--- Returns the number of nodes that a job gets, or nil and the fault.
+-- Returns the number of nodes that a job gets, or nil and a fault.
 local function nodes_of(job, sides)
   local least = not unset(job.min_nodes) and job.min_nodes > 0 and job.min_nodes or nil
   local most = not unset(job.max_nodes) and job.max_nodes > 0 and job.max_nodes or nil
@@ -245,14 +245,14 @@ local function nodes_of(job, sides)
     return nodes
   end
   if not least and not unset(job.num_tasks) and job.num_tasks > 1 then
-    return nil, "specify the number of nodes: -N 4, or --comment=shape=2x2"
+    return nil, "specify the number of nodes (-N 4) or a shape (--comment=shape=2x2)"
   end
   local count = math.max(least or 1, most or 1)
   local nodes = box_for(count)
   if nodes == nil then return nil, MACHINE .. " has fewer than " .. count .. " nodes" end
   if nodes ~= count then
     if most and most > (least or 1) then
-      -- The user may have listed numbers, such as 3,5; Slurm would not accept any other number.
+      -- The user may have listed node counts, such as 3,5. Slurm would reject any other count.
       return nil, "no box has " .. count .. " nodes; the next larger has " .. nodes .. ": use -N " .. nodes
     end
     say(count .. " nodes are rounded up to a box of " .. nodes)
@@ -277,22 +277,22 @@ local function submit(job, parts)
   local sides, fault = shape_of(job.comment)
   if not mine then
     if (sides or fault) and not some then
-      return refuse("shapes are only for partition " .. table.concat(pavior_partitions, ", "))
+      return refuse("shapes work only in partition " .. table.concat(pavior_partitions, ", "))
     end
     return slurm.SUCCESS
   end
   if has_controls(job.comment) then return refuse(CONTROLS) end
   if others then
-    return refuse("a job for partition " .. SHOWN .. " cannot name other partitions as well")
+    return refuse("a job for partition " .. SHOWN .. " cannot name other partitions")
   end
   if not unset(job.het_job_offset) then
-    return refuse("heterogeneous jobs cannot be placed in partition " .. SHOWN)
+    return refuse("heterogeneous jobs are not supported in partition " .. SHOWN)
   end
   if not fault and sides and not fits(sides) then
-    fault = table.concat(sides, "x") .. " does not fit " .. MACHINE .. ", turned or not"
+    fault = table.concat(sides, "x") .. " does not fit " .. MACHINE .. " in any orientation"
   end
   if not fault and (job.req_nodes or "") ~= "" then
-    fault = "nodes are chosen for you; omit --nodelist and --nodefile"
+    fault = "nodes are chosen automatically; omit --nodelist and --nodefile"
   end
   fault = fault or unknowable(job)
   if fault then return refuse(fault) end
@@ -319,25 +319,25 @@ local function modify(change, job, uid)
     or change.req_nodes ~= nil or not unset(change.min_nodes) or not unset(change.max_nodes)
     or not unset(change.min_cpus) then
     return refuse(
-      "comment, licenses, nodes, CPUs and partition cannot be changed; submit the job again")
+      "comment, licenses, nodes, CPUs and partition cannot be changed; resubmit the job")
   end
   local fault = unknowable(change)
   if fault then return refuse(fault) end
-  -- Users may hold and release a job, but not change its priority otherwise.
+  -- Users may hold and release a job, but not otherwise change its priority.
   if change.priority ~= nil and change.priority ~= 4294967294 and change.priority ~= 0
     and job.priority ~= 0 then
-    return refuse("the job is waiting for its box and starts when one is free")
+    return refuse("the job is waiting for a free box; its priority cannot be changed")
   end
   return slurm.SUCCESS
 end
 
--- Returns true if a job is a query from pavior slurm check. Such a job is never accepted.
+-- Returns true for the test job of pavior slurm check, which is never accepted.
 local function is_question(job)
   return string.find(job.comment or "", "pavior-check " .. LICENCE .. "\n", 1, true) ~= nil
 end
 
--- Runs a function of job_submit.lua and then the gate. Some releases of Slurm accept a job
--- unchanged after an error in the script, so a job that concerns this machine is then rejected.
+-- Combines a function of job_submit.lua with the gate. After an error in the script, some Slurm
+-- releases accept the job unchanged, so a job for this machine is then rejected.
 local function both(inner, gate, mine)
   return function(...)
     if inner ~= nil then
@@ -345,14 +345,14 @@ local function both(inner, gate, mine)
       if not fine then
         if not mine(...) then error(verdict, 0) end
         slurm.log_error("%s", "pavior: job_submit.lua failed: " .. tostring(verdict))
-        return refuse("the site's job_submit.lua failed; please contact its administrators")
+        return refuse("the site's job_submit.lua failed; please contact your administrator")
       end
       if type(verdict) == "number" and verdict ~= slurm.SUCCESS then return verdict end
     end
     local fine, verdict = pcall(gate, ...)
     if fine then return verdict end
-    slurm.log_error("%s", "pavior: " .. tostring(verdict))
-    return refuse("the gate failed; please contact the administrators of this machine")
+    slurm.log_error("%s", "pavior: the gate failed: " .. tostring(verdict))
+    return refuse("the gate failed; please contact your administrator")
   end
 end
 

@@ -31,13 +31,13 @@ for line in io.lines() do
 end
 "#;
 
-/// Runs a script after loading the module for a configuration. If there is no interpreter, informs
-/// the test runner and returns `None`.
+/// Runs a script after loading the module for a configuration. If there is no interpreter, reports
+/// the test as skipped and returns `None`.
 fn lua(config: &Config, script: &str, input: String) -> Option<String> {
     let names = ["lua5.1", "lua5.3", "lua5.4", "lua"];
     let is_there = |name: &&&str| Command::new(name).arg("-v").output().is_ok();
     let Some(name) = names.iter().find(is_there) else {
-        skipped("the gate without Slurm", "there is no interpreter of Lua", "PAVIOR_REQUIRE_LUA");
+        skipped("the gate without Slurm", "Lua is not installed", "PAVIOR_REQUIRE_LUA");
         return None;
     };
     let folder = tempfile::tempdir().unwrap();
@@ -117,7 +117,7 @@ fn attack_gate_and_daemon_read_all_comments_alike() {
         0 => any.new_tree(&mut runner).unwrap().current(),
         _ => near.new_tree(&mut runner).unwrap().current(),
     };
-    // The script cannot read lines that end in a carriage return. Comments never do.
+    // Comments contain no control characters, and the script reads one comment per line.
     let comments: Vec<String> = (0..tried).map(|at| draw(at).replace(['\r', '\0'], "")).collect();
     let lines = comments.join("\n") + "\n";
     let Some(answers) = lua(&config(), SHAPES, lines) else { return };
@@ -125,10 +125,10 @@ fn attack_gate_and_daemon_read_all_comments_alike() {
     let wrong: Vec<_> = comments.iter().zip(answers.lines()).filter(differ).take(8).collect();
     assert_eq!(answers.lines().count(), tried);
     println!("{wrong:?}");
-    attacked("slurm", "comments that gate and daemon read differently", tried, wrong.len());
+    attacked("slurm", "comments that gate and daemon parse differently", tried, wrong.len());
 }
 
-/// Returns the gate's answer to a job, given as Lua source.
+/// Returns the gate's response to a job given as Lua source.
 fn verdict(job: &str) -> Option<String> {
     let script = format!(
         "local job = {job}\nlocal rc = pavior.submit(nil)(job, parts, 7)\n\
@@ -161,7 +161,7 @@ fn what_the_daemon_cannot_know_is_refused() {
         ("comment = '100%d shape=4%s'", "is not a valid shape"),
         ("comment = 'shape=9x1'", "does not fit"),
         ("min_nodes = 4, partition = 'mesh,other'", "other partitions"),
-        ("min_nodes = 4, comment = 'shape=2x2', partition = 'other'", "for partition mesh"),
+        ("min_nodes = 4, comment = 'shape=2x2', partition = 'other'", "only in partition mesh"),
     ] {
         let Some(said) = verdict(&format!("{{ {job} }}")) else { return };
         assert!(said.starts_with("-1\t") && said.contains(word), "{job}: {said}");

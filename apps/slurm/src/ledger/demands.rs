@@ -1,13 +1,12 @@
-//! The demands of jobs on each of their nodes, and the resources that nodes offer. This module
-//! parses the constraints and GRES that users write. A demand that it does not understand is never
-//! ignored: the job is not placed, and its user gets a note. The features and GRES of nodes have
-//! the same grammar.
+//! Jobs' demands on each of their nodes, and the resources that nodes offer. This module parses the
+//! constraints and GRES that users write. A demand that it does not support is never ignored: the
+//! job is not placed, and its user gets a note.
 
 use std::collections::BTreeSet;
 
 use crate::names::{NodeName, is_plain, number};
 
-/// The maximum length of a constraint or of GRES, in bytes.
+/// The maximum length of a constraint or GRES list, in bytes.
 const MAX_TEXT: usize = 4096;
 /// The maximum nesting depth of parentheses in a constraint.
 const MAX_DEPTH: usize = 16;
@@ -20,12 +19,11 @@ pub(crate) struct Demands {
     /// Memory in MiB.
     pub(crate) memory: u64,
     pub(crate) cpus: u64,
-    /// The numbers of sockets, of cores per socket, and of threads per core, which are 0 if
-    /// unspecified.
+    /// Sockets, cores per socket and threads per core; 0 if unspecified.
     pub(crate) layout: [u32; 3],
     /// Temporary disk space in MiB.
     pub(crate) disk: u64,
-    /// The excluded nodes. A user may exclude all nodes, and may do so in many jobs.
+    /// The excluded nodes, as a set because a user may exclude all nodes in many jobs.
     pub(crate) excluded: BTreeSet<NodeName>,
 }
 
@@ -37,20 +35,20 @@ pub(crate) struct Offer {
     /// Memory in MiB.
     pub(crate) memory: u64,
     pub(crate) cpus: u64,
-    /// Sockets, cores per socket, and threads per core.
+    /// Sockets, cores per socket and threads per core.
     pub(crate) layout: [u32; 3],
     /// Temporary disk space in MiB.
     pub(crate) disk: u64,
 }
 
-/// The `squeue` fields that contain a job's demands, as text.
+/// The `squeue` fields that contain a job's demands.
 pub(crate) struct DemandFields<'a> {
     pub(crate) features: &'a str,
     pub(crate) gres: &'a str,
     pub(crate) memory: &'a str,
     /// The minimum number of processors per node.
     pub(crate) least_cpus: &'a str,
-    /// The total number of processors on all nodes.
+    /// The number of processors on all nodes together.
     pub(crate) cpus: &'a str,
     pub(crate) nodes: u32,
     pub(crate) layout: &'a str,
@@ -86,7 +84,7 @@ impl Demands {
     pub(crate) fn met_by(&self, name: &NodeName, offer: &Offer) -> bool {
         let [sockets, cores, threads] = offer.layout;
         let [wants_sockets, wants_cores, wants_threads] = self.layout;
-        // If a job requests fewer threads per core, the other threads stay unused.
+        // If a job requests fewer threads per core, the other threads remain unused.
         let usable = match (wants_threads, threads) {
             (1.., 1..) if wants_threads < threads => {
                 offer.cpus * u64::from(wants_threads) / u64::from(threads)
@@ -105,11 +103,11 @@ impl Demands {
     }
 }
 
-/// A constraint, which consists of features, `&`, `|` and parentheses.
+/// A constraint made of features, `&`, `|` and parentheses.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Features {
     One(String),
-    /// An operand followed by others. Each of the others is preceded by an operator.
+    /// The first operand, and the others with the operators before them.
     Joined(Box<Features>, Vec<(Connective, Features)>),
 }
 
@@ -120,8 +118,8 @@ pub(crate) enum Connective {
 }
 
 impl Features {
-    /// Parses a constraint. Returns `None` for constraints with the other syntax that Slurm
-    /// accepts: counts, brackets, braces, `!`.
+    /// Parses a constraint. Returns `None` for other syntax that Slurm accepts: counts, brackets,
+    /// braces, `!`.
     pub(crate) fn read(text: &str) -> Option<Features> {
         if text.len() > MAX_TEXT {
             return None;
@@ -159,8 +157,8 @@ impl Features {
         (!name.is_empty()).then(|| (Features::One(name.to_string()), rest))
     }
 
-    /// Returns true if a node with these features satisfies the constraint no matter which of `&`
-    /// and `|` binds more tightly, because this differs between Slurm releases.
+    /// Returns true if a node with these features satisfies the constraint whichever of `&` and `|`
+    /// binds more tightly, because this differs between Slurm releases.
     fn met_by(&self, had: &[String]) -> bool {
         match self {
             Features::One(name) => had.iter().any(|feature| feature == name),
@@ -188,7 +186,7 @@ fn is_of_a_feature(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_-.=:+%@/".contains(c)
 }
 
-/// Parses the features of a node in the output of `sinfo`.
+/// Parses a node's features, as printed by `sinfo`.
 pub(crate) fn features(text: &str) -> Option<Vec<String>> {
     if text == "(null)" || text.is_empty() {
         return Some(Vec::new());
@@ -198,7 +196,7 @@ pub(crate) fn features(text: &str) -> Option<Vec<String>> {
     names.collect()
 }
 
-/// The amount of a generic resource (GRES), either of one type or of any type.
+/// An amount of a generic resource (GRES), of one type or of any type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Gres {
     name: String,
@@ -215,8 +213,8 @@ impl Gres {
     }
 }
 
-/// Parses GRES, in the format that `squeue` uses for jobs (`gres:gpu:a100:2`) or `sinfo` uses for
-/// nodes (`gpu:a100:4(S:0-1)`).
+/// Parses GRES, as printed by `squeue` for jobs (`gres:gpu:a100:2`) or by `sinfo` for nodes
+/// (`gpu:a100:4(S:0-1)`).
 pub(crate) fn gres(text: &str) -> Option<Vec<Gres>> {
     if text.len() > MAX_TEXT {
         return None;
@@ -227,7 +225,7 @@ pub(crate) fn gres(text: &str) -> Option<Vec<Gres>> {
     members(text).into_iter().map(one_gres).collect()
 }
 
-/// Splits a list at the commas outside parentheses.
+/// Splits a list at commas outside parentheses.
 fn members(text: &str) -> Vec<&str> {
     let mut depth = 0usize;
     text.split(|c| {
@@ -243,7 +241,7 @@ fn members(text: &str) -> Vec<&str> {
 
 fn one_gres(text: &str) -> Option<Gres> {
     let text = ["gres:", "gres/"].iter().find_map(|head| text.strip_prefix(head)).unwrap_or(text);
-    // Removes the sockets to which a node's resources belong.
+    // Remove the sockets, such as `(S:0-1)`.
     let text = match text.split_once('(') {
         Some((head, tail)) if tail.ends_with(')') => head,
         Some(_) => return None,
@@ -287,7 +285,7 @@ fn count(text: &str) -> Option<u64> {
     }
 }
 
-/// Parses `3000`, `3000M` or `2G` as MiB. `0` and `N/A` are zero.
+/// Parses `3000`, `3000M` or `2G` as MiB, and `0` or `N/A` as zero.
 pub(crate) fn mebibytes(text: &str) -> Option<u64> {
     let last = text.chars().next_back()?;
     let (digits, factor, divisor) = match last.to_ascii_uppercase() {
@@ -302,7 +300,7 @@ pub(crate) fn mebibytes(text: &str) -> Option<u64> {
     Some(number::<u64>(digits)?.checked_mul(factor)?.div_ceil(divisor))
 }
 
-/// Parses sockets, cores and threads, such as `2:*:1`, or `2:8:2` for a node.
+/// Parses sockets, cores and threads, such as `2:*:1` for a job or `2:8:2` for a node.
 pub(crate) fn layout(text: &str) -> Option<[u32; 3]> {
     let mut parts = text.split(':');
     let mut part = || match parts.next()? {

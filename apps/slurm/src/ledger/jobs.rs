@@ -3,47 +3,44 @@
 use crate::ledger::demands::Demands;
 use crate::names::{JobName, Licences, NodeName};
 
-/// The identity of a job: its name and its submission time. The name alone is not enough, because
-/// Slurm may reuse numbers.
+/// A job's identity: its name and, because Slurm may reuse numbers, its submission time.
 pub(crate) type Key = (JobName, u64);
 
 /// A job that is waiting, running or ending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SlurmJob {
     pub(crate) name: JobName,
-    /// The time when the job was submitted or last requeued. Together with the name, it identifies
-    /// the job, because Slurm may reuse numbers.
+    /// The time when the job was submitted or last requeued.
     pub(crate) submitted: u64,
     pub(crate) phase: Phase,
-    /// The reason that Slurm gives for waiting.
+    /// Slurm's reason why the job is waiting.
     pub(crate) reason: String,
     pub(crate) priority: u64,
     pub(crate) nodes: u32,
-    /// The nodes that the job holds.
     pub(crate) held: Vec<NodeName>,
     /// The nodes that the job requests by name.
     pub(crate) named: Vec<NodeName>,
     pub(crate) licences: Licences,
     pub(crate) partition: String,
-    /// The QOS, or an empty text if Slurm has no accounting.
+    /// The QOS, or empty if Slurm has no accounting.
     pub(crate) qos: String,
     pub(crate) account: String,
-    /// The numeric id of the job's user.
+    /// The user id.
     pub(crate) user: u32,
-    /// The reservation that the job requests, or an empty text if it requests none.
+    /// The requested reservation, or empty if there is none.
     pub(crate) reservation: String,
-    /// The demands on the job's nodes, or the reason why they cannot be interpreted.
+    /// The demands, or the reason why they cannot be parsed.
     pub(crate) demands: Result<Demands, &'static str>,
     /// The time when the job started or may start.
     pub(crate) start: Option<u64>,
-    /// The time limit in seconds, or `None` if the time is unlimited.
+    /// The time limit in seconds, or `None` if unlimited.
     pub(crate) limit: Option<u64>,
-    /// The time when Slurm ends or ended the job: its start plus its time limit plus any time for
-    /// which it was suspended. It is `None` if Slurm does not report an end.
+    /// The time when Slurm ends or ended the job, if reported: its start plus its time limit plus
+    /// any time for which it was suspended.
     pub(crate) end: Option<u64>,
     pub(crate) comment: String,
-    /// True if the comment contains control characters, which the gate rejects. A job with such a
-    /// comment is not placed.
+    /// True if the comment contains control characters, which the gate rejects. Such a job is not
+    /// placed.
     pub(crate) bad_comment: bool,
 }
 
@@ -52,8 +49,8 @@ impl SlurmJob {
         (self.name, self.submitted)
     }
 
-    /// Returns the latest time when the job will have released its nodes, if known. For a waiting
-    /// job, this assumes that the job starts now.
+    /// Returns the time by which the job will have released its nodes, if known. A waiting job is
+    /// assumed to start now.
     pub(crate) fn until(&self, now: u64) -> Option<u64> {
         let from = |start: u64| self.limit.map(|limit| start.saturating_add(limit));
         match self.phase {
@@ -63,7 +60,7 @@ impl SlurmJob {
         }
     }
 
-    /// Returns the nodes that the job holds or will hold.
+    /// Returns the nodes that the job holds, or will hold once it starts.
     pub(super) fn owned(&self) -> &[NodeName] {
         match self.phase {
             Phase::Pending => &self.named,
@@ -75,7 +72,7 @@ impl SlurmJob {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     Pending,
-    /// The job holds nodes, and is running or about to start.
+    /// The job holds nodes and is running or about to start.
     Running,
     /// The job is ending but still holds nodes.
     Completing,
@@ -83,7 +80,7 @@ pub(crate) enum Phase {
 
 #[cfg(test)]
 impl SlurmJob {
-    /// Returns a job in partition `p` that is waiting for its gate, for use in tests.
+    /// Creates a job in partition `p` that is waiting for its gate.
     pub(crate) fn waiting(name: &str, nodes: u32) -> SlurmJob {
         SlurmJob {
             name: name.parse().unwrap(),

@@ -1,4 +1,4 @@
-//! The nodes of a partition, parsed from the output of `sinfo`.
+//! The partition's nodes, parsed from the output of `sinfo`.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,6 @@ use crate::ledger::demands::{self, Offer};
 use crate::ledger::records::Unreadable;
 use crate::names::{NodeName, number};
 
-/// A node of the partition, with its condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SlurmNode {
     pub(crate) name: NodeName,
@@ -18,23 +17,22 @@ pub(crate) struct SlurmNode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Condition {
     Idle,
-    /// A job holds the node. Other jobs may be placed there after that job ends.
+    /// A job holds the node. Other jobs may be placed there when that job ends.
     Taken,
     /// No job holds the node, and only jobs in its reservation may be placed there.
     Reserved,
-    /// Slurm is powering off the node. Slurm starts no job there until this has finished; then the
-    /// node can be powered on again.
+    /// Slurm is powering off the node, and starts no job there until it is off and can be powered
+    /// on again.
     PoweringOff,
     /// The node is down, drained or not responding.
     Unavailable,
 }
 
-/// The `sinfo` format: name, state, features, GRES, memory, processors, processor layout, temporary
-/// disk.
+/// The `sinfo` format: name, state, features, GRES, memory, processors, processor layout and
+/// temporary disk.
 pub(super) const FORMAT: &str = "%N|%T|%f|%G|%m|%c|%z|%d";
 
-/// Parses the output of `sinfo`, which contains no text written by users. Returns nodes and
-/// malformed lines.
+/// Parses the output of `sinfo`, which contains no user text. Returns nodes and malformed lines.
 pub(super) fn read(text: &str) -> Result<(Vec<SlurmNode>, Vec<Unreadable>), SlurmError> {
     if text.chars().next_back().is_some_and(|last| last != '\n') {
         return Err(SlurmError::Unreadable { command: "sinfo", fault: "it is truncated" });
@@ -48,7 +46,7 @@ pub(super) fn read(text: &str) -> Result<(Vec<SlurmNode>, Vec<Unreadable>), Slur
             Some(node) => nodes.push(node),
             None => unreadable.push(Unreadable {
                 job: None,
-                fault: "the line for a node cannot be parsed",
+                fault: "the line of a node cannot be parsed",
                 nodes: Vec::new(),
             }),
         }
@@ -76,12 +74,10 @@ pub(super) fn node(line: &str) -> Option<SlurmNode> {
     })
 }
 
-/// Parses a node state and the flags that follow it. A node with `~` is powered off, and Slurm
-/// powers it on when a job needs it. A node with `#` is being powered on, and its job starts
-/// afterwards. A node with `%` is being powered off. A node with `!` will be powered off when its
-/// job has ended, even if it is draining until then. A node with `-` is planned for a job. Nodes
-/// with any other flag (`*` not responding, `$` in maintenance, `@` to be rebooted, ...) are
-/// unavailable.
+/// Parses a node state and the flags that follow it: `~` (off until a job needs the node), `#`
+/// (being powered on), `%` (being powered off), `!` (to be powered off after its job, even if it is
+/// draining until then) and `-` (planned for a job). A node with any other flag, such as `*` (not
+/// responding), `$` (in maintenance) or `@` (to be rebooted), is unavailable.
 fn condition(state: &str) -> Condition {
     let flags = ['*', '~', '#', '!', '%', '$', '@', '^', '-', '+'];
     let base = state.trim_end_matches(flags);
@@ -101,12 +97,11 @@ fn condition(state: &str) -> Condition {
 pub(crate) mod tests {
     use super::*;
 
-    /// Returns the `sinfo` line for a node.
     pub(crate) fn line(name: &str, state: &str) -> String {
         format!("{name}|{state}|(null)|(null)|100|1|1:1:1|0\n")
     }
 
-    /// Returns the `sinfo` lines for nodes, each given by name and state.
+    /// Formats `sinfo` lines for nodes given as `NAME|STATE`.
     pub(crate) fn lines(nodes: &str) -> String {
         let nodes = nodes.lines().map(|node| match node.split_once('|') {
             Some((name, state)) => line(name, state),
@@ -120,7 +115,7 @@ pub(crate) mod tests {
         let (found, unreadable) = read(&lines("n0|idle\n-n1|idle\nn2\n\nn3|idle")).unwrap();
         assert_eq!(found.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(), ["n0", "n3"]);
         assert_eq!(unreadable.len(), 3);
-        // If sinfo was killed, the state of the last node may be incomplete.
+        // If sinfo was killed, the last node's state may be incomplete.
         assert!(read("n0|idle\nn1|idl").is_err());
     }
 

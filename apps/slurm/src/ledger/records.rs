@@ -1,9 +1,8 @@
 //! Unforgeable records from `squeue`. Slurm prints comments unchanged, including line breaks, so a
 //! comment can look like additional records. Therefore, a mark begins and ends every record and
-//! separates its fields. Each call uses a new random mark from the operating system. `squeue` gets
-//! the mark in an environment variable, which other users cannot read; they could read the
-//! arguments of a process. No user's text can contain the mark, so no such text can begin or end a
-//! field.
+//! separates its fields. Each call uses a new random mark. `squeue` gets it in an environment
+//! variable because, unlike arguments, other users cannot read it. No user can guess the mark, so
+//! user text cannot begin or end a field.
 
 use crate::SlurmError;
 use crate::ledger::demands::DemandFields;
@@ -11,24 +10,24 @@ use crate::ledger::jobs::{Phase, SlurmJob};
 use crate::ledger::times::{is_word, time_limit, timestamp};
 use crate::names::{JobName, NodeName, hosts, is_several, number};
 
-/// The fields, with the letters that `squeue` uses for them. In order: identifier, state, reason,
-/// priority, number of nodes, nodes, requested nodes, start; time limit, submission time, licenses,
-/// partition, QOS, account, user, reservation; features, GRES per node, memory per node, processors
-/// per node, processors, processor layout, temporary disk; excluded nodes, end, comment.
+/// The `squeue` letters of the fields: identifier, state, reason, priority, number of nodes, nodes,
+/// requested nodes, start; time limit, submission time, licenses, partition, QOS, account, user,
+/// reservation; features, GRES per node, memory per node, processors per node, processors,
+/// processor layout, temporary disk; excluded nodes, end, comment.
 const FIELDS: [char; 26] = [
     'i', 't', 'r', 'Q', 'D', 'N', 'n', 'S', 'l', 'V', 'W', 'P', 'q', 'a', 'U', 'v', 'f', 'b', 'm',
     'c', 'C', 'z', 'd', 'x', 'e', 'k',
 ];
 
-/// A mark that no user's text can contain.
+/// A random mark that user text cannot contain.
 pub(crate) struct Mark(String);
 
 impl Mark {
-    /// Returns a new mark.
+    /// Creates a mark with randomness from the operating system.
     pub(crate) fn new() -> Result<Mark, SlurmError> {
         let mut bytes = [0u8; 16];
         getrandom::fill(&mut bytes).map_err(|error| SlurmError::Io {
-            what: "the system's randomness".into(),
+            what: "cannot generate random numbers".into(),
             error: std::io::Error::other(error),
         })?;
         Ok(Mark(format!("{:032x}", u128::from_ne_bytes(bytes))))
@@ -46,28 +45,28 @@ impl Mark {
     }
 }
 
-/// A record, all or part of which could not be parsed as a job.
+/// A record that could not be parsed, entirely or in part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable {
     /// The job, if known.
     pub(crate) job: Option<JobName>,
     /// The fault, which never contains text from the record.
     pub(crate) fault: &'static str,
-    /// The nodes that the job holds or will get, as far as they could be parsed.
+    /// The nodes that the job holds or requests by name, as far as they could be parsed.
     pub(crate) nodes: Vec<NodeName>,
 }
 
 impl Unreadable {
-    /// Returns true if the record may hold unknown nodes.
+    /// Returns true if the job may hold unknown nodes.
     pub(crate) fn may_hold_nodes(&self) -> bool {
         self.fault != CONTROL_CHARACTERS
     }
 }
 
-/// The fault that is reported for a comment with control characters.
+/// The fault of a comment with control characters.
 pub(crate) const CONTROL_CHARACTERS: &str = "its comment contains control characters";
 
-/// Parses the records that `squeue` printed with a given mark.
+/// Parses records that `squeue` printed with a mark. Returns jobs and malformed records.
 ///
 /// # Errors
 /// Returns an error if the output ends in the middle of a record.
@@ -152,12 +151,12 @@ fn job(fields: &[&str; 26]) -> Result<SlurmJob, &'static str> {
         _ => return Err("its state cannot be parsed"),
     };
     let name = name.parse().map_err(|_| {
-        let several = "it is a part of a heterogeneous job, or several tasks";
+        let several = "it is part of a heterogeneous job, or several tasks";
         if is_several(name) { several } else { "its identifier cannot be parsed" }
     })?;
     let comment = if comment == "(null)" { "" } else { comment };
     let nodes = number(nodes).ok_or("its number of nodes cannot be parsed")?;
-    let excluded = list(excluded).ok_or("the nodes that it excludes cannot be parsed")?;
+    let excluded = list(excluded).ok_or("its excluded nodes cannot be parsed")?;
     let demands =
         DemandFields { features, gres, memory, least_cpus, cpus, nodes, layout, disk, excluded };
     Ok(SlurmJob {
@@ -168,10 +167,10 @@ fn job(fields: &[&str; 26]) -> Result<SlurmJob, &'static str> {
         priority: number::<u32>(priority).ok_or("its priority cannot be parsed")?.into(),
         nodes,
         held: list(held).ok_or("its nodes cannot be parsed")?,
-        named: list(named).ok_or("the nodes that it requests cannot be parsed")?,
+        named: list(named).ok_or("its requested nodes cannot be parsed")?,
         licences: licences.parse().map_err(|_| "its licenses cannot be parsed")?,
         start: timestamp(start)?,
-        // It is unknown when a suspended job will be resumed.
+        // A suspended job may resume at any time.
         limit: if state == "S" { None } else { time_limit(limit)? },
         end: if state == "S" { None } else { timestamp(end)? },
         partition: partition.to_string(),
@@ -185,7 +184,7 @@ fn job(fields: &[&str; 26]) -> Result<SlurmJob, &'static str> {
     })
 }
 
-/// Parses a name chosen by operators. Returns an empty name if there is none.
+/// Parses a name chosen by operators, which is empty if it is not set.
 fn word_or_none(text: &str) -> String {
     if matches!(text, "(null)" | "N/A") { String::new() } else { text.to_string() }
 }

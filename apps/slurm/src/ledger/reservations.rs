@@ -1,10 +1,9 @@
-//! Reservations of nodes and of the license, in the format of `scontrol show reservation`.
+//! Reservations of nodes and of the gate's license, in the format of `scontrol show reservation`.
 //! Operators create reservations, and users refer to them.
 
 use crate::names::hosts;
 use crate::names::{NodeName, number};
 
-/// A reservation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reservation {
     pub(crate) name: String,
@@ -16,32 +15,32 @@ pub(crate) struct Reservation {
     pub(crate) licences: String,
     /// True if jobs in the reservation may start before it, end after it, or use other nodes.
     pub(crate) is_flex: bool,
-    /// True if Slurm also gives the reserved nodes to jobs that do not request the reservation.
+    /// True if Slurm also allocates the nodes to jobs that do not request the reservation.
     pub(crate) is_magnetic: bool,
 }
 
 impl Reservation {
-    /// Returns true if the reservation contains the license of the gate.
+    /// Returns true if the reservation contains the gate's license.
     pub(crate) fn keeps(&self, licence: &str) -> bool {
         let mut kept = self.licences.split([',', ';']);
         kept.any(|one| one.split([':', '=', '@']).next() == Some(licence))
     }
 
-    /// Returns true if the reservation overlaps a period. A period without an end lasts forever.
+    /// Returns true if the reservation overlaps a period, which may have no end.
     pub(crate) fn meets(&self, from: u64, to: Option<u64>) -> bool {
         self.end > from && to.is_none_or(|to| self.start < to)
     }
 }
 
-/// Parses the output of `scontrol show reservation -o`. Malformed fields stay empty. In that case,
-/// the nodes that Slurm reports as reserved still count.
+/// Parses the output of `scontrol show reservation -o`. Malformed fields stay empty; nodes that
+/// Slurm reports as reserved are respected even then.
 pub(crate) fn read(text: &str) -> Vec<Reservation> {
     let lines = text.lines().filter(|line| line.starts_with("ReservationName="));
     lines.map(reservation).collect()
 }
 
 fn reservation(line: &str) -> Reservation {
-    // The first occurrence of a key counts; others can only be inside a value with spaces.
+    // Later occurrences of a key can only be part of a value with spaces.
     let value = |key: &str| {
         let words = line.split(' ');
         words.filter_map(|word| word.split_once('=')).find(|(name, _)| *name == key)

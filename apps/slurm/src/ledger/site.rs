@@ -1,6 +1,6 @@
-//! The parts of the site's Slurm configuration that affect the order of jobs, limits and
-//! preemption. Only operators can write it. The daemon reads it at startup and every minute. The
-//! QOS come from slurmdbd; while slurmdbd does not answer, the daemon uses the previous values.
+//! The parts of the site's Slurm configuration that affect job order, limits and preemption. Only
+//! operators can change them. The daemon reads them at startup and every minute. QOS come from
+//! slurmdbd; while it does not answer, the daemon uses the previous values.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -13,26 +13,25 @@ use crate::{Config, SlurmError};
 /// Limits on each request to slurmdbd.
 const ACCOUNT_BOUNDS: Bounds = Bounds { time: Duration::from_secs(10), output: 64 << 20 };
 
-/// The assumed maximum time between two runs of Slurm's schedulers, in seconds.
+/// The assumed maximum time between runs of Slurm's schedulers, in seconds.
 const MAX_INTERVAL_S: u64 = 600;
 
-/// A site's configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Site {
-    /// True if priorities are first come, first served. In this case, closing a job's gate must
-    /// restore the job's old priority.
+    /// True if priorities are first come, first served. Closing a job's gate must then restore its
+    /// old priority.
     pub(crate) basic: bool,
     pub(crate) enforced: Enforcement,
     /// The time within which Slurm examines a job after its gate opens, in seconds.
     pub(crate) looks_s: u64,
     pub(crate) preemption: Preemption,
-    /// The way in which preempted jobs end, unless their QOS or partition overrides it.
+    /// The treatment of preempted jobs, unless their QOS or partition overrides it.
     pub(crate) mode: Mode,
-    /// The minimum run time before jobs can be preempted, in seconds.
+    /// The minimum run time before a job can be preempted, in seconds.
     pub(crate) exempt_s: u64,
     pub(crate) partitions: HashMap<String, Partition>,
     pub(crate) qos: HashMap<String, Qos>,
-    /// The reason why the QOS, which are needed, are unknown.
+    /// The reason why required QOS are unknown.
     pub(crate) unknown: Option<String>,
 }
 
@@ -42,8 +41,7 @@ pub(crate) enum Enforcement {
     #[default]
     Nothing,
     Limits,
-    /// Limits on minutes are also enforced strictly: a job starts only if the remaining minutes are
-    /// enough for its time limit.
+    /// Limits are enforced, and a job starts only if the remaining minutes cover its time limit.
     Safely,
 }
 
@@ -63,37 +61,35 @@ pub(crate) enum Mode {
     Off,
     Requeue,
     Cancel,
-    /// The job keeps its nodes, so no box becomes free. This mode also stands for gang scheduling.
+    /// The job keeps its nodes, so no box becomes free. Includes gang scheduling.
     Suspend,
 }
 
-/// A partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Partition {
     pub(crate) tier: u64,
     pub(crate) mode: Mode,
     pub(crate) grace_s: u64,
     pub(crate) qos: Option<String>,
-    /// The total number of processors, and the number of nodes.
+    /// The numbers of processors and nodes.
     pub(crate) processors: (u64, u64),
-    /// The nodes. There are none if jobs cannot start in the partition.
+    /// The nodes, or none if jobs cannot start in the partition.
     pub(crate) nodes: Vec<NodeName>,
 }
 
-/// A QOS.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Qos {
-    /// True if the limits of this QOS override those of the partition's QOS.
+    /// True if this QOS's limits override those of the partition's QOS.
     pub(crate) over_partition: bool,
-    /// The names of the QOS whose jobs may be preempted by jobs of this QOS.
+    /// The QOS whose jobs this one may preempt.
     pub(crate) preempts: Vec<String>,
-    /// The mode for preempted jobs. `None` means the mode of the cluster.
+    /// The treatment of preempted jobs, if it differs from the cluster's.
     pub(crate) mode: Option<Mode>,
     pub(crate) exempt_s: Option<u64>,
     pub(crate) grace_s: u64,
-    /// True if usage is counted without a factor: `UsageFactor` is 1.
+    /// True if usage is not scaled (`UsageFactor` is 1).
     pub(crate) plain_usage: bool,
-    /// True if this QOS scales the limits of associations (`LimitFactor`).
+    /// True if this QOS scales the limits of associations (`LimitFactor` is set).
     pub(crate) scales: bool,
 }
 
@@ -108,7 +104,7 @@ impl Mode {
         }
     }
 
-    /// Returns true if a job that is preempted in this way releases its nodes.
+    /// Returns true if preempted jobs release their nodes.
     pub(crate) fn frees(self) -> bool {
         matches!(self, Mode::Requeue | Mode::Cancel)
     }
@@ -149,7 +145,7 @@ impl Site {
                 () => Enforcement::Nothing,
             },
             looks_s: looks(value("SchedulerType"), value("SchedulerParameters")),
-            // Jobs that the daemon starts have the highest priority, which would exempt them from
+            // The daemon starts jobs with the highest priority, which would exempt them from
             // preemption.
             preemption: match value("PreemptType") {
                 _ if value("PreemptParameters").contains("min_exempt_priority") => Preemption::Off,
@@ -171,8 +167,8 @@ impl Site {
         self.partitions.get(partition).map_or(1, |partition| partition.tier)
     }
 
-    /// Returns the partitions that have nodes of the machine but are not configured. Jobs in these
-    /// partitions start without a gate.
+    /// Returns the partitions that contain nodes of the machine but are not configured. Jobs in
+    /// these partitions start without a gate.
     pub(crate) fn ungated(&self, config: &Config) -> Vec<&str> {
         let has = |node: &NodeName| config.nodes.contains_key(node);
         let others = self.partitions.iter().filter(|(name, partition)| {
@@ -183,7 +179,6 @@ impl Site {
         names
     }
 
-    /// Returns the QOS of a partition.
     pub(crate) fn qos_of(&self, partition: &str) -> Option<&str> {
         self.partitions.get(partition)?.qos.as_deref()
     }
@@ -201,9 +196,8 @@ pub(crate) fn is_basic(config: &str) -> bool {
     value(config, "PriorityType") == "priority/basic"
 }
 
-/// Returns the longest interval between two runs of Slurm's schedulers, in seconds, plus a third
-/// for the run itself. The schedulers often run earlier, for example after a submission, the end of
-/// a job, or a change.
+/// Returns the maximum time between runs of Slurm's schedulers, in seconds, plus a third for the
+/// run itself. They often run earlier, for example when a job is submitted, ends or is changed.
 fn looks(scheduler: &str, parameters: &str) -> u64 {
     let interval = |key: &str, usual: u64| {
         let mut all = parameters.split(',').filter_map(|one| one.trim().split_once('='));
@@ -216,7 +210,7 @@ fn looks(scheduler: &str, parameters: &str) -> u64 {
     (interval + interval.div_ceil(3)).min(MAX_INTERVAL_S)
 }
 
-/// Asks slurmdbd for the QOS.
+/// Requests the QOS from slurmdbd.
 fn accounts() -> Result<String, SlurmError> {
     let format =
         "format=Name,Flags,Preempt,PreemptMode,PreemptExemptTime,GraceTime,UsageFactor,LimitFactor";
@@ -225,7 +219,7 @@ fn accounts() -> Result<String, SlurmError> {
     call.answer(ACCOUNT_BOUNDS)
 }
 
-/// Reads a line of `scontrol show partition -o`.
+/// Parses a line of `scontrol show partition -o`.
 fn read_partition(line: &str) -> Option<(String, Partition)> {
     let of = |key: &str| {
         line.split(' ').find_map(|word| word.strip_prefix(key)?.strip_prefix('=')).unwrap_or("")
@@ -250,7 +244,7 @@ fn read_qos(text: &str) -> HashMap<String, Qos> {
     text.lines().filter_map(one_qos).collect()
 }
 
-/// Reads `Name|Flags|Preempt|PreemptMode|PreemptExemptTime|GraceTime|UsageFactor|LimitFactor`.
+/// Parses `Name|Flags|Preempt|PreemptMode|PreemptExemptTime|GraceTime|UsageFactor|LimitFactor`.
 fn one_qos(line: &str) -> Option<(String, Qos)> {
     let fields: Vec<&str> = line.split('|').collect();
     let &[name, flags, preempts, mode, exempt, grace, usage, factor] = &fields[..] else {

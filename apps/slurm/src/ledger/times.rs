@@ -1,13 +1,12 @@
-//! Parsing of times and durations in Slurm's formats.
+//! Parsers for times and durations in Slurm's formats.
 
 use crate::names::number;
 
-/// An upper bound on time limits in seconds. Slurm stores limits as minutes in 32 bits, so all its
-/// limits are shorter. A longer limit means that the output is damaged.
+/// An upper bound on time limits, in seconds. Slurm stores minutes in 32 bits, so a longer limit
+/// means that the output is damaged.
 const MAX_LIMIT_S: u64 = 1 << 40;
 
-/// Returns true if the text is one of the words that Slurm prints in place of a value, such as N/A
-/// or UNLIMITED.
+/// Returns true for the words that Slurm prints in place of a value, such as N/A or UNLIMITED.
 pub(super) fn is_word(text: &str) -> bool {
     let letter = |byte: u8| byte.is_ascii_alphabetic() || b"/_".contains(&byte);
     !text.is_empty() && text.bytes().all(letter)

@@ -1,4 +1,4 @@
-//! Limits on arrays, QOS and associations, with the current usage that Slurm reports.
+//! Limits of arrays, QOS and associations, with the usage that Slurm reports.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,6 @@ pub(crate) mod tests;
 
 pub(crate) use reader::Reader;
 
-/// The unit of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Unit {
     Jobs,
@@ -19,7 +18,6 @@ pub(crate) enum Unit {
     Minutes,
 }
 
-/// The name and the unit of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct LimitKind {
     pub(crate) name: &'static str,
@@ -30,21 +28,20 @@ pub(crate) struct LimitKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limit {
     pub(crate) kind: LimitKind,
-    /// The limit, or `None` if the amount is unlimited.
+    /// The limit, or `None` if unlimited.
     pub(crate) most: Option<u64>,
     pub(crate) used: u64,
 }
 
-/// A QOS with its limits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct QosLimits {
     pub(crate) group: Vec<Limit>,
     pub(crate) accounts: HashMap<String, Vec<Limit>>,
-    /// The limits for each user, by user id.
+    /// The limits by user id.
     pub(crate) users: HashMap<u32, Vec<Limit>>,
 }
 
-/// The owner of an association: an account, or one of its users, optionally in only one partition.
+/// The owner of an association: an account or one of its users, optionally in only one partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Member {
     pub(crate) account: String,
@@ -52,18 +49,16 @@ pub(crate) struct Member {
     pub(crate) partition: String,
 }
 
-/// An association with its limits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Association {
     pub(crate) parent: Option<String>,
     pub(crate) limits: Vec<Limit>,
 }
 
-/// All limits, with their current usage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
     pub(crate) qos: HashMap<String, QosLimits>,
     pub(crate) associations: HashMap<Member, Association>,
-    /// The maximum number of concurrent tasks of each array that has such a limit.
+    /// The maximum number of concurrent tasks, by array.
     pub(crate) throttles: HashMap<u32, u64>,
 }

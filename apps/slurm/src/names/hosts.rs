@@ -2,9 +2,9 @@
 
 use crate::names::{NodeName, number};
 
-/// Returns the names in a list. Returns `None` if the list is malformed or longer than any cluster.
+/// Expands a list of names. Returns `None` if the list is malformed or longer than any cluster.
 ///
-/// Several brackets give all combinations: `x[0-1]y[0-1]` stands for four names.
+/// Multiple brackets expand to all combinations: `x[0-1]y[0-1]` contains four names.
 pub(crate) fn expand(list: &str) -> Option<Vec<NodeName>> {
     pavior::workload::hosts::expand(list)?.iter().map(|name| name.parse().ok()).collect()
 }
@@ -36,8 +36,7 @@ pub(crate) fn compress(names: &[NodeName]) -> String {
     members.join(",")
 }
 
-/// Splits a name into a prefix and a final number. A name that consists only of digits is not
-/// split.
+/// Splits a name into a prefix and a trailing number, unless it consists only of digits.
 fn numbered(name: &str) -> (&str, &str) {
     let head = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
     // The number has at most nine digits, so it fits in a `u32`.
@@ -45,8 +44,7 @@ fn numbered(name: &str) -> (&str, &str) {
     if head.is_empty() { (name, "") } else { name.split_at(at) }
 }
 
-/// Returns true if a number follows the last number in a range, and has the same format as the
-/// first one.
+/// Returns true if `next` continues a range in the same format as its first number.
 fn follows(first: &str, last: &str, next: &str) -> bool {
     let width = first.len();
     let after = number::<u32>(last).map(|last| format!("{:0width$}", last + 1));

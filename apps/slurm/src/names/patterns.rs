@@ -1,9 +1,9 @@
-//! The names of a machine's nodes, in the formats that a configuration may use.
+//! Node names in a configuration, in any of these formats:
 //!
 //! ```text
 //!   n{:03}               the node number, x fastest, starting at `first` (0)
 //!   n{x}-{y:02}-{z}      the node's coordinates, from `first` (1)
-//!   c[01-04]u[02,08]     the names in one or more lists, in number order
+//!   c[01-04]u[02,08]     one or more lists of names, in node order
 //!   { a17 = [0, 0, 0] }  the coordinates of each name
 //! ```
 
@@ -16,7 +16,7 @@ use serde::Deserialize;
 use super::NodeName;
 use super::hosts::expand;
 
-/// The names of nodes as written in the file.
+/// The node names as written in the configuration.
 #[derive(Deserialize)]
 #[serde(
     untagged,
@@ -31,11 +31,10 @@ pub(crate) enum Nodes {
     Table(BTreeMap<String, Vec<u16>>),
 }
 
-/// Returns the name of each node, by number.
+/// Returns the node names, by number.
 ///
 /// # Errors
-/// Returns a sentence that describes the fault if a name is missing, invalid, or shared by two
-/// nodes.
+/// Returns a description of the fault if a name is missing, invalid or used twice.
 pub(crate) fn names(
     grid: &Grid,
     nodes: Nodes,
@@ -89,7 +88,7 @@ fn of_table(grid: &Grid, table: BTreeMap<String, Vec<u16>>) -> Result<Vec<NodeNa
         }
         let place = &mut names[grid.id(point).index()];
         if !place.is_empty() {
-            return Err(format!("nodes.{name}: {coordinates:?} is already {place}"));
+            return Err(format!("nodes.{name}: {coordinates:?} is already named {place}"));
         }
         *place = name;
     }

@@ -1,7 +1,7 @@
-//! The candidates of a job: the nodes that satisfy its demands and are not blocked by a
-//! reservation. These nodes form a pool of the machine, and the scheduler places the job only on
-//! nodes in the pool. Jobs with the same demands share a pool. Each pool costs O(N (r + log x)) for
-//! N nodes, r reservations and x excluded nodes. Users can give every job different demands.
+//! A job's candidates: the nodes that satisfy its demands and are not blocked by a reservation.
+//! They form a pool, and the scheduler places the job only in this pool. Jobs with the same demands
+//! share a pool. Each pool costs O(N (r + log x)) for N nodes, r reservations and x excluded nodes.
+//! In the worst case, every job has different demands.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,19 +14,19 @@ use crate::ledger::{Condition, SlurmJob};
 use crate::names::NodeName;
 use crate::plan::world::World;
 
-/// The properties that determine the candidates of a job. Jobs with equal keys share a pool.
+/// The properties that determine a job's candidates. Jobs with equal keys share a pool.
 #[derive(PartialEq, Eq, Hash)]
 struct Key<'a> {
     demands: &'a Demands,
-    /// The reservation that the job requests, and a list that tells which reservations overlap the
-    /// job. It is `None` if reservations do not matter.
+    /// The reservation that the job requests, and whether each reservation overlaps the job, or
+    /// `None` if reservations do not matter.
     reserved: Option<(&'a str, Vec<bool>)>,
 }
 
-/// The candidates for the jobs in a cycle.
+/// The candidates of the jobs in a cycle.
 pub(crate) struct Candidates<'a> {
     world: World<'a>,
-    /// The reservations that have nodes, and these nodes.
+    /// The reservations that contain nodes of the machine, and these nodes.
     reserved: Vec<(&'a Reservation, HashSet<NodeId>)>,
     known: HashMap<Key<'a>, Option<Pool>>,
 }
@@ -45,8 +45,8 @@ impl<'a> Candidates<'a> {
     /// Returns the pool of a job's candidates, or `None` if it is the whole machine.
     ///
     /// # Errors
-    /// Returns an error if the job's demands cannot be interpreted or its reservation is unknown.
-    /// The message contains no text from the job.
+    /// Returns an error if the job's demands cannot be parsed or its reservation is unknown. The
+    /// message contains no text from the job.
     pub(crate) fn pool_of(
         &mut self,
         job: &'a SlurmJob,
@@ -83,7 +83,7 @@ impl<'a> Candidates<'a> {
         let mut nodes = Occupancy::all_busy(self.world.config.grid);
         let mut add = |node: NodeId| {
             let single = pavior::Cuboid::node(self.world.config.grid.point(node));
-            nodes.give(&single).expect("each name belongs to a different node");
+            nodes.give(&single).expect("Slurm lists each node once");
         };
         for node in &self.world.ledger.nodes {
             let Some(&id) = self.world.config.nodes.get(&node.name) else { continue };
@@ -108,9 +108,8 @@ impl<'a> Candidates<'a> {
                 return false;
             }
         }
-        // If a job requests no reservation of nodes, or may leave its reservation, it still cannot
-        // use other nodes that Slurm reports as reserved. This is true even if the reservations are
-        // malformed.
+        // Outside its own reservation, a job cannot use nodes that Slurm reports as reserved. This
+        // does not depend on the reservations, which may be malformed.
         is_own || (!only_own && condition != Condition::Reserved)
     }
 }

@@ -1,23 +1,23 @@
-//! The changes that a plan makes.
+//! The changes that a plan can make.
 
 use crate::names::{JobName, Licences, NodeName, Note};
 
-/// The priority of a job whose gate is open. It is above the priorities of all plugins and below
-/// Slurm's special values.
+/// The priority of a job whose gate is open, above the priorities of all plugins and below Slurm's
+/// special values.
 pub(crate) const TOP_PRIORITY: u32 = 4_294_967_290;
 
 /// A change to one job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// Opens the gate: sets exactly the job's nodes and removes the license, in one update.
+    /// Opens the gate: sets the job's exact nodes and removes the license, in one update.
     Open { job: JobName, nodes: Vec<NodeName>, licences: Licences, comment: Note },
     /// Closes the gate: removes the nodes and sets the licenses, including the gate's, in one
     /// update. Slurm rejects this update if the job has started.
     Close { job: JobName, licences: Licences, wait_s: Option<u64>, priority: Priority },
-    /// Ends and requeues a job that started on nodes other than its box.
+    /// Requeues a job that has started on nodes other than its box.
     Requeue { job: JobName },
-    /// Removes the license permanently and, if the gate is open, the job's nodes, in one update.
-    /// The job gets the given priority, or else the priority that Slurm computes.
+    /// Removes the license permanently and, if the gate is open, the nodes, in one update. The job
+    /// gets the given priority, or else the one that Slurm computes.
     Strip { job: JobName, licences: Licences, opened: bool, priority: Option<u64> },
     /// Writes a note for the job's user.
     Comment { job: JobName, comment: Note },
@@ -30,12 +30,12 @@ pub(crate) enum Priority {
     Slurms,
     /// The given priority.
     Is(u64),
-    /// No priority, because any priority would release the held job.
+    /// No priority, because setting any would release the held job.
     Held,
 }
 
 impl Change {
-    /// Returns the name of the change for logs and metrics.
+    /// Returns the change's name for logs and metrics.
     pub(crate) fn word(&self) -> &'static str {
         match self {
             Change::Open { .. } => "open",
@@ -46,7 +46,6 @@ impl Change {
         }
     }
 
-    /// Returns the job.
     pub(crate) fn job(&self) -> JobName {
         match *self {
             Change::Open { job, .. }

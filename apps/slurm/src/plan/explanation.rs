@@ -8,18 +8,18 @@ use crate::Config;
 use crate::ledger::SlurmJob;
 use crate::plan::world::World;
 
-/// The name of the placeholder job that holds nodes while Slurm powers them off.
-const POWERING_OFF: &str = "nodes that are being powered off";
+/// The name of the placeholder that holds nodes while Slurm powers them off.
+const POWERING_OFF: &str = "nodes being powered off";
 
-/// Returns the name of a job. For a job in another partition, this includes the partition.
+/// Returns a job's name in sentences. For a job in another partition, it includes the partition.
 pub(crate) fn named(config: &Config, job: &SlurmJob) -> String {
     if config.partitions.contains(&job.partition) {
         return format!("job {}", job.name);
     }
-    format!("job {} of partition {}", job.name, shown(&job.partition))
+    format!("job {} in partition {}", job.name, shown(&job.partition))
 }
 
-/// Calls a function with an explainer of the jobs in a ledger. Jobs are assumed to end at their
+/// Calls a function with an explainer for the jobs in a ledger. Jobs are assumed to end at their
 /// time limits.
 pub(crate) fn explainer<T>(world: World<'_>, ask: impl FnOnce(&Explainer<'_>) -> T) -> T {
     let config = world.config;

@@ -1,12 +1,12 @@
-//! The limits of arrays, QOS and associations on the jobs that may start.
+//! Limits of arrays, QOS and associations on the jobs that may start.
 //!
-//! The expected usage of jobs that are already released is added to the usage that Slurm reports,
-//! so that the daemon never releases more jobs than a limit allows. The rules are those of Slurm
-//! (`acct_policy.c`): a limit of the first QOS overrides the same limit of the second, and both
-//! override the limit of the association. The first QOS is that of the partition, unless the job's
-//! QOS has `OverPartQOS`. The daemon counts jobs, nodes, processors, and minutes of nodes and
-//! processors. Slurm handles the other limits (memory, GRES, billing): if Slurm gives such a limit
-//! as the reason why an opened job is waiting, the daemon closes the job's gate immediately.
+//! The daemon adds the expected usage of jobs with open gates to the usage that Slurm reports, so
+//! it never opens more gates than a limit allows. The rules are Slurm's (`acct_policy.c`): a limit
+//! of the first QOS overrides the same limit of the second, and both override the association's.
+//! The first QOS is the partition's, unless the job's QOS has `OverPartQOS`. The daemon counts
+//! jobs, nodes, processors, node-minutes and processor-minutes. Slurm handles other limits (memory,
+//! GRES, billing): if an opened job is waiting because of one, the daemon closes its gate
+//! immediately.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -16,7 +16,7 @@ use crate::ledger::usage::{Association, Limit, LimitKind, Member, Unit, Usage};
 use crate::ledger::{Ledger, Phase, SlurmJob};
 use crate::plan::world::Rules;
 
-/// A limit that some jobs share, and their current usage.
+/// A limit and its usage, which some jobs share.
 #[derive(Clone, Debug)]
 struct Meter {
     kind: LimitKind,
@@ -46,18 +46,18 @@ struct Class {
     array: Option<u32>,
 }
 
-/// The limits in a cycle, with their usage.
+/// A cycle's limits and their usage.
 pub(crate) struct Limits<'a> {
     site: &'a Site,
     usage: &'a Usage,
-    /// The number of tasks of each array that hold nodes.
+    /// The number of tasks that hold nodes, by array.
     tasks: HashMap<u32, u64>,
     meters: Vec<Meter>,
     places: HashMap<(Owner, LimitKind), usize>,
     classes: HashMap<Class, Rc<[usize]>>,
 }
 
-/// The maximum number of ancestors of an association.
+/// The maximum number of associations in a lineage, in case it contains a cycle.
 const MAX_ANCESTORS: usize = 64;
 
 impl<'a> Limits<'a> {
@@ -72,8 +72,7 @@ impl<'a> Limits<'a> {
         Limits { site, usage, tasks, meters, places, classes }
     }
 
-    /// Describes the limit that a job would exceed if it started now. Returns `None` if the job may
-    /// start.
+    /// Describes the limit that a job would exceed if it started now, or returns `None`.
     pub(crate) fn over(&mut self, job: &SlurmJob) -> Option<String> {
         let class = self.class(job);
         let meters = class.iter().map(|&at| &self.meters[at]);
@@ -84,7 +83,7 @@ impl<'a> Limits<'a> {
         over.next().map(Meter::words)
     }
 
-    /// Counts a job that may start.
+    /// Adds the usage of a job that may start.
     pub(crate) fn take(&mut self, job: &SlurmJob) {
         for &at in self.class(job).iter() {
             let wanted = self.wanted(job, self.meters[at].kind);
@@ -100,13 +99,13 @@ impl<'a> Limits<'a> {
         !self.class(job).is_empty()
     }
 
-    /// Returns true if starting one of two jobs may delay the other because of a limit.
+    /// Returns true if two jobs share a limit.
     pub(crate) fn touches(&mut self, one: &SlurmJob, other: &SlurmJob) -> bool {
         let (one, other) = (self.class(one), self.class(other));
         one.iter().any(|meter| other.contains(meter))
     }
 
-    /// Returns the amount that a job would use of a limit.
+    /// Returns the amount of a limit that a job would use.
     fn wanted(&self, job: &SlurmJob, kind: LimitKind) -> u64 {
         let nodes = u64::from(job.nodes);
         let amount = match kind.unit {
@@ -129,7 +128,7 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// Returns the meters of a job's class.
+    /// Returns the meters that apply to a job's class.
     fn class(&mut self, job: &SlurmJob) -> Rc<[usize]> {
         let class = Class {
             partition: job.partition.clone(),
@@ -164,8 +163,7 @@ impl<'a> Limits<'a> {
         meters
     }
 
-    /// Adds the limits of the job's QOS and of the partition's QOS. Returns the kinds of limits
-    /// that are set.
+    /// Adds the limits of the job's QOS and the partition's QOS. Returns the kinds that are set.
     fn of_qos(&mut self, class: &Class, meters: &mut Vec<usize>) -> HashSet<LimitKind> {
         let usage = self.usage;
         let own = self.site.qos.get(&class.qos);
@@ -229,8 +227,7 @@ impl<'a> Limits<'a> {
                     "MaxJobs" => is_set("MaxJobsPA", Unit::Jobs) || is_set("MaxJobsPU", Unit::Jobs),
                     _ => set.contains(&limit.kind),
                 };
-                // Limits other than group limits apply only to the user. Parent associations do not
-                // pass them on.
+                // Only group limits are inherited from parent associations.
                 let is_inherited = generation > 0 && !name.starts_with("Grp");
                 let is_unknown =
                     is_scaled && matches!(name, "GrpTRES" | "MaxTRESPJ") && unit != Unit::Jobs;
@@ -248,13 +245,12 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// Returns the usage of a limit, given all limits of its owner. Returns `None` if the usage is
-    /// unknown.
+    /// Returns the usage of a limit, given all limits of its owner, or `None` if it is unknown.
     fn used(&self, class: &Class, all: &[Limit], limit: &Limit) -> Option<u64> {
         if !limit.kind.name.contains("Mins") {
             return Some(limit.used);
         }
-        // A factor scales the usage.
+        // The QOS scales its usage by a factor.
         if self.site.qos.get(&class.qos).is_some_and(|qos| !qos.plain_usage) {
             return None;
         }
@@ -283,7 +279,7 @@ impl<'a> Limits<'a> {
     }
 }
 
-/// Returns a job's association, followed by the ancestors of that association.
+/// Returns a job's association, followed by its ancestors.
 fn lineage<'a>(
     usage: &'a Usage,
     class: &Class,
@@ -319,9 +315,8 @@ impl Meter {
     }
 }
 
-/// Returns true if the reason that Slurm gives for a job is a limit that the job would exceed.
+/// Returns true if Slurm's reason why a job is waiting is a limit that the job would exceed.
 pub(crate) fn is_limit(reason: &str) -> bool {
-    // Reasons of other kinds, such as the end of another job, do not count.
     let is_of_accounts = reason.starts_with("QOS") || reason.starts_with("Assoc");
     is_of_accounts
         || matches!(
@@ -338,8 +333,8 @@ pub(crate) fn is_limit(reason: &str) -> bool {
         )
 }
 
-/// The jobs that share a limit, as far as Slurm's reason shows: those with the same values in all
-/// fields that are set. If no field is set, the limit applies only to the job itself.
+/// The jobs that share a limit, according to Slurm's reason: those that match all fields that are
+/// set. If no field is set, the limit applies only to the job itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LimitScope {
     array: Option<u32>,

@@ -27,7 +27,7 @@ pub(crate) enum Role {
     Preempting,
     /// The gate is open or missing, and the job is held.
     Held,
-    /// The gate is open, but the job cannot get the chosen nodes, for the given reason.
+    /// The gate is open, but the given reason prevents the job from getting the chosen nodes.
     Obstructed(&'static str),
     /// The job was requeued while its gate was open, and would start again too early.
     Requeued,
@@ -39,37 +39,36 @@ pub(crate) enum Role {
     Apart,
 }
 
-/// The reason that is given if no box of a job's shape consists only of candidate nodes.
+/// The fault if no box of a job's shape consists only of candidates.
 const NO_CANDIDATES: &str = "no box of its shape consists only of nodes that meet its requirements";
 
-/// Returns true if the reason that Slurm gives shows that a job is waiting for a license or for
-/// nodes. The daemon tracks nodes itself, because Slurm may not have examined jobs since a node
-/// became free.
+/// Returns true if a job is waiting for a license or nodes, according to Slurm's reason. The daemon
+/// tracks nodes itself, because Slurm may not have examined the job since a node became free.
 fn is_for_nodes(reason: &str) -> bool {
     let down = ["Nodes required for job are DOWN", "ReqNodeNotAvail"];
     matches!(reason, "Licenses" | "Priority" | "Resources")
         || down.iter().any(|words| reason.replace('_', " ").starts_with(words))
 }
 
-/// The machine in a cycle, with the jobs that hold nodes. The queue is initially empty. The number
-/// of a job on the machine is its index in the ledger.
+/// The machine in a cycle, with the jobs that hold nodes and an empty queue. A job's number on the
+/// machine is its index in the ledger.
 pub(crate) struct MachineState {
     pub(crate) planner: Planner,
     pub(crate) roles: Vec<Role>,
-    /// Nodes that two jobs hold. This should never happen.
+    /// Nodes held by two jobs, which should never happen.
     pub(crate) overlaps: Vec<NodeId>,
-    /// Jobs whose nodes are not a box of their shape.
+    /// Running jobs whose nodes do not form a box of their shape.
     pub(crate) misplaced: Vec<usize>,
     /// Waiting jobs that cannot be placed now, regardless of the running jobs.
     pub(crate) unplaceable: Vec<(usize, Obstacle)>,
 }
 
-/// An obstacle that keeps a waiting job from being placed, regardless of the running jobs.
+/// The reason why a waiting job cannot be placed now, regardless of the running jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Obstacle {
-    /// Reservations block all boxes of the job, but will end.
+    /// Reservations block all of the job's boxes, but will end.
     Reserved,
-    /// The job can never be placed, for the given reason.
+    /// The job can never be placed because of the given fault.
     Never(String),
 }
 
@@ -82,8 +81,8 @@ impl MachineState {
     ) -> Result<MachineState, SlurmError> {
         let ledger = world.ledger;
         let mut builder = Builder::new(world, site, evicting)?;
-        // Slurm may start a job before the job that it preempted has ended completely. In that
-        // case, the node belongs to the running job.
+        // Slurm may start a job before the job that it preempts has completely ended. The node then
+        // belongs to the running job.
         for phase in [Phase::Running, Phase::Completing] {
             for (index, job) in ledger.jobs.iter().enumerate() {
                 if job.phase == phase {
@@ -125,8 +124,7 @@ impl<'a> Builder<'a> {
         let planner = Planner::new(config.grid, &config.strategy, &config.scheduler, world.now);
         let nodes = config.grid.nodes() as usize;
         let mut conditions = world.conditions();
-        // A job with a malformed record holds or will get these nodes, even if Slurm reports them
-        // as idle.
+        // A job with a malformed record holds or requests these nodes, even if they look idle.
         for name in ledger.unreadable.iter().flat_map(|record| &record.nodes) {
             if let Some(id) = config.nodes.get(name) {
                 conditions[id.index()] = Condition::Unavailable;
@@ -146,7 +144,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Returns the nodes with these names. Unknown names are ignored.
+    /// Returns the nodes with these names, in ascending order. Unknown names are ignored.
     fn ids(&self, names: &[NodeName]) -> Vec<NodeId> {
         let mut ids: Vec<NodeId> =
             names.iter().filter_map(|name| self.world.config.nodes.get(name)).copied().collect();
@@ -155,10 +153,10 @@ impl<'a> Builder<'a> {
         ids
     }
 
-    /// Marks the nodes of a running or ending job as held, whether or not they form a box.
+    /// Marks a running or ending job's nodes as held, whether or not they form a box.
     fn hold(&mut self, index: usize, job: &SlurmJob, shaper: &mut Shaper) {
         let mut ids = self.ids(&job.held);
-        // A job without a valid request has no box. It started before the gate was installed.
+        // A job without a valid request, which started before there was a gate, has no box.
         let is_box = request(self.world.config, job, shaper).is_ok_and(|request| {
             box_of(self.world.config, &ids, request.shape.unwrap_or([1; 3])).is_some()
         });
@@ -188,8 +186,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Makes a placeholder job, which is not in the ledger, briefly hold the nodes that Slurm is
-    /// powering off.
+    /// Adds a placeholder job that briefly holds the nodes that Slurm is powering off.
     fn wait_for_power(&mut self) {
         let is_powering_off = |index: &usize| {
             self.conditions[*index] == Condition::PoweringOff && self.owners[*index].is_none()
@@ -214,8 +211,8 @@ impl<'a> Builder<'a> {
                 (false, false) => self.opened(index, job, shaper),
             };
         }
-        // If Slurm has not examined a job since its last change, the job has no reason yet, but its
-        // start may still be in the future.
+        // Until Slurm has examined a changed job, its reason is None, even if its start is in the
+        // future.
         let is_eligible = match job.reason.as_str() {
             "None" | "BeginTime" => job.start.is_none_or(|start| start <= now),
             reason => is_for_nodes(reason),
@@ -230,7 +227,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Returns a job's request, restricted to the nodes that it may use.
+    /// Returns a job's request, restricted to its candidates.
     fn confined(&mut self, job: &'a SlurmJob, shaper: &mut Shaper) -> Result<Request, Obstacle> {
         let request = request(self.world.config, job, shaper).map_err(Obstacle::Never)?;
         let machine = &mut self.planner;
@@ -253,7 +250,7 @@ impl<'a> Builder<'a> {
         };
         let sides = request.shape.unwrap_or([1; 3]);
         if box_of(self.world.config, &ids, sides).is_none() {
-            return Role::Obstructed("its nodes are not a box of its shape");
+            return Role::Obstructed("its nodes do not form a box of its shape");
         }
         match self.candidates.pool_of(job, &mut self.planner) {
             Ok(pool) if self.planner.has_all(pool, &ids) => {}
@@ -267,7 +264,7 @@ impl<'a> Builder<'a> {
                 return Role::Preempting;
             }
             if ids.iter().any(|id| self.owners[id.index()].is_some()) {
-                return Role::Obstructed("a node is taken");
+                return Role::Obstructed("one of its nodes is taken");
             }
         }
         let has_reservation = !job.reservation.is_empty();
@@ -277,14 +274,14 @@ impl<'a> Builder<'a> {
             Condition::Taken | Condition::PoweringOff | Condition::Unavailable => false,
         };
         if !ids.iter().all(is_free) {
-            return Role::Obstructed("a node is not available");
+            return Role::Obstructed("one of its nodes is unavailable");
         }
         self.take(index, job, &ids);
         Role::Opened
     }
 
-    /// Returns the nodes that are free now, if at least one node is taken and all taken nodes will
-    /// become free when the jobs that Slurm may preempt for this job have ended.
+    /// Returns the free nodes among `ids`, if all others (at least one) will become free when Slurm
+    /// preempts their jobs for this job.
     fn to_be_freed(&self, job: &SlurmJob, ids: &[NodeId]) -> Option<Vec<NodeId>> {
         let is_evicting = self.evicting.contains(&job.key());
         let mut free = Vec::new();
@@ -311,7 +308,7 @@ impl<'a> Builder<'a> {
         for (index, condition) in self.conditions.iter().enumerate() {
             let is_foreign = *condition == Condition::Taken && self.owners[index].is_none();
             if is_foreign || *condition == Condition::Unavailable {
-                // Slurm handles the jobs on a failed node; new jobs are placed elsewhere.
+                // Slurm handles the jobs on a failed node, and new jobs are placed elsewhere.
                 let _ = self.planner.dispatcher.fail(NodeId(index as u32));
             }
         }
@@ -320,8 +317,8 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Returns the box formed by a set of nodes (in ascending order) if the box has these sides, in any
-/// orientation.
+/// Returns the box with these sides, in any orientation, that consists of the given nodes (in
+/// ascending order).
 fn box_of(config: &Config, ids: &[NodeId], sides: Sides) -> Option<Cuboid> {
     let grid = config.grid;
     if ids.is_empty() || ids.len() as u64 != volume(sides) {
@@ -330,7 +327,7 @@ fn box_of(config: &Config, ids: &[NodeId], sides: Sides) -> Option<Cuboid> {
     let has_ids =
         |cuboid: &Cuboid| cuboid.nodes(&grid).all(|node| ids.binary_search(&node).is_ok());
     orientations(sides).filter(|&turned| grid.fits(turned)).find_map(|turned| {
-        // The base is one of the nodes, which limits the search.
+        // The base must be one of the nodes.
         ids.iter()
             .map(|&id| Cuboid::new(grid.point(id), turned).canonical(&grid))
             .find(|cuboid| cuboid.lies_on(&grid) && has_ids(cuboid))

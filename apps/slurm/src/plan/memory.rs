@@ -1,5 +1,4 @@
-//! The daemon's memory between cycles. Losing it is harmless: timeouts start again, and notes are
-//! written again.
+//! State kept between cycles. Losing it is harmless: timeouts restart, and notes are written again.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,11 +6,9 @@ use crate::ledger::{Key, Ledger, Phase, SlurmJob};
 use crate::names::Note;
 use crate::plan::limits::LimitScope;
 
-/// The time for which a limit that Slurm reported is assumed to apply if nothing changes, in
-/// seconds.
+/// The time for which a limit reported by Slurm is assumed to apply if nothing changes, in seconds.
 const LIMIT_DURATION_S: u64 = 60;
 
-/// State kept between cycles.
 #[derive(Default)]
 pub(crate) struct Memory {
     jobs: HashMap<Key, JobMemory>,
@@ -19,10 +16,9 @@ pub(crate) struct Memory {
     limits: Vec<ReachedLimit>,
 }
 
-/// The state kept for a job.
 #[derive(Default)]
 pub(super) struct JobMemory {
-    /// The time when the job's gate was opened, if it is open.
+    /// The time when the open gate was first seen.
     pub(super) opened: Option<u64>,
     /// The earliest time when the gate may be opened again.
     pub(super) closed_until: u64,
@@ -32,26 +28,26 @@ pub(super) struct JobMemory {
     pub(super) note: Option<(u64, Note)>,
     pub(super) is_requeued: bool,
     pub(super) eviction: Option<Eviction>,
-    /// The time until which no jobs are preempted for it, because an attempt by Slurm failed.
+    /// The time until which no jobs are preempted for it, after Slurm preempted none.
     pub(super) no_eviction_until: u64,
 }
 
 /// An ongoing preemption of other jobs for a job whose gate is open.
 pub(super) struct Eviction {
     pub(super) since: u64,
-    /// The maximum time that preempted jobs may take to end, in seconds.
+    /// The longest grace time of the preempted jobs, in seconds.
     pub(super) grace_s: u64,
     pub(super) victims: HashSet<Key>,
 }
 
-/// A limit that Slurm gave as the reason for an opened job's wait.
+/// A limit that kept Slurm from starting an opened job.
 struct ReachedLimit {
     scope: LimitScope,
     job: Key,
-    /// The job's class. If an operator changes it, the job is tried again.
+    /// The job's class. If an operator changes it, the job is retried.
     class: [String; 3],
     reason: String,
-    /// The jobs in the scope that held nodes. When one of them ends, waiting jobs are tried again.
+    /// The jobs in the scope that held nodes. When one of them ends, waiting jobs are retried.
     holders: HashSet<Key>,
     until: u64,
 }
@@ -88,7 +84,7 @@ impl Memory {
         self.limits.push(ReachedLimit { scope, job, class, reason, holders, until });
     }
 
-    /// Returns the limit that prevents a job from starting, in Slurm's words.
+    /// Returns Slurm's name for the limit that prevents a job from starting.
     pub(super) fn limit_of(&self, job: &SlurmJob) -> Option<&str> {
         let keeps = |limit: &&ReachedLimit| {
             limit.scope.has(job) || limit.job == job.key() && limit.class == class(job)
@@ -102,7 +98,7 @@ fn holders(ledger: &Ledger, is_one: impl Fn(&SlurmJob) -> bool) -> HashSet<Key> 
     ledger.jobs.iter().filter(holds).map(SlurmJob::key).collect()
 }
 
-/// Returns the QOS, account and partition of a job, whose limits apply to it.
+/// Returns the QOS, account and partition, which determine a job's limits.
 fn class(job: &SlurmJob) -> [String; 3] {
     [&job.qos, &job.account, &job.partition].map(String::clone)
 }

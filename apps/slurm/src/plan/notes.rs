@@ -1,4 +1,4 @@
-//! Notes to users, in AdminComment, about the box of a job or the reason why it is waiting.
+//! Notes to users in AdminComment, about a job's box or the reason why it is waiting.
 
 use pavior::answers::{PlannedStart, Queued, Snapshot};
 use pavior::strategies::explain;
@@ -11,18 +11,17 @@ use crate::names::{NodeName, Note, hosts};
 use crate::plan::explanation::explainer;
 use crate::plan::world::World;
 
-/// The maximum length of a list with one entry per node. The argument of a command may have up to
-/// 128 KiB.
+/// The maximum length of the list of ranks, in bytes. A command argument may have up to 128 KiB.
 const MAX_RANKS: usize = 64 << 10;
 
-/// Returns the nodes of a box in order, x fastest; rank i runs on the i-th node.
+/// Returns the nodes of a box, x fastest. Rank i runs on the i-th node.
 pub(crate) fn ranks(config: &Config, cuboid: &Cuboid) -> Vec<NodeName> {
     cuboid.nodes(&config.grid).map(|node| config.name(node).clone()).collect()
 }
 
 /// Formats the note for an opened job as one word: `pavior:box=4x4@0,8;ranks=n00,n01,...`. The job
-/// creates its hostfile from the list after `ranks=`. Lists longer than [`MAX_RANKS`] use
-/// ranges.
+/// creates its hostfile from the list after `ranks=`, which uses ranges if it is longer than
+/// [`MAX_RANKS`].
 pub(crate) fn placed(config: &Config, cuboid: &Cuboid) -> Note {
     let at = explain::words(&config.grid, cuboid).replacen(" at ", "@", 1);
     let ranks = ranks(config, cuboid);
@@ -34,11 +33,10 @@ pub(crate) fn placed(config: &Config, cuboid: &Cuboid) -> Note {
 
 /// Formats the note for a job that can never be placed.
 pub(crate) fn unplaced(fault: &str) -> Note {
-    Note::new(&format!("pavior: not placed: {fault}; submit it again"))
+    Note::new(&format!("pavior: not placed: {fault}; resubmit the job"))
 }
 
-/// Formats the note for a job whose boxes all contain nodes that are reserved before the job would
-/// reach its time limit.
+/// Formats the note for a job whose boxes all contain nodes that will be reserved too early.
 pub(crate) fn reserved(world: World<'_>) -> Note {
     let World { config, ledger, .. } = world;
     let is_here = |one: &Reservation| one.nodes.iter().any(|name| config.nodes.contains_key(name));
@@ -48,22 +46,21 @@ pub(crate) fn reserved(world: World<'_>) -> Note {
     });
     Note::new(&format!(
         "pavior: waiting for the end of a reservation: every box of its shape contains nodes that \
-         are reserved before its time limit would end{magnetic}"
+         are reserved before the job would reach its time limit{magnetic}"
     ))
 }
 
 /// Formats the note for a job that keeps running on nodes that do not form a box of its shape.
 pub(crate) fn elsewhere() -> Note {
-    Note::new("pavior: runs on nodes that are not a box of its shape, and is left there")
+    Note::new("pavior: runs on nodes that do not form a box of its shape; not requeued")
 }
 
-/// Formats the note for a job that cannot start because of a limit. The limit is given in Slurm's
-/// words or by name.
+/// Formats the note for a job that cannot start because of a limit.
 pub(crate) fn limited(limit: &str) -> Note {
     Note::new(&format!("pavior: not started yet: limit {limit}"))
 }
 
-/// Formats the note for a waiting job: the reason, the planned start, the jobs in the way, and the
+/// Formats the note for a waiting job: the reason, its planned start, the jobs in the way and the
 /// nearest free box.
 pub(crate) fn waiting(
     world: World<'_>,
@@ -78,7 +75,7 @@ pub(crate) fn waiting(
     Note::new(&format!("pavior: {}", lines.join(" ").replace('`', "")))
 }
 
-/// Formats sides, such as 2x3.
+/// Formats sides, such as `2x3`.
 pub(crate) fn size(config: &Config, sides: Sides) -> String {
     let sides = sides[..config.grid.axes()].iter().map(u16::to_string);
     sides.collect::<Vec<_>>().join("x")

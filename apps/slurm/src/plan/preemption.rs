@@ -1,8 +1,8 @@
-//! Preemption: the jobs that may be preempted for a box, according to Slurm's own rules. The daemon
-//! opens a job's gate on a box with running jobs that Slurm may preempt for it. Slurm then decides
-//! whether to preempt them; the daemon itself never ends a job. The rules are those of
-//! `preempt/qos` and `preempt/partition_prio`. Jobs that may not be preempted, or that would keep
-//! their nodes, are obstacles, like failed nodes.
+//! Chooses boxes that preemption can free, by Slurm's rules (`preempt/qos` and
+//! `preempt/partition_prio`). The daemon opens a job's gate on a box whose running jobs Slurm may
+//! preempt for it. Slurm then decides whether to preempt them; the daemon itself never ends a job.
+//! Jobs that may not be preempted, or that would keep their nodes, are obstacles, like failed
+//! nodes.
 
 use pavior::answers::{Shape, Snapshot, Weights, blockers, earliest};
 use pavior::{Cuboid, JobId, Request};
@@ -13,7 +13,7 @@ use crate::ledger::{Phase, SlurmJob};
 use crate::plan::machine::{MachineState, Role};
 use crate::plan::world::World;
 
-/// The maximum number of waiting jobs that are examined.
+/// The maximum number of waiting jobs to examine.
 const MAX_EXAMINED: usize = 16;
 
 /// A box for a job, and the jobs that Slurm would preempt there.
@@ -23,8 +23,7 @@ pub(crate) struct Choice {
     pub(crate) victims: Vec<usize>,
 }
 
-/// Returns true if Slurm would preempt a running job for another job, and the running job would
-/// release its nodes.
+/// Returns true if Slurm may preempt `victim` for `job`, and the victim would release its nodes.
 pub(crate) fn may(site: &Site, job: &SlurmJob, victim: &SlurmJob, now: u64) -> bool {
     let qos = site.qos.get(&victim.qos);
     let partition = site.partitions.get(&victim.partition);
@@ -52,7 +51,7 @@ pub(crate) fn may(site: &Site, job: &SlurmJob, victim: &SlurmJob, now: u64) -> b
     victim.phase == Phase::Running && allowed && mode.frees() && since + exempt_s <= now
 }
 
-/// Returns the maximum time that a preempted job may take to end, in seconds.
+/// Returns a preempted job's grace time, in seconds.
 pub(crate) fn grace(site: &Site, victim: &SlurmJob) -> u64 {
     match site.preemption {
         Preemption::ByQos => site.qos.get(&victim.qos).map_or(0, |qos| qos.grace_s),
@@ -60,7 +59,7 @@ pub(crate) fn grace(site: &Site, victim: &SlurmJob) -> u64 {
     }
 }
 
-/// Returns true if a job may preempt any job at all.
+/// Returns true if a job may preempt others at all.
 fn preempts(site: &Site, job: &SlurmJob) -> bool {
     match site.preemption {
         Preemption::Off => false,
@@ -72,9 +71,9 @@ fn preempts(site: &Site, job: &SlurmJob) -> bool {
     }
 }
 
-/// Chooses the first waiting job for which others can be preempted, and the box whose jobs have
-/// done the least work (in node-seconds). Returns `None` while another job is waiting for preempted
-/// jobs to end.
+/// Chooses the first waiting job for which others can be preempted, and the box where the least
+/// work (in node-seconds) is lost. Returns `None` while another job is waiting for preempted jobs
+/// to end.
 pub(crate) fn choose(
     world: World<'_>,
     state: &MachineState,
@@ -138,10 +137,10 @@ fn cheapest(
         victim.map_or(0, |(nodes, start)| u64::from(nodes) * (1 + now.saturating_sub(start)))
     };
     let weights = Weights::new(&others, work).ok()?;
-    // Jobs are not preempted for a box that contains unavailable nodes.
+    // Preemption does not help if the box contains unavailable nodes.
     let found = blockers(&others, shape, &weights).filter(|found| found.unavailable.is_empty())?;
     let victims: Vec<usize> = found.jobs.iter().map(|id| id.0 as usize).collect();
-    // If the box is free, it is being kept for another job.
+    // A free box is being kept for another job.
     (!victims.is_empty()).then_some(Choice { index, at: found.at, victims })
 }
 

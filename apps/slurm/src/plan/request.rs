@@ -1,4 +1,4 @@
-//! The boxes that jobs request.
+//! The box that a job requests.
 
 use pavior::boxes::{orientations, volume};
 use pavior::workload::Shaper;
@@ -9,18 +9,17 @@ use crate::ledger::SlurmJob;
 use crate::ledger::records::CONTROL_CHARACTERS;
 use crate::plan::shape;
 
-/// Returns the rule that turns a number of nodes into a box. The gate rounds to the same number of
-/// nodes.
+/// Creates the rule that converts a number of nodes to a box. The gate rounds to the same number.
 pub(crate) fn shaper(grid: &Grid) -> Shaper {
-    // The rule is deterministic, so it does not use the seed and the replication.
-    Shaper::new(&"compact".parse().expect("a shape rule"), grid, 1, 0)
+    // The rule is deterministic, so the seed and replication do not matter.
+    Shaper::new(&"compact".parse().expect("`compact` is a shape rule"), grid, 1, 0)
 }
 
-/// Returns the request of a job: the shape in its comment, or the box that the shape rule derives
-/// from its number of nodes.
+/// Returns a job's request: the shape in its comment, or the box that the shape rule derives from
+/// its number of nodes.
 ///
 /// # Errors
-/// Returns a sentence, which contains no text from the job, if the job has no valid request.
+/// Returns a message, which contains no text from the job, if the job has no valid request.
 pub(crate) fn request(
     config: &Config,
     job: &SlurmJob,
@@ -42,12 +41,12 @@ pub(crate) fn request(
     }
     let (nodes, requested) = (volume(sides), job.nodes);
     if nodes != u64::from(requested) {
-        return Err(format!("its shape has {nodes} nodes, but it asks for {requested}"));
+        return Err(format!("its shape has {nodes} nodes, but it requests {requested}"));
     }
     Ok(Request::shape(sides))
 }
 
-/// Returns the error message for a job if no box has its number of nodes.
+/// Formats the error for a job whose number of nodes does not form a box.
 pub(crate) fn no_box_message(job: &SlurmJob) -> String {
-    format!("no box of the machine has {} nodes", job.nodes)
+    format!("no box on the machine has {} nodes", job.nodes)
 }

@@ -1,11 +1,11 @@
-//! Parsing of the shape in a comment.
+//! Parser for the shape in a comment.
 //!
-//! The grammar is the same as in `gate/pavior.lua`, and `gate/shapes.txt` is a table of cases for
-//! both. The word `shape` may occur anywhere in the comment, but not after a letter, digit or
-//! underscore, and not before a letter. It is followed by an equals sign, with or without spaces
-//! around it, and then the sides, joined by `x`. The sides end at a space, a comma or a semicolon.
-//! Case does not matter. Text that almost has this form is an error. If it were treated as a
-//! comment without a shape, a job would run on one node instead of a box, and no one would notice.
+//! The grammar is the same as in `gate/pavior.lua`; `gate/shapes.txt` contains test cases for both.
+//! The word `shape` may occur anywhere in the comment, but not after a letter, digit or underscore,
+//! and not before a letter. It is followed by an equals sign, optionally surrounded by spaces, and
+//! the sides, separated by `x`. The sides end at a space, comma or semicolon. Case does not matter.
+//! Text that almost has this form is an error. If it were treated as a comment without a shape, the
+//! job would silently run on one node instead of a box.
 
 use pavior::Sides;
 
@@ -15,11 +15,10 @@ const NOT_WRITTEN: &str = "write a shape as shape=4x4";
 const NO_SHAPE: &str = "its shape does not have the form 4x4";
 const BAD_SIDE: &str = "a side of its shape is not between 1 and 65535";
 
-/// The maximum number of digits in a side.
+/// The maximum number of digits in a side, including leading zeros.
 const MAX_DIGITS: usize = 5;
 
-/// Parses the shape in a comment, for a machine with `axes` axes. Returns `None` if the comment has
-/// no shape.
+/// Parses the shape in a comment, for a machine with `axes` axes. Returns `None` if there is none.
 pub(crate) fn read(comment: &str, axes: usize) -> Result<Option<Sides>, String> {
     let mut found = None;
     let mut from = 0;
@@ -51,8 +50,7 @@ fn next_word(comment: &str, from: usize) -> Option<usize> {
     (from..=last).find(is_word).map(|at| at + WORD.len())
 }
 
-/// Returns the text of the sides after the word. Returns `None` if the word does not introduce a
-/// shape.
+/// Returns the text of the sides after the word, or `None` if the word does not introduce a shape.
 fn value(rest: &str) -> Result<Option<&str>, &'static str> {
     let (is_plural, rest) = match rest.strip_prefix(['s', 'S']) {
         Some(behind) => (true, behind),

@@ -1,4 +1,4 @@
-//! Tests of all race conditions, with constructed ledgers.
+//! Tests of race conditions with constructed ledgers.
 
 use super::*;
 use crate::Config;
@@ -80,14 +80,14 @@ impl Run {
         decide(world, rules, &mut shaper, &mut self.memory).unwrap()
     }
 
-    /// Returns a cycle's changes, without notes to users.
+    /// Returns a cycle's changes, without notes.
     fn at(&mut self, ledger: &Ledger, now: u64) -> Vec<Change> {
         let changes = self.decide(ledger, now).changes.into_iter();
         changes.filter(|change| !matches!(change, Change::Comment { .. })).collect()
     }
 }
 
-/// Returns the note written for a job in a cycle.
+/// Returns the note for a job.
 fn told(decision: &Decision, job: &str) -> String {
     let notes = decision.changes.iter().filter_map(|change| match change {
         Change::Comment { job: other, comment } if *other == called(job) => Some(comment.as_str()),
@@ -96,7 +96,7 @@ fn told(decision: &Decision, job: &str) -> String {
     notes.collect()
 }
 
-/// Returns `job nodes` for each gate opened.
+/// Returns `JOB NODES` for each opened gate.
 fn opens(changes: &[Change]) -> Vec<String> {
     let open = |change: &Change| match change {
         Change::Open { job, nodes, .. } => {
@@ -136,13 +136,12 @@ fn backfilling_does_not_delay_the_first() {
 fn nodes_that_are_gone_are_not_used() {
     let mut state = ledger(vec![shaped("1", "2x2", 4, 9)]);
     state.nodes[0].condition = Condition::Unavailable;
-    // If no job in the partition holds a taken node, the node belongs to a job in another
-    // partition.
+    // A job in another partition holds this node.
     state.nodes[2].condition = Condition::Taken;
     assert!(opens(&Run::new("easy").at(&state, 1000)).is_empty());
     state.nodes[2].condition = Condition::Idle;
     assert_eq!(opens(&Run::new("easy").at(&state, 1000)), ["1 n1,n2,n5,n6"]);
-    // A node that Slurm does not list is not available either.
+    // A node that Slurm does not list is unavailable, too.
     state.nodes.remove(1);
     assert_eq!(opens(&Run::new("easy").at(&state, 1000)), ["1 n2,n3,n6,n7"]);
 }
@@ -174,7 +173,7 @@ fn patience_ends_and_the_next_daemon_starts_anew() {
     assert!(run.at(&state, 1009).is_empty());
     let closed = run.at(&state, 1010);
     assert!(matches!(&closed[..], [Change::Close { wait_s: Some(10), .. }]), "{closed:?}");
-    // The daemon is killed in between. Its memory is lost, and the timeouts start again.
+    // The daemon is killed. Its memory is lost, so the timeouts restart.
     let mut next = Run::new("easy");
     assert!(next.at(&state, 1012).is_empty());
 }
@@ -217,8 +216,7 @@ fn reservations_that_end_keep_a_job_waiting_and_not_for_ever() {
     assert_eq!(opens(&run.at(&state, 2000))[0], "1 n0,n1,n4,n5");
 }
 
-/// Checks that jobs in a flexible reservation may use nodes outside it, and may start before it
-/// does.
+/// Checks that jobs in a flexible reservation may start before it and use other nodes.
 #[test]
 fn a_flexible_reservation_binds_no_job_to_its_nodes() {
     let job = SlurmJob { reservation: "flexi".into(), ..shaped("1", "2x2", 4, 9) };
@@ -238,8 +236,7 @@ fn a_flexible_reservation_binds_no_job_to_its_nodes() {
     assert_eq!(opens(&Run::new("easy").at(&state, 1000)), ["1 n1,n2,n5,n6"]);
 }
 
-/// Checks the reason that Slurm gives if its main scheduler tries an opened job only in the
-/// magnetic reservation.
+/// Checks Slurm's reason if its main scheduler tries an opened job only in a magnetic reservation.
 #[test]
 fn a_magnetic_reservation_is_named_and_gives_opened_jobs_time() {
     let (name, nodes) = ("magnet".to_string(), names(&[0, 1, 4, 5]));
@@ -285,7 +282,7 @@ fn a_strangers_job_is_named_with_its_partition() {
     let strange = SlurmJob { partition: "oth\u{1b}er".into(), ..running("9", "4x1", &[0, 1], 60) };
     let mut run = Run::new("easy");
     let text = told(&run.decide(&ledger(vec![strange, shaped("1", "4x2", 8, 9)]), 1000), "1");
-    assert!(text.contains("job 9 of partition oth") && !text.contains('\u{1b}'), "{text}");
+    assert!(text.contains("job 9 in partition oth") && !text.contains('\u{1b}'), "{text}");
 }
 
 #[test]
@@ -323,7 +320,7 @@ fn a_job_on_wrong_nodes_is_requeued_once() {
     let mut run = Run::new("easy");
     assert_eq!(run.at(&state, 1001), [Change::Requeue { job: called("1") }]);
     assert!(run.at(&state, 1002).is_empty());
-    // A job that has been running for a long time may have been shrunk, so it is not requeued.
+    // A long-running job may have been shrunk, so it is not requeued.
     assert!(Run::new("easy").at(&state, 2000).is_empty());
 }
 
@@ -359,7 +356,7 @@ fn nodes_held_twice_are_reported() {
     let jobs = vec![running("1", "2x1", &[0, 1], 60), running("2", "2x1", &[1, 2], 60)];
     let decision = Run::new("easy").decide(&ledger(jobs), 5000);
     assert_eq!(decision.overlaps, [NodeId(1)]);
-    // Slurm lets a job start before the job that it preempts has ended completely.
+    // Slurm lets a job start before the job that it preempts has completely ended.
     let ends = SlurmJob { phase: Phase::Completing, ..running("1", "2x1", &[0, 1], 60) };
     let jobs = vec![ends, running("2", "2x1", &[1, 2], 60)];
     assert!(Run::new("easy").decide(&ledger(jobs), 5000).overlaps.is_empty());
@@ -381,14 +378,14 @@ fn waiting_jobs_are_told_why_once() {
 
 #[test]
 fn a_job_that_cannot_be_read_keeps_its_nodes_and_costs_no_other() {
-    // Slurm calls n0 and n1 idle, but a job with a malformed record names them.
+    // Slurm reports n0 and n1 as idle, but a job with a malformed record names them.
     let mut state = ledger(vec![shaped("1", "2x2", 4, 9), shaped("2", "2x1", 2, 8)]);
     state.unreadable = vec![Unreadable {
         job: Some(called("7")),
         fault: "its licenses cannot be parsed",
         nodes: names(&[0, 1]),
     }];
-    // The 2x1 box is turned.
+    // The 2x1 box is rotated.
     assert_eq!(opens(&Run::new("easy").at(&state, 1000)), ["1 n2,n3,n6,n7", "2 n4,n5"]);
 }
 
@@ -401,7 +398,7 @@ fn a_job_whose_comment_has_control_characters_is_told_so_and_not_placed() {
     let changes = Run::new("easy").decide(&state, 1001).changes;
     // Running jobs stay on their own nodes, open gates are closed, and other jobs are placed.
     assert_eq!(opens(&changes), ["2 n2,n3"]);
-    let text = "pavior: not placed: its comment contains control characters; submit it again";
+    let text = "pavior: not placed: its comment contains control characters; resubmit the job";
     let told = |name: &str| Change::Comment { job: called(name), comment: Note::new(text) };
     assert!(changes.contains(&told("1")), "{changes:?}");
     assert!(changes.iter().any(|change| change.word() == "close" && change.job() == called("4")));
@@ -410,16 +407,16 @@ fn a_job_whose_comment_has_control_characters_is_told_so_and_not_placed() {
 
 #[test]
 fn jobs_without_a_box_are_told_so() {
-    // The gate has just been installed on this machine: five nodes cannot form a box, and neither
-    // do the three nodes in use.
+    // The gate has just been installed: no box has five nodes, and the three nodes in use do not
+    // form a box.
     let waits = job("1", 5, 9);
     let runs = SlurmJob { comment: String::new(), ..running("2", "1x1", &[0, 2, 5], 60) };
     let mut run = Run::new("easy");
     let decision = run.decide(&ledger(vec![waits, runs]), 5000);
     let told =
         |name: &str, text: &str| Change::Comment { job: called(name), comment: Note::new(text) };
-    let never = "pavior: not placed: no box of the machine has 5 nodes; submit it again";
-    let elsewhere = "pavior: runs on nodes that are not a box of its shape, and is left there";
+    let never = "pavior: not placed: no box on the machine has 5 nodes; resubmit the job";
+    let elsewhere = "pavior: runs on nodes that do not form a box of its shape; not requeued";
     assert_eq!(decision.changes, [told("2", elsewhere), told("1", never)]);
     assert_eq!(decision.boxless.len(), 2);
 }

@@ -1,4 +1,4 @@
-//! The input of a plan: the ledger, the time, and the site's rules.
+//! The input of a plan: the ledger, the current time and the site's rules.
 
 use pavior::{JobId, Time};
 
@@ -7,8 +7,8 @@ use crate::ledger::site::Site;
 use crate::ledger::usage::Usage;
 use crate::ledger::{Condition, Ledger, SlurmJob};
 
-/// The estimated time until Slurm has powered off a node, in seconds. The actual time is unknown.
-/// The estimate is short so that no other job takes the node from the first job in the queue.
+/// The assumed time until Slurm has powered off a node, in seconds. The actual time is unknown; a
+/// short estimate prevents other jobs from taking the node from the first job in the queue.
 pub(crate) const SOON_S: u64 = 1;
 
 /// A ledger and the time when it was read.
@@ -20,7 +20,7 @@ pub(crate) struct World<'a> {
     pub(crate) now: u64,
 }
 
-/// The site's rules that a plan follows.
+/// The site's rules for a plan.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules<'a> {
     pub(crate) site: &'a Site,
@@ -28,14 +28,13 @@ pub(crate) struct Rules<'a> {
 }
 
 impl<'a> World<'a> {
-    /// Returns the job with this number on the machine, which is its index in the ledger. Returns
-    /// `None` for the placeholder that holds nodes while they are powered off.
+    /// Returns the job with this number on the machine, which is its index in the ledger, or `None`
+    /// for the placeholder that holds nodes while they are powered off.
     pub(crate) fn job(&self, job: JobId) -> Option<&'a SlurmJob> {
         self.ledger.jobs.get(job.0 as usize)
     }
 
-    /// Returns the condition of each node of the machine. A node that Slurm does not list is
-    /// unavailable.
+    /// Returns the condition of each node. A node that Slurm does not list is unavailable.
     pub(crate) fn conditions(&self) -> Vec<Condition> {
         let mut conditions = vec![Condition::Unavailable; self.config.grid.nodes() as usize];
         for node in &self.ledger.nodes {
@@ -46,7 +45,7 @@ impl<'a> World<'a> {
         conditions
     }
 
-    /// Returns the time when a job will have released its nodes, if Slurm knows it.
+    /// Returns the time by which a job will have released its nodes, if known.
     pub(crate) fn end(&self, job: JobId) -> Option<Time> {
         match self.job(job) {
             Some(job) => job.until(self.now).map(Time),

@@ -1,4 +1,4 @@
-//! `pavior slurm check`: reports settings that are missing in a running cluster's configuration.
+//! `pavior slurm check`: reports missing or unsuitable settings of a running cluster.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -14,10 +14,10 @@ use crate::names::{NodeName, number};
 use crate::setup::lists::{List, Lists};
 use crate::{Config, SlurmError};
 
-/// The result of a check.
+/// The results of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
-    /// Errors, each with its remedy.
+    /// Faults and their remedies.
     pub faults: Vec<String>,
     /// Advice.
     pub warnings: Vec<String>,
@@ -31,7 +31,7 @@ pub fn check(config: &Config) -> Result<Findings, SlurmError> {
     let shown = capture(Question::Show, &["config"])?;
     let reservations = capture(Question::Show, &["reservation", "-o"])?;
     let ledger = Ledger::read(config)?;
-    // If slurmctld runs on another host, this host has a copy of the file.
+    // If slurmctld runs on another host, this host should have a copy of the file.
     let file = Lists::of_file(Path::new(value(&shown, "SLURM_CONF")));
     let mut found = judge(config, (&shown, file.as_ref()), &reservations, &ledger);
     for name in &config.partitions {
@@ -39,12 +39,12 @@ pub fn check(config: &Config) -> Result<Findings, SlurmError> {
     }
     let site = Site::read(None)?;
     found.warnings.extend(preemption_advice(config, &shown, &site));
-    let unknown = |error: &String| format!("QOS cannot be read, so limits are unknown: {error}");
+    let unknown = |error: &String| format!("cannot read QOS, so limits are unknown: {error}");
     found.faults.extend(site.unknown.iter().map(unknown));
     let ungated = |name: &str| {
         format!(
-            "slurm.conf: jobs of partition {} start on the machine's nodes without the gate: add \
-             it to partitions in pavior.toml, or remove the nodes from it",
+            "slurm.conf: jobs in partition {} start on the machine's nodes without the gate: add \
+             this partition to partitions in pavior.toml, or remove the nodes from it",
             pavior::text::shown(name)
         )
     };
@@ -53,7 +53,7 @@ pub fn check(config: &Config) -> Result<Findings, SlurmError> {
     Ok(found)
 }
 
-/// Asks Slurm about a partition. Returns `None` if there is no partition with this name.
+/// Returns Slurm's description of a partition, or `None` if it does not exist.
 pub(crate) fn partition(name: &str) -> Result<Option<String>, SlurmError> {
     let (question, arguments) = (Question::Show, &["partition", name, "-o"]);
     let said = Call { question, arguments, environment: &[] }.run(CALL_BOUNDS)?;
@@ -89,24 +89,26 @@ fn judge(
     fault(
         !reservations.lines().any(|line| line.starts_with(&format!("ReservationName={name} "))),
         format!(
-            "run: scontrol create reservation ReservationName={name} Licenses={name}:1 \
-             Users=root StartTime=now Duration=UNLIMITED Flags=LICENSE_ONLY"
+            "the reservation {name} does not exist; run: scontrol create reservation \
+             ReservationName={name} Licenses={name}:1 Users=root StartTime=now \
+             Duration=UNLIMITED Flags=LICENSE_ONLY"
         ),
     );
     fault(
         value("TopologyPlugin").contains("torus"),
-        "slurm.conf: use TopologyPlugin=topology/flat (topology/none before 23.11): torus3d \
-         rejects node lists"
+        "slurm.conf: use TopologyPlugin=topology/flat (topology/none before 23.11), because \
+         torus3d rejects node lists"
             .into(),
     );
     let extra = config.tell == NoteField::Extra;
     fault(
         extra && release(value("SLURM_VERSION")) < (23, 2),
-        "pavior.toml: tell = \"extra\" needs Slurm 23.02 or newer".into(),
+        "pavior.toml: tell = \"extra\" requires Slurm 23.02 or later".into(),
     );
     fault(
         extra && value("SchedulerParameters").contains("extra_constraints"),
-        "pavior.toml: tell = \"extra\": with extra_constraints, Slurm interprets that field itself"
+        "pavior.toml: tell = \"extra\" conflicts with extra_constraints in slurm.conf, which makes \
+         Slurm interpret that field"
             .into(),
     );
     let unmatched = NodeDifference::of(config, ledger);
@@ -116,14 +118,14 @@ fn judge(
     let powers_off = !matches!(value("SuspendProgram"), "" | "(null)");
     if powers_off && !unmatched.missing.is_empty() && !has("PrivateData", "cloud") {
         found.warnings.push(format!(
-            "slurm.conf: {}: Slurm 22.05 hides cloud nodes that are off",
+            "slurm.conf: add {}, because Slurm 22.05 hides powered-off cloud nodes",
             lists.line(List::Private, config)
         ));
     }
     found
 }
 
-/// Parses the year and month of a release, such as 22.05.8. Any other text counts as older than all
+/// Parses the year and month of a release such as 22.05.8. Other text counts as older than all
 /// releases.
 fn release(text: &str) -> (u32, u32) {
     let mut parts = text.split('.').map(|part| number::<u32>(part).unwrap_or(0));
@@ -136,7 +138,7 @@ fn judge_partition(config: &Config, name: &str, partition: Option<&str>) -> Vec<
     };
     let word = |text: &str| partition.split_whitespace().any(|word| word == text);
     let mut faults = Vec::new();
-    // Releases up to 25.11 print the first form, releases from 26.05 the second.
+    // Slurm prints the first form up to 25.11 and the second since 26.05.
     if !word("OverSubscribe=EXCLUSIVE") && !word("Exclusive=NODE") {
         faults.push(format!("slurm.conf: add OverSubscribe=EXCLUSIVE to PartitionName={name}"));
     }
@@ -166,7 +168,7 @@ fn advice(shown: &str, line: impl Fn(List) -> String) -> Vec<String> {
     );
     if_so(
         scheduler.contains("bf_licenses"),
-        "slurm.conf: bf_licenses stops the main scheduler at waiting jobs; omit it".into(),
+        "slurm.conf: remove bf_licenses, which stops the main scheduler at gated jobs".into(),
     );
     if_so(
         !scheduler.contains("batch_sched_delay"),
@@ -181,8 +183,8 @@ fn preemption_advice(config: &Config, shown: &str, site: &Site) -> Vec<String> {
     let parameters = value(shown, "PreemptParameters");
     if parameters.contains("min_exempt_priority") {
         advice.push(
-            "slurm.conf: PreemptParameters=min_exempt_priority exempts every job that this daemon \
-             starts, since it opens gates with the highest priority: no job is preempted"
+            "slurm.conf: PreemptParameters=min_exempt_priority exempts all jobs, because the \
+             daemon starts them with the highest priority: no job is preempted"
                 .into(),
         );
     }
@@ -198,8 +200,8 @@ fn preemption_advice(config: &Config, shown: &str, site: &Site) -> Vec<String> {
         || by_qos && site.qos.values().any(|qos| qos.mode.is_some_and(suspends))
     {
         advice.push(
-            "slurm.conf: PreemptMode=SUSPEND and GANG leave preempted jobs on their nodes, so no \
-             box becomes free: such jobs are not preempted; use REQUEUE or CANCEL"
+            "slurm.conf: PreemptMode=SUSPEND or GANG leaves preempted jobs on their nodes, so no \
+             box becomes free, and such jobs are not preempted; use REQUEUE or CANCEL"
                 .into(),
         );
     }
@@ -213,7 +215,7 @@ fn preemption_advice(config: &Config, shown: &str, site: &Site) -> Vec<String> {
     advice
 }
 
-/// The nodes that are only in the configuration, and those that are only in the partitions.
+/// The nodes that are only in the configuration or only in the partitions.
 pub(crate) struct NodeDifference<'a> {
     pub(crate) missing: Vec<&'a NodeName>,
     pub(crate) strangers: Vec<&'a NodeName>,
@@ -233,7 +235,7 @@ impl<'a> NodeDifference<'a> {
         let of = |nodes: &[&NodeName], text: String| {
             nodes
                 .first()
-                .map(|first| format!("{} nodes of {text}, starting with {first}", nodes.len()))
+                .map(|first| format!("{} nodes in {text}, starting with {first}", nodes.len()))
         };
         let partition = &config.partition;
         let missing =

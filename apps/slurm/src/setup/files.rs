@@ -1,4 +1,4 @@
-//! Reading and writing of the files of an installation.
+//! Reads and writes the files of an installation.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -6,8 +6,8 @@ use std::path::Path;
 
 use crate::SlurmError;
 
-/// Returns the text of a file, if it exists. Text that is not UTF-8 is compared but never written
-/// back, so replacement characters do no harm.
+/// Returns the text of a file, if it exists. Text other than UTF-8 is compared but never written
+/// back, so replacement characters are harmless.
 ///
 /// # Errors
 /// Returns an error if the file exists but cannot be read.
@@ -19,9 +19,9 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, SlurmError> {
     }
 }
 
-/// Writes a file that everyone may read. The file is written atomically, because slurmctld, which
-/// runs as another user, may read it at any moment. It is not synchronized to disk: after a power
-/// failure, the command must be run again.
+/// Writes a file that everyone may read. Writing is atomic, because slurmctld may read the file at
+/// any time. The file is not synchronized to disk: after a power failure, the command must be run
+/// again.
 ///
 /// # Errors
 /// Returns an error if the file cannot be written.
@@ -35,7 +35,7 @@ pub(super) fn write(path: &Path, text: &str) -> Result<(), SlurmError> {
     write().map_err(|error| io_error(path, error))
 }
 
-/// Returns an error that names a file.
+/// Creates an error that names a file.
 pub(super) fn io_error(path: &Path, error: io::Error) -> SlurmError {
     SlurmError::Io { what: path.display().to_string(), error }
 }

@@ -1,6 +1,6 @@
-//! `pavior slurm install`: writes the files that a cluster needs. A checksum in the first line
-//! seals each file. The command never overwrites a file that was edited, or written by someone
-//! else. If there is such a file, it writes nothing.
+//! `pavior slurm install`: writes the files that a cluster needs, sealed by a checksum in the first
+//! line. The command writes nothing if it would overwrite a file that was edited or not written by
+//! Pavior. A site may have its own job_submit.lua, which is left unchanged.
 
 use std::path::Path;
 
@@ -8,19 +8,18 @@ use crate::setup::lists::{List, Lists};
 use crate::setup::{files, permissions, unit};
 use crate::{Config, SlurmError, gate};
 
-/// The warning that is printed if the site's existing lists are unknown.
+/// The warning if the site's existing lists are unknown.
 const UNKNOWN_CONFIG: &str = "There is no slurm.conf here and slurmctld does not answer: keep the \
                        existing values of these lines.";
 
-/// Returns the lines that slurm.conf needs, including the site's own entries.
+/// Generates the lines that slurm.conf needs, including the site's own entries.
 fn lines(config: &Config, lists: Option<&Lists>) -> String {
     let line = |list: List| lists.unwrap_or(&Lists::default()).line(list, config);
     gate::sealed(&format!(
-        "# Written by pavior slurm install, checksum @CHECKSUM@.\n# For pavior slurm: add these to \
-         slurm.conf, replacing lines of the same names\n# (Slurm uses only the last of several), \
-         and restart slurmctld.\n{}{}\n{}\n# Jobs in the partition get whole nodes and cannot \
-         shrink:\n# PartitionName={} ... OverSubscribe=EXCLUSIVE\n# {}\n# Jobs start sooner \
-         with:\n# {}\n",
+        "# Written by pavior slurm install, checksum @CHECKSUM@.\n# Add these lines to slurm.conf, \
+         replacing lines with the same names\n# (Slurm uses only the last of several), and restart \
+         slurmctld.\n{}{}\n{}\n# To give jobs whole nodes and prevent them from shrinking:\n\
+         # PartitionName={} ... OverSubscribe=EXCLUSIVE\n# {}\n# To start jobs sooner:\n# {}\n",
         lists.map_or(format!("# {UNKNOWN_CONFIG}\n"), |_| String::new()),
         line(List::Licences),
         line(List::Plugins),
@@ -30,7 +29,7 @@ fn lines(config: &Config, lists: Option<&Lists>) -> String {
     ))
 }
 
-/// Returns the systemd unit.
+/// Generates the sealed systemd unit.
 fn unit(config_path: &Path, program: &Path) -> String {
     let seal = "# Written by pavior slurm install, checksum @CHECKSUM@.\n";
     gate::sealed(&(seal.to_string() + &unit::service_unit(config_path, program)))
@@ -38,8 +37,7 @@ fn unit(config_path: &Path, program: &Path) -> String {
 
 /// Writes the gate module, `slurm.conf.lines` and `pavior-slurm.service` to a folder, and
 /// `job_submit.lua` unless the site has its own. Returns instructions. The systemd unit starts
-/// `program`. If users other than root can change `program`, it starts the packaged program
-/// instead.
+/// `program` or, if users other than root can change it, the packaged program.
 ///
 /// # Errors
 /// Returns an error if a file cannot be written, or if a file with the same name was not written by
@@ -65,8 +63,8 @@ pub fn install(
     for (path, _) in &written {
         if files::read(path)?.is_some_and(|text| !gate::is_sealed(&text)) {
             return Err(SlurmError::Config(format!(
-                "{} has been edited, or was not written by Pavior, so it is not overwritten: move \
-                 it away",
+                "{} has been edited, or was not written by Pavior, and is not overwritten: move it \
+                 away and run this again",
                 path.display()
             )));
         }
@@ -84,19 +82,19 @@ pub fn install(
     let note = if known { String::new() } else { format!("  {UNKNOWN_CONFIG}\n") };
     Ok(format!(
         "written to {}:\n  {module:<21} the gate; belongs next to slurm.conf\n{told}  \
-         slurm.conf.lines      lines for slurm.conf, replacing those with the same names; then \
-         restart slurmctld\n{own}{note}  pavior-slurm.service  goes to \
-         /etc/systemd/system\n{open}then: pavior slurm check\n",
+         slurm.conf.lines      add to slurm.conf, replacing lines with the same names; then \
+         restart slurmctld\n{own}{note}  pavior-slurm.service  belongs in \
+         /etc/systemd/system\n{open}then run: pavior slurm check\n",
         folder.display(),
         own = own.concat()
     ))
 }
 
-/// Explains what remains to be done if another user can change the program that root would run.
+/// Formats the instructions if other users can change the program that root would run.
 fn own_program(program: &Path, open: &Path) -> String {
     format!(
-        "  It starts {}, since users other than root can change {}.\n  Put the program there: \
-         install -o root -m 755 {} {}\n",
+        "  It starts {}, because users other than root can change {}.\n  To copy the program \
+         there, run: install -o root -m 755 {} {}\n",
         unit::PACKAGED_PROGRAM,
         open.display(),
         program.display(),
@@ -106,8 +104,7 @@ fn own_program(program: &Path, open: &Path) -> String {
 
 const JOB_SUBMIT: &str = "job_submit.lua";
 
-/// Returns instructions and the text of job_submit.lua. Returns no text if the site has its own
-/// file.
+/// Returns instructions, and the text of job_submit.lua unless the site has its own file.
 fn job_submit(
     config: &Config,
     folder: &Path,
@@ -119,19 +116,19 @@ fn job_submit(
         let path = path.display();
         if text.starts_with(gate::OLDER) {
             return Err(SlurmError::Config(format!(
-                "{path} is the gate of an earlier version, perhaps edited: move it away, and \
-                 install again"
+                "{path} is the gate of an earlier version and may have been edited: move it away \
+                 and run this again"
             )));
         }
         let told = if text.contains(module) {
             format!(
-                "  job_submit.lua        is the site's own; it already calls {module} and was \
-                 left unchanged.\n  To make Slurm read the gate again, run: touch {path}\n"
+                "  job_submit.lua        is the site's own, already calls {module}, and was left \
+                 unchanged.\n  To make Slurm reload the gate, run: touch {path}\n"
             )
         } else {
             format!(
-                "  job_submit.lua        is the site's own and is unchanged. Put these lines at \
-                 its end,\n  before it returns:\n{}",
+                "  job_submit.lua        is the site's own and was left unchanged. Add these lines \
+                 at its end,\n  before it returns:\n{}",
                 gate::calls(config, folder)
             )
         };
@@ -141,8 +138,7 @@ fn job_submit(
     modules.push(module.to_string());
     modules.sort_unstable();
     modules.dedup();
-    // The file is written even if it has not changed, because only then does Slurm reload the
-    // module.
+    // The file is written even if it has not changed, to make Slurm reload the module.
     let told = "  job_submit.lua        calls the gate; also belongs there\n";
     Ok((told.into(), Some(gate::job_submit(&modules))))
 }
@@ -195,14 +191,14 @@ mod tests {
         let read = |name: &str| std::fs::read_to_string(file(name)).unwrap();
         put(CONFIG, folder.path()).unwrap();
         let first = read("pavior.lua");
-        // This is another machine in the same cluster.
+        // Another machine in the same cluster.
         let other = CONFIG.replace("\"p\"", "\"q\"") + "licence = \"torus\"\n";
         put(&other, folder.path()).unwrap();
         assert!(read("job_submit.lua").contains("{ \"pavior-torus.lua\", \"pavior.lua\" }"));
-        // These are our own files, for a larger machine.
+        // Our own files are replaced by those for a larger machine.
         put(&CONFIG.replace("4x2", "8x8"), folder.path()).unwrap();
         assert!(first != read("pavior.lua") && read("pavior.lua").contains("mesh:8x8"));
-        // One is a site's own file, and the other is one of ours that was edited.
+        // One is a site's own file, and the other is our file after an edit.
         for own in ["-- ours\n".to_string(), read("job_submit.lua").replace("return", "\nreturn")] {
             std::fs::write(file("job_submit.lua"), &own).unwrap();
             let told = put(CONFIG, folder.path()).unwrap();

@@ -1,7 +1,7 @@
 //! Lists in slurm.conf that may contain the site's own entries, such as `Licenses`.
 //!
-//! If several lines have the same name, Slurm uses only the last. A line with nothing but our entry
-//! would remove the site's entries, so the whole list is read, and printed with our entry added.
+//! If several lines have the same name, Slurm uses only the last. A line with only our entry would
+//! remove the site's entries, so the whole list is read and printed with our entry added.
 
 use std::path::Path;
 use std::time::Duration;
@@ -22,8 +22,7 @@ pub(crate) enum List {
     Private,
 }
 
-/// The lists by number: the name of the line and our entries for each list. The license comes from
-/// the configuration.
+/// The line name and our entries for each list. The license comes from the configuration.
 const LISTS: [(&str, &str); 5] = [
     ("Licenses", ""),
     ("JobSubmitPlugins", "lua"),
@@ -32,20 +31,20 @@ const LISTS: [(&str, &str); 5] = [
     ("PrivateData", "cloud"),
 ];
 
-/// The maximum depth of included files, and the maximum size of a file in bytes.
+/// The maximum depth of included files.
 const MAX_DEPTH: usize = 8;
+/// The maximum size of a file in bytes.
 const MAX_FILE: u64 = 16 << 20;
 
-/// The limits on the call to Slurm. If it exceeds them, the files are written without Slurm's
-/// answer.
+/// The limits on the call to Slurm. If it exceeds them, the files are written without its answer.
 const ANSWER_BOUNDS: Bounds = Bounds { time: Duration::from_secs(15), output: 1 << 20 };
 
-/// The values of each list, one for each line found, in order.
+/// The values of each list, one per line, in order.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Lists([Vec<String>; 5]);
 
 impl Lists {
-    /// Reads the lists that slurmctld has loaded, from `scontrol show config`.
+    /// Parses the lists that slurmctld has loaded, from `scontrol show config`.
     pub(crate) fn shown(config: &str) -> Lists {
         let set = |text: &&str| !["", "(null)", "none"].contains(text);
         Lists(LISTS.map(|(name, _)| {
@@ -53,7 +52,7 @@ impl Lists {
         }))
     }
 
-    /// Reads a slurm.conf, with the files that it includes. Returns `None` if it cannot be read.
+    /// Reads a slurm.conf and the files that it includes. Returns `None` if it cannot be read.
     pub(crate) fn of_file(path: &Path) -> Option<Lists> {
         let mut lists = Lists::default();
         lists.read(path, 0)?;
@@ -96,14 +95,14 @@ impl Lists {
         Some(())
     }
 
-    /// Formats the line for a list, with all of its entries and ours. The text is safe to print.
+    /// Formats the line for a list, with its entries and ours. The text is safe to print.
     pub(crate) fn line(&self, list: List, config: &Config) -> String {
         let all = joined(self.0[list as usize].iter(), &own(list, config));
         format!("{}={}", LISTS[list as usize].0, shown(&all))
     }
 
-    /// Finds the loaded lists that lack our entry, or an entry from an earlier line in the file.
-    /// Returns the lines to write.
+    /// Finds loaded lists that lack our entry or an entry from an earlier line in the file. Returns
+    /// the lines to write.
     pub(crate) fn faults(&self, file: Option<&Lists>, config: &Config) -> Vec<String> {
         let needed = [List::Licences, List::Plugins];
         needed.iter().filter_map(|list| self.fault(*list, file, config)).collect()
@@ -126,8 +125,8 @@ impl Lists {
         if !before.is_empty() && !entries(&whole).all(has) {
             let count = before.len();
             return Some(format!(
-                "slurm.conf: {count} lines set {name}, but Slurm uses only the last: write one \
-                 line, {line}"
+                "slurm.conf: {count} lines set {name}, but Slurm uses only the last: replace them \
+                 with {line}"
             ));
         }
         if entries(&now).any(|one| plugin(one) == own) {
@@ -140,7 +139,7 @@ impl Lists {
     }
 }
 
-/// Returns our entries in a list.
+/// Returns our entries for a list.
 fn own(list: List, config: &Config) -> String {
     match list {
         List::Licences => format!("{}:1", config.licence),
@@ -152,18 +151,18 @@ fn entries(list: &str) -> impl Iterator<Item = &str> {
     list.split([',', ';']).map(str::trim).filter(|entry| !entry.is_empty())
 }
 
-/// Removes the type of plugin that may precede the name of a plugin.
+/// Removes the plugin type that may precede a plugin name.
 fn plugin(entry: &str) -> &str {
     entry.strip_prefix("job_submit/").unwrap_or(entry)
 }
 
-/// Returns the part of an entry that identifies it: a license or parameter without its value, or a
-/// plugin without its type.
+/// Returns an entry's identity: a license or parameter without its value, or a plugin without its
+/// type.
 fn key(entry: &str) -> &str {
     plugin(entry).split([':', '=']).next().unwrap_or(entry)
 }
 
-/// Joins our entries with all entries in the given lines, without duplicates.
+/// Joins the entries in some lines with ours, without duplicates.
 fn joined<'a>(lines: impl Iterator<Item = &'a String>, own: &'a str) -> String {
     let mut all: Vec<&str> = Vec::new();
     for entry in lines.flat_map(|line| entries(line)).chain(entries(own)) {
@@ -223,13 +222,13 @@ mod tests {
                       slurm.conf: change the JobSubmitPlugins line to \
                       JobSubmitPlugins=throttle,lua";
         assert_eq!(faults(site, None), change);
-        // An earlier version of the program added its lines below the site's own.
+        // Early versions added their lines below the site's own.
         let wiped = "Licenses = pavior:1\nJobSubmitPlugins = job_submit/lua\n";
         assert_eq!(faults(wiped, None), "");
         let mut file = Lists::default();
         file.0[0] = vec!["matlab:4".into(), "pavior:1".into()];
-        let said = "slurm.conf: 2 lines set Licenses, but Slurm uses only the last: write one \
-                    line, Licenses=matlab:4,pavior:1";
+        let said = "slurm.conf: 2 lines set Licenses, but Slurm uses only the last: replace them \
+                    with Licenses=matlab:4,pavior:1";
         assert_eq!(faults(wiped, Some(&file)), said);
         let hostile = "Licenses = a\u{1b}[2J\nJobSubmitPlugins = lua\n";
         assert!(!faults(hostile, None).contains('\u{1b}'));

@@ -1,16 +1,16 @@
-//! A check for programs that root runs and other users could modify.
+//! A check that other users cannot modify a program that root runs.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// The sticky bit. In a folder with this bit, only the owner of a file can rename it.
+/// The sticky bit. In such a folder, only a file's owner can rename it.
 const STICKY: u32 = 0o1000;
-/// The write permissions of group and others.
+/// Write permission for the group and others.
 const WRITABLE: u32 = 0o022;
 
-/// Returns the first path that a user other than `root` owns or can write to, among a program and
-/// its parent folders. Returns `None` if there is no such path, or if the program does not exist.
+/// Returns the first of a program and its parent folders that a user other than `root` owns or can
+/// write to. Returns `None` if the program does not exist.
 pub(crate) fn changed_by_others(program: &Path, root: u32) -> Option<PathBuf> {
     let program = fs::canonicalize(program).ok()?;
     let open = |path: &&Path| {

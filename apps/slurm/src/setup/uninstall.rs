@@ -1,7 +1,7 @@
-//! `pavior slurm uninstall`: removes the gate from job_submit.lua, returns the jobs to Slurm, and
-//! removes the reservation. It strips the gate of every waiting job: it removes the license and the
-//! nodes set by the daemon, and lets Slurm compute the priority again. It neither ends nor holds
-//! jobs. The command can be killed and run again at any time.
+//! `pavior slurm uninstall`: removes the gate from job_submit.lua, strips the gate from every
+//! waiting job, and removes the reservation. A stripped job loses the license and the nodes set by
+//! the daemon, and Slurm computes its priority again. No job is ended or held. The command can be
+//! killed and run again at any time.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -18,31 +18,30 @@ use crate::plan::change::{Change, TOP_PRIORITY};
 use crate::setup::files;
 use crate::{Config, SlurmError};
 
-/// The maximum number of rounds. Several rounds are necessary because jobs may arrive in the
-/// meantime.
+/// The maximum number of rounds. Several are needed if jobs arrive in the meantime.
 const MAX_ROUNDS: usize = 50;
 
-/// The time within which a daemon that is still running would give a job its gate again, in
-/// milliseconds.
+/// The time within which a running daemon would restore a job's gate, in milliseconds.
 const REGATE_MS: u64 = 2000;
 
 /// The error if a daemon is still running.
 const STILL_RUNNING: &str = "the daemon is still running: stop it (systemctl disable --now \
-                             pavior-slurm), and run this again";
+                             pavior-slurm) and run this again";
 
-/// The steps of a removal, one line each.
+/// The steps of a removal, as one line each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Removal {
     /// Completed steps.
     pub done: Vec<String>,
-    /// Steps that must be done by hand.
+    /// Remaining steps, which must be done by hand.
     pub left: Vec<String>,
 }
 
 /// Removes the gates and the reservation.
 ///
 /// # Errors
-/// Returns an error if Slurm does not answer, or the daemon is still running.
+/// Returns an error if Slurm does not answer, the daemon is still running, or a file cannot be
+/// changed.
 pub fn uninstall(config: &Config) -> Result<Removal, SlurmError> {
     let mut lock = Lock::default();
     if !lock.take(config.lock.as_ref()).unwrap_or(true) {
@@ -54,19 +53,21 @@ pub fn uninstall(config: &Config) -> Result<Removal, SlurmError> {
     let mut removal = folder.map_or(Ok(Removal::default()), |at| remove_gate(config, at))?;
     let (count, objections) = strip(config, &operator, is_basic(&shown))?;
     removal.done.push(format!("{count} waiting jobs are no longer gated"));
-    removal.left.extend(objections.into_iter().map(|text| format!("Slurm objected: {text}")));
+    removal
+        .left
+        .extend(objections.into_iter().map(|text| format!("Slurm rejected a change: {text}")));
     removal.done.push(unreserve(&operator, &config.licence)?.into());
     if loaded_gate(config)?.is_installed() {
         removal.left.push(
-            "the gate still acts on new jobs: remove Pavior's part from job_submit.lua, or lua \
+            "the gate still acts on new jobs: remove Pavior's lines from job_submit.lua, or lua \
              from JobSubmitPlugins, restart slurmctld, and run this again"
                 .into(),
         );
     }
     removal.left.extend([
-        "lua in JobSubmitPlugins of slurm.conf, if nothing else needs it".into(),
+        "lua in JobSubmitPlugins in slurm.conf, unless something else needs it".into(),
         format!(
-            "{}:1 in Licenses of slurm.conf, once no job requests it; then restart slurmctld",
+            "{}:1 in Licenses in slurm.conf, once no job requests it; then restart slurmctld",
             config.licence
         ),
         "the unit pavior-slurm.service, and /etc/pavior".into(),
@@ -74,8 +75,8 @@ pub fn uninstall(config: &Config) -> Result<Removal, SlurmError> {
     Ok(removal)
 }
 
-/// Removes the gate of a machine, written by any version of Pavior, from the folder of slurm.conf.
-/// A file that was edited, or written by another program, is not changed.
+/// Removes a machine's gate, written by any version of Pavior, from the folder of slurm.conf. Files
+/// that were edited or not written by Pavior are kept.
 fn remove_gate(config: &Config, folder: &Path) -> Result<Removal, SlurmError> {
     let (name, mut removal) = (gate::module_name(config), Removal::default());
     let (script, module) = (folder.join("job_submit.lua"), folder.join(&name));
@@ -95,7 +96,7 @@ fn remove_gate(config: &Config, folder: &Path) -> Result<Removal, SlurmError> {
     } else if text.contains(&name) {
         removal.left.push(format!(
             "{} has been edited since pavior slurm install wrote it and was kept: remove the lines \
-             that name {name}, and run this again",
+             that name {name} and run this again",
             script.display()
         ));
         return Ok(removal);
@@ -103,7 +104,7 @@ fn remove_gate(config: &Config, folder: &Path) -> Result<Removal, SlurmError> {
     match files::read(&module)? {
         Some(text) if gate::is_sealed(&text) => {
             std::fs::remove_file(&module).map_err(|error| files::io_error(&module, error))?;
-            removal.done.push(format!("{} is removed", module.display()));
+            removal.done.push(format!("{} was removed", module.display()));
         }
         Some(_) => removal.left.push(format!(
             "{} has been edited since pavior slurm install wrote it and was kept: remove it by \
@@ -115,7 +116,7 @@ fn remove_gate(config: &Config, folder: &Path) -> Result<Removal, SlurmError> {
     Ok(removal)
 }
 
-/// Strips the gates of all waiting jobs. Returns their number and Slurm's last objections.
+/// Strips the gates from all waiting jobs. Returns their number and Slurm's last objections.
 fn strip(
     config: &Config,
     operator: &Operator,
@@ -143,14 +144,14 @@ fn strip(
     Ok((stripped.len(), objections))
 }
 
-/// Returns the changes that strip the gates of the waiting jobs.
+/// Returns the changes that strip the gates from waiting jobs.
 fn strips(config: &Config, ledger: &Ledger, is_basic: bool) -> Vec<Change> {
     let waits = |job: &&SlurmJob| job.phase == Phase::Pending;
     let opened = |job: &SlurmJob| !job.named.is_empty() && job.priority == u64::from(TOP_PRIORITY);
     let jobs = ledger.jobs.iter().filter(waits);
     let gated = jobs.filter(|job| job.licences.gated(&config.licence) || opened(job));
     let strip = |job: &SlurmJob| {
-        // Under first come, first served, Slurm would move the job behind all others.
+        // With first come, first served, Slurm would move the job behind all others.
         let later = ledger.jobs.iter().filter(waits).filter(|other| {
             other.submitted >= job.submitted
                 && other.priority < u64::from(TOP_PRIORITY)
@@ -167,15 +168,15 @@ fn strips(config: &Config, ledger: &Ledger, is_basic: bool) -> Vec<Change> {
     gated.map(strip).collect()
 }
 
-/// Removes the reservation of the license, if it exists.
+/// Removes the license reservation, if it exists.
 fn unreserve(operator: &Operator, licence: &str) -> Result<&'static str, SlurmError> {
     let own = format!("ReservationName={licence} ");
     let shown = capture(Question::Show, &["reservation", "-o"])?;
     if !shown.lines().any(|line| line.starts_with(&own)) {
-        return Ok("the reservation of the license does not exist");
+        return Ok("the license reservation does not exist");
     }
     operator.scontrol(&["delete", own.trim()])?;
-    Ok("the reservation of the license was removed")
+    Ok("the license reservation was removed")
 }
 
 #[cfg(test)]
@@ -183,7 +184,8 @@ mod tests {
     use super::*;
     use crate::setup::install::install;
 
-    /// Returns the result of a removal, and a function that reads the folder's files afterwards.
+    /// Removes a prepared installation. Returns the result, and a function that reads the remaining
+    /// files.
     fn removed(prepare: impl Fn(&Path)) -> (Removal, impl Fn(&str) -> Option<String>) {
         let folder = tempfile::tempdir().unwrap();
         let text = "machine = \"mesh:4x2\"\nnodes = \"n{}\"\npartition = \"p\"\n";
@@ -195,7 +197,7 @@ mod tests {
         (removal, read)
     }
 
-    /// Writes a text as another version of the program would, with its own checksum.
+    /// Writes a sealed text, as another version of the program would.
     fn write(path: &Path, text: &str) {
         std::fs::write(path, gate::sealed(text)).unwrap();
     }
@@ -208,7 +210,7 @@ mod tests {
         assert_eq!((removal.done.len(), removal.left.len()), (2, 0), "{removal:?}");
         assert_eq!(read("pavior.lua"), None);
         assert!(read("job_submit.lua").unwrap().contains("function slurm_job_modify"));
-        // The gate of another version is next to the gate of another machine.
+        // A gate from another version is next to another machine's gate.
         let (removal, read) = removed(|folder| {
             write(&folder.join("pavior.lua"), &format!("{SEAL}-- version 99\n"));
             let list = "for _, name in ipairs({ \"pavior-b.lua\", \"pavior.lua\" }) do end\n";
@@ -217,7 +219,7 @@ mod tests {
         assert_eq!((removal.done.len(), read("pavior.lua")), (2, None), "{removal:?}");
         let script = read("job_submit.lua").unwrap();
         assert!(script.contains("{ \"pavior-b.lua\" }") && gate::is_sealed(&script), "{script}");
-        // The first versions had no module.
+        // Early versions had no modules.
         let old = format!("{}mesh:4x2.\n", gate::OLDER);
         let (removal, read) =
             removed(|folder| std::fs::write(folder.join("job_submit.lua"), &old).unwrap());

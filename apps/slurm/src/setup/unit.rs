@@ -1,18 +1,16 @@
-//! The systemd unit from the package, adapted to the paths of a program and a configuration.
+//! The packaged systemd unit, adapted to the paths of a program and a configuration.
 
 use std::path::Path;
 
-/// The packaged unit.
 const PACKAGED_UNIT: &str = include_str!("../../dist/pavior-slurm.service");
 
-/// The command in the packaged unit.
+/// The part of the packaged unit to replace.
 const PACKAGED_COMMAND: &str = "/usr/bin/pavior slurm --config /etc/pavior/slurm.toml";
-/// The path of the packaged program.
 pub(crate) const PACKAGED_PROGRAM: &str = "/usr/bin/pavior";
 
-/// Returns the unit of the daemon that places jobs.
+/// Generates the unit for the placing daemon.
 pub(crate) fn service_unit(config: &Path, program: &Path) -> String {
-    // systemd replaces variables in arguments, but not in the path of the program.
+    // systemd expands variables in arguments, but not in the program path.
     let config = quoted(config).replace('$', "$$");
     let start = format!("{} slurm --config {config}", quoted(program));
     PACKAGED_UNIT.replace(PACKAGED_COMMAND, &start)

@@ -32,10 +32,9 @@ pub(crate) struct Metrics {
     up: Gauge,
     /// The end of the last cycle in which Slurm answered, in seconds since 1970.
     last_success: Gauge,
-    /// The role of this daemon: 1 if it is the active daemon, otherwise 0.
+    /// 1 if this daemon is active.
     pub(crate) active: Gauge,
-    /// The state of the gate: 1 if slurmctld has loaded the gate, 0 if it has not or if this is
-    /// unknown.
+    /// 1 if slurmctld has loaded the gate, 0 if it has not or this is unknown.
     pub(crate) gate: Gauge,
     /// The number of malformed records in the last cycle in which Slurm answered.
     unreadable: Gauge,
@@ -47,12 +46,10 @@ pub(crate) struct Metrics {
     slots: SlotGauges,
 }
 
-/// The search budget for each count of slots, in words of bit sets; using it up takes about a
-/// millisecond.
+/// The search budget for counting slots, in bit set words. Using it up takes about a millisecond.
 const SLOT_BUDGET: u64 = 400_000;
 
-/// Counts the boxes of each configured shape that fit at the same time. Each count comes with an
-/// upper bound.
+/// Counts the boxes of each configured shape that fit simultaneously, with an upper bound.
 fn slots_of(config: &Config, free: &Occupancy) -> Vec<(String, [u32; 2])> {
     let count = |&sides: &Sides| {
         let found = slots(free, &[Shape::new(sides)], SLOT_BUDGET);
@@ -61,7 +58,7 @@ fn slots_of(config: &Config, free: &Occupancy) -> Vec<(String, [u32; 2])> {
     config.slots.iter().map(count).collect()
 }
 
-/// Metrics that only an observer has.
+/// Additional metrics of an observer.
 #[derive(Debug)]
 pub(crate) struct ObserverMetrics {
     pub(crate) boxes: Gauge,
@@ -72,7 +69,7 @@ impl ObserverMetrics {
     pub(crate) fn register(all: &mut Registry) -> ObserverMetrics {
         ObserverMetrics {
             boxes: named(all, "jobs_in_boxes", "Jobs whose nodes form one box"),
-            largest_free: named(all, "largest_free_nodes", "Nodes of the largest free box"),
+            largest_free: named(all, "largest_free_nodes", "Nodes in the largest free box"),
         }
     }
 }
@@ -82,12 +79,12 @@ impl Metrics {
         Metrics {
             cycles: named(all, "cycles", "Completed cycles"),
             failures: named(all, "failures", "Cycles skipped because Slurm did not answer"),
-            unreadable_total: named(all, "unreadable", "Records that could not be read"),
-            objections: named(all, "objections", "Changes that Slurm refused"),
+            unreadable_total: named(all, "unreadable", "Malformed records"),
+            objections: named(all, "objections", "Changes rejected by Slurm"),
             opened_total: named(all, "opened", "Gates opened"),
             closed_total: named(all, "closed", "Gates closed"),
-            requeued_total: named(all, "requeued", "Jobs requeued because they started elsewhere"),
-            overlaps_total: named(all, "overlaps", "Nodes found to be held by two jobs"),
+            requeued_total: named(all, "requeued", "Jobs requeued because of wrong nodes"),
+            overlaps_total: named(all, "overlaps", "Nodes held by two jobs"),
             cycle_seconds: named(all, "cycle_seconds", "Duration of the last cycle"),
             up: named(all, "up", "1 if Slurm answered in the last cycle"),
             last_success: named(
@@ -95,14 +92,14 @@ impl Metrics {
                 "last_success_timestamp_seconds",
                 "Time of the last cycle in which Slurm answered",
             ),
-            active: named(all, "active", "1 if this daemon is the active one"),
+            active: named(all, "active", "1 if this daemon is active"),
             gate: named(
                 all,
                 "gate_loaded",
                 "1 if slurmctld has loaded the gate, 0 if not or unknown",
             ),
-            unreadable: named(all, "records_unreadable", "Records that currently cannot be read"),
-            waiting: named(all, "jobs_waiting", "Jobs that could be placed"),
+            unreadable: named(all, "records_unreadable", "Malformed records in the last cycle"),
+            waiting: named(all, "jobs_waiting", "Jobs waiting for a box"),
             opened: named(all, "jobs_opened", "Jobs whose gate is open"),
             running: named(all, "jobs_holding", "Jobs that hold nodes"),
             free: named(all, "nodes_free", "Free nodes"),
@@ -111,7 +108,7 @@ impl Metrics {
         }
     }
 
-    /// Counts a cycle, and records its result and duration.
+    /// Counts a cycle and records its result and duration.
     pub(crate) fn cycle(&self, is_ok: bool, begun: SystemTime) {
         self.cycles.inc();
         self.cycle_seconds.set(begun.elapsed().map_or(0.0, |length| length.as_secs_f64()));
@@ -130,7 +127,7 @@ impl Metrics {
         self.running.set(running as i64);
     }
 
-    /// Records the free and the unavailable nodes, and the boxes that fit on the free nodes.
+    /// Records the free and unavailable nodes and the available slots.
     pub(crate) fn nodes(&self, config: &Config, free: &Occupancy, failed: u32) {
         self.free.set(free.count().into());
         self.failed.set(failed.into());
@@ -141,7 +138,7 @@ impl Metrics {
 /// The prefix of all metric names.
 pub(crate) const PREFIX: &str = "pavior_slurm";
 
-/// Serves the metrics at every path.
+/// Serves the metrics on every path.
 pub(crate) fn serve(address: &str, all: Registry) -> Result<(), SlurmError> {
     let site = only(Arc::new(all));
     let failed = |error| SlurmError::Io { what: format!("metrics: {address}"), error };

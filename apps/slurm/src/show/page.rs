@@ -1,4 +1,4 @@
-//! The view of a machine for the page: jobs, their nodes, and the queue.
+//! The page's view of a machine: the jobs, their nodes and the queue.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -16,14 +16,14 @@ use crate::plan::request::{no_box_message, request, shaper};
 use crate::plan::world::World;
 use crate::plan::{notes, shape};
 
-/// The maximum length of the reason from Slurm that is shown, in characters.
+/// The maximum length of Slurm's reason on the page, in characters.
 const MAX_REASON: usize = 60;
 
-/// The name that is shown for an unknown job. A job is unknown if it is hidden from the observer,
-/// in another partition, or malformed.
+/// The name shown for unknown jobs, which are hidden from the observer, in another partition, or
+/// malformed.
 const UNKNOWN_JOB: &str = "another";
 
-/// Creates the view of a machine. Jobs do not need a shape.
+/// Creates the view of a machine. Jobs do not need shapes.
 pub(crate) fn view(config: &Config, ledger: Ledger, now: u64) -> View {
     let world = World { config, ledger: &ledger, now };
     let (by_owner, failed) = owners(world);
@@ -69,7 +69,8 @@ pub(crate) fn view(config: &Config, ledger: Ledger, now: u64) -> View {
     view.joined()
 }
 
-/// Returns the nodes of each job and of all unknown jobs together, and the unavailable nodes.
+/// Returns the nodes of each job, those of all unknown jobs together (`None`), and the unavailable
+/// nodes.
 fn owners(world: World<'_>) -> (BTreeMap<Option<usize>, Vec<NodeId>>, Vec<NodeId>) {
     let World { config, ledger, .. } = world;
     let conditions = world.conditions();
@@ -95,13 +96,12 @@ fn owners(world: World<'_>) -> (BTreeMap<Option<usize>, Vec<NodeId>>, Vec<NodeId
     (by_owner, failed)
 }
 
-/// Describes a waiting job.
 fn waits(config: &Config, job: &SlurmJob, shaper: &mut Shaper) -> WaitingJob {
     let word: String = shown(&job.reason).to_string().chars().take(MAX_REASON).collect();
     let wish = wish(config, job, shaper);
     let more = match wish.as_ref().map(|wish| wish.shape) {
         Ok(Some(sides)) => {
-            format!(". Its {} nodes would be a box of {}.", job.nodes, notes::size(config, sides))
+            format!(". Its {} nodes would form a {} box.", job.nodes, notes::size(config, sides))
         }
         Ok(None) => String::new(),
         Err(fault) => format!("; the job cannot be placed: {fault}"),
@@ -114,14 +114,14 @@ fn waits(config: &Config, job: &SlurmJob, shaper: &mut Shaper) -> WaitingJob {
         shape: wish.filter(|_| !says_no_shape(config, job)).and_then(|wish| wish.shape),
         request: wish,
         submitted: job.submitted,
-        sentence: format!("Slurm says {word}{more}"),
+        sentence: format!("Slurm reports {word}{more}"),
         kind: word,
         starts: None,
         forecast: None,
     }
 }
 
-/// Returns a job's request, which is defined on any cluster: the shape in its comment, or else the
+/// Returns a job's request on a cluster without the gate: the shape in its comment, or else the
 /// smallest box for its number of nodes.
 fn wish(config: &Config, job: &SlurmJob, shaper: &mut Shaper) -> Result<Request, String> {
     match request(config, job, shaper) {
@@ -137,7 +137,6 @@ fn says_no_shape(config: &Config, job: &SlurmJob) -> bool {
     matches!(shape::read(&job.comment, config.grid.axes()), Ok(None))
 }
 
-/// Returns the user of a job.
 fn user(job: &SlurmJob) -> String {
     format!("uid {}", job.user)
 }

@@ -21,11 +21,11 @@ use crate::plan::world::{Rules, World};
 use crate::plan::{notes, queue};
 use crate::{Config, SlurmError};
 
-/// Explains why a job is waiting, and when and where it is planned to start. For an array, explains
-/// this for its first task.
+/// Explains why a job, or the first task of an array, is waiting, and when and where it is planned
+/// to start.
 ///
 /// # Errors
-/// Returns an error if Slurm does not answer, or there is no such job.
+/// Returns an error if Slurm does not answer or there is no such job.
 pub fn why(config: &Config, name: &str) -> Result<String, SlurmError> {
     let (ledger, site, now) = (Ledger::read(config)?, Site::read(None)?, now());
     let usage = Reader::default().read(config, &site, &ledger, now)?;
@@ -38,7 +38,7 @@ pub fn why(config: &Config, name: &str) -> Result<String, SlurmError> {
         for other in site.ungated(config) {
             let other = shown(other);
             text += &format!(
-                "\nJobs of partition {other} start on the same nodes without the gate. The times \
+                "\nJobs in partition {other} start on the same nodes without the gate. The times \
                  here ignore its waiting jobs."
             );
         }
@@ -46,8 +46,7 @@ pub fn why(config: &Config, name: &str) -> Result<String, SlurmError> {
     Ok(text)
 }
 
-/// Answers the question for a job in the ledger. This simulates the queue once and searches for
-/// moves.
+/// Explains a job in the ledger. Cost: simulates the queue once and searches for moves.
 pub(crate) fn answer(
     world: World<'_>,
     rules: Rules<'_>,
@@ -58,7 +57,7 @@ pub(crate) fn answer(
     let Some(index) = ledger.jobs.iter().position(|job| job.name == name) else {
         let found = ledger.unreadable.iter().find(|record| record.job == Some(name));
         let fault = found.map_or("its record cannot be parsed", |record| record.fault);
-        return Ok(format!("{name} is not placed: {fault}"));
+        return Ok(format!("{name} cannot be placed: {fault}"));
     };
     let (job, id) = (&ledger.jobs[index], JobId(index as u64));
     let mut state = MachineState::of(world, rules.site, &HashSet::new(), &mut shaper)?;
@@ -83,7 +82,7 @@ pub(crate) fn answer(
         (Role::Waits(request), _) => *request,
         (Role::Opened, _) => return Ok(format!("{name} may start on {}", named())),
         (Role::Preempting, _) => {
-            return Ok(format!("{name} starts on {} when jobs there are preempted", named()));
+            return Ok(format!("{name} will start on {} once jobs there are preempted", named()));
         }
         (Role::Held, _) => return Ok(format!("{name} is held")),
         (Role::Obstructed(fault), _) => return Ok(format!("{name} will be placed again: {fault}")),
@@ -97,14 +96,14 @@ pub(crate) fn answer(
     let roles = state.roles.iter().zip(&ledger.jobs);
     roles.filter(|(role, _)| starting(role)).for_each(|(_, job)| limits.take(job));
     if let Some(limit) = limits.over(job) {
-        return Ok(format!("{name} is not started yet: limit {limit}"));
+        return Ok(format!("{name} cannot start yet: limit {limit}"));
     }
     queue(world, rules.site, &mut state, &mut limits);
     while state.planner.start_next()?.is_some() {}
     if state.planner.machine().placement(id).is_some() {
         return Ok(format!("{name} may start now on {}", holds(&state)));
     }
-    // The job's reservation, or else its start if each job runs until its time limit.
+    // The start that the scheduler has reserved, or else the one if each job runs until its limit.
     let (planner, standing) = (&state.planner, state.planner.standing());
     let reserved = PlannedStart::of(standing.as_ref(), id, Time::MAX);
     let planned = if reserved.is_some() {

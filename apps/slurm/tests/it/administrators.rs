@@ -1,6 +1,5 @@
-//! Tests of messages to administrators. The cases are a site with its own licenses and plugins, a
-//! daemon that starts before its license exists, partitions without the gate, a dry run, and long
-//! node names.
+//! Tests of messages to administrators: for a site with its own licenses and plugins, a daemon that
+//! starts before its license exists, ungated partitions, a dry run, and long node names.
 
 use std::time::Duration;
 
@@ -14,7 +13,7 @@ fn a_site_with_lists_of_its_own(release: Release) {
         "Licenses=matlab:4\nJobSubmitPlugins=require_timelimit\n\
          PartitionName=debug Nodes=n[00-01] OverSubscribe=EXCLUSIVE",
     );
-    let what = "a site with licences and plug-ins of its own";
+    let what = "a site with its own licenses and plugins";
     let Some(mut cluster) = Cluster::start(what, release, options) else { return };
     let folder = cluster.path().display().to_string();
     let program = format!("{} {folder}/pavior.toml", cluster.program());
@@ -25,7 +24,7 @@ fn a_site_with_lists_of_its_own(release: Release) {
     cluster.until(&format!("cat {folder}/pavior.log"), 20, |log| log.contains(&missing));
     let found = check(&cluster);
     let plugins = "JobSubmitPlugins=require_timelimit,lua";
-    let advice = "jobs of partition debug start on the machine's nodes without the gate";
+    let advice = "jobs in partition debug start on the machine's nodes without the gate";
     for words in [licences, plugins, advice] {
         assert!(found.contains(words), "{words}: {found}");
     }
@@ -39,14 +38,14 @@ fn a_site_with_lists_of_its_own(release: Release) {
     cluster.good(&format!("sed -i '/^Licenses/d; /^JobSubmitPlugins/d' {conf}"));
     cluster.good(&format!("grep -v '^#' {folder}/slurm.conf.lines >>{conf}"));
     restart(&cluster);
-    // The daemon recovers without a restart, and a plugin listed before lua does not hide the gate.
+    // The daemon recovers without a restart, and a plugin before lua does not hide the gate.
     cluster.until("scontrol show reservation -o", 30, |text| text.contains("=pavior "));
     let found = check(&cluster);
     assert!(found.contains("faults: []"), "{found}");
     let total = "scontrol show licenses matlab | grep -c Total=4";
     assert_eq!(cluster.good(total), "1");
     ungated_partitions_and_arrays_are_told(&cluster, &program);
-    // Earlier versions added such lines below the site's own.
+    // Early versions added such lines below the site's own.
     cluster.good(&format!("echo Licenses=pavior:1 >>{conf}"));
     restart(&cluster);
     let found = check(&cluster);
@@ -73,15 +72,13 @@ fn ungated_partitions_and_arrays_are_told(cluster: &Cluster, program: &str) {
     for name in [array.clone(), format!("'{array}_[1-3]'")] {
         let told = cluster.good(&format!("{program} why {name}"));
         let lines = [
-            format!(
-                "Tasks of array {array}: 3 waiting, 0 running. The first waiting one is {array}_1."
-            ),
-            "Jobs of partition debug start on the same nodes without the gate".to_string(),
-            format!("job {debug} of partition debug"),
+            format!("Array {array} has 3 waiting and 0 running tasks."),
+            "Jobs in partition debug start on the same nodes without the gate".to_string(),
+            format!("job {debug} in partition debug"),
         ];
         assert!(lines.iter().all(|line| told.contains(line)), "{told}");
     }
-    // The daemon exits on its own, and reports why.
+    // A dry run exits by itself and reports that nothing was changed.
     let line = format!("timeout 100 {program} --dry-run 2>&1");
     let log = cluster.good(&line);
     assert!(log.trim().lines().last().unwrap().contains("dry run: nothing was changed"), "{log}");
@@ -89,7 +86,7 @@ fn ungated_partitions_and_arrays_are_told(cluster: &Cluster, program: &str) {
     cluster.until_empty(30);
 }
 
-/// Tests 150 nodes with 13-letter names. Two lists of these nodes in one line exceed 4,095 bytes.
+/// Tests 150 nodes with long names. Two lists of these nodes on one line exceed 4,095 bytes.
 fn long_names_of_nodes(release: Release) {
     let options = Options::default().machine("mesh:15x10").prefix("compute-no");
     let what = "150 nodes with long names";
@@ -102,7 +99,7 @@ fn long_names_of_nodes(release: Release) {
     let ranks = (0..150).map(|node| format!("compute-no{node:03}")).collect::<Vec<_>>().join(",");
     assert!(shown.contains(&format!("=pavior:box=15x10@0,0;ranks={ranks} ")), "{shown}");
     let log = std::fs::read_to_string(cluster.path().join("pavior.log")).unwrap();
-    assert!(!log.contains("slurm objects"), "{log}");
+    assert!(!log.contains("change rejected"), "{log}");
     cluster.good(&format!("scancel {job}"));
     cluster.until_empty(30);
 }

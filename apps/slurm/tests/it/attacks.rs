@@ -1,4 +1,4 @@
-//! Tests of users who forge the input of the daemon, which acts as root.
+//! Tests of users who forge input of the daemon, which acts as root.
 
 mod forged;
 pub(crate) mod programs;

@@ -6,8 +6,8 @@ use crate::release::{Release, on_each_release};
 
 on_each_release! { demands_and_reservations }
 
-/// Returns a cluster of sixteen nodes in rows of four. The nodes in the first two rows are fast,
-/// and have boards and more memory.
+/// Configures a cluster with four rows of four nodes. The nodes in the first two rows are fast and
+/// have boards and more memory.
 fn unlike() -> Options {
     Options::default()
         .machine("mesh:4x4")
@@ -16,7 +16,7 @@ fn unlike() -> Options {
         .file("gres.conf", "NodeName=n[00-07] Name=board Count=2\n")
 }
 
-/// Submits a job that sleeps for a minute, with the given shape and options.
+/// Submits a job with a shape that sleeps for a minute.
 fn submit(cluster: &Cluster, shape: &str, options: &str) -> String {
     let line = format!(
         "sbatch --parsable -o /dev/null --comment=shape={shape} {options} --wrap 'sleep 60'"
@@ -41,7 +41,7 @@ fn demands_and_reservations(release: Release) {
     reservations(&cluster);
     cluster.good("scancel -u root");
     cluster.until_empty(60);
-    // Without the reservation, every job would start on its own.
+    // Without the reservation, every job would start by itself.
     cluster.good("scontrol delete ReservationName=pavior");
     let shown = "scontrol show reservation -o";
     cluster.until(shown, 20, |text| text.contains("ReservationName=pavior "));
@@ -93,14 +93,14 @@ fn reservations(cluster: &Cluster) {
         }
     };
     clear(&["exam", "repair"]);
-    // Jobs in the reservation may start before it does, and on other nodes.
+    // Jobs in the reservation may start before it and on other nodes.
     let flexible = format!("{make} ReservationName=flexi StartTime=now+10minutes Flags=FLEX");
     cluster.good(&format!("{flexible} Nodes=n[00-01]"));
     let inside = submit(cluster, "2x2", "--reservation=flexi -t 2");
     assert_eq!(nodes(cluster, &inside), [0, 1, 4, 5]);
     clear(&["flexi"]);
-    // Slurm would give the reserved nodes to any job of the reservation's users. Here, only jobs
-    // that name the reservation get them.
+    // Slurm would allocate the reserved nodes to any job of the reservation's users, but the daemon
+    // gives them only to jobs that name the reservation.
     cluster.good(&format!(
         "{make} ReservationName=magnet StartTime=now Nodes=n[00-07] Flags=MAGNETIC"
     ));

@@ -1,4 +1,4 @@
-//! A toy cluster in a temporary directory, together with the daemon.
+//! A toy cluster in a temporary directory, with the daemon.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, Permissions};
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::release::{Place, Release};
 
-/// Options of a cluster. By default, it has 64 equal nodes in an 8x8 mesh.
+/// Options for a cluster. By default, it has 64 identical nodes in an 8x8 mesh.
 #[derive(Clone, Default)]
 pub(crate) struct Options {
     conf: String,
@@ -26,15 +26,15 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Adds lines to slurm.conf. They replace lines of `cluster.sh` with the same key. A partition
-    /// replaces the one with the same name.
+    /// Adds lines to slurm.conf, which replace lines of `cluster.sh` with the same key. A partition
+    /// replaces one with the same name.
     pub(crate) fn conf(mut self, lines: &str) -> Options {
         self.conf = format!("{}\n{lines}", self.conf).trim().to_string();
         self
     }
 
     /// Adds properties to some nodes, for example `Feature=fast Gres=board:2 CPUs=4 RealMemory=500`
-    /// to `n[00-07]`. GRES need a gres.conf file, and `GresTypes` in slurm.conf. The name `gpu`
+    /// to `n[00-07]`. GRES require a gres.conf file and `GresTypes` in slurm.conf; `gpu` also
     /// requires device files. Nodes with a `State=` are not started.
     pub(crate) fn nodes(mut self, names: &str, has: &str) -> Options {
         self.nodes = format!("{}\n{names} {has}", self.nodes).trim().to_string();
@@ -47,14 +47,13 @@ impl Options {
         self
     }
 
-    /// Sets another machine. Its nodes are named n00, n01 and so on, or n000 if there are more
-    /// than 100.
+    /// Sets the machine. Its nodes are named n00, n01 and so on, or n000 if it has more than 100.
     pub(crate) fn machine(mut self, machine: &'static str) -> Options {
         self.machine = Some(machine);
         self
     }
 
-    /// Sets the prefix of the node names, by default `n`.
+    /// Sets the prefix of node names, by default `n`.
     pub(crate) fn prefix(mut self, prefix: &'static str) -> Options {
         self.prefix = prefix;
         self
@@ -67,7 +66,7 @@ impl Options {
     }
 
     /// Adds a file next to slurm.conf before Slurm starts. Scripts are made executable. In the file
-    /// and in the lines of slurm.conf, `@DIR@` stands for the folder.
+    /// and in slurm.conf, `@DIR@` stands for the folder.
     pub(crate) fn file(mut self, name: &'static str, text: &str) -> Options {
         self.files.push((name, text.to_string()));
         self
@@ -95,7 +94,7 @@ impl User {
 pub(crate) struct Cluster {
     // The environment must stop before the folder is removed.
     place: Place,
-    /// The daemons, by the names of their configurations.
+    /// The daemons, by the name of their configuration.
     daemons: BTreeMap<String, Child>,
     folder: TempDir,
     release: Release,
@@ -104,11 +103,10 @@ pub(crate) struct Cluster {
     _turn: Turn,
 }
 
-/// One of three slots for running clusters. More than three clusters of 64 nodes would overload a
-/// small machine.
+/// One of three slots for running clusters. More clusters of 64 nodes would overload a small host.
 struct Turn;
 
-/// The name of jobs that make slurmctld write its state.
+/// The name of jobs that make slurmctld save its state.
 const HELD: &str = "makes-it-write";
 
 static RUNNING: Mutex<u32> = Mutex::new(0);
@@ -131,7 +129,7 @@ impl Drop for Turn {
 }
 
 impl Cluster {
-    /// Starts a cluster for a test. If the release or the permission to start it is missing,
+    /// Starts a cluster for a test. If the release, or the permission to start it, is missing,
     /// reports this and returns `None`, unless `PAVIOR_REQUIRE_SLURM` is set.
     pub(crate) fn start(what: &str, release: Release, options: Options) -> Option<Cluster> {
         let turn = Turn::wait();
@@ -188,12 +186,10 @@ impl Cluster {
         self.release
     }
 
-    /// Returns the number of nodes.
     pub(crate) fn nodes(&self) -> u16 {
         self.nodes
     }
 
-    /// Returns the name of a node.
     pub(crate) fn node(&self, number: u64) -> String {
         let width = if self.nodes > 100 { 3 } else { 2 };
         format!("n{number:0width$}")
@@ -204,7 +200,7 @@ impl Cluster {
         self.path().join("pavior-slurm").display().to_string()
     }
 
-    /// Returns a port of this cluster that Slurm does not use.
+    /// Returns one of the cluster's ports that Slurm does not use.
     pub(crate) fn spare_port(&self) -> u16 {
         self.ports.first + self.nodes + 2
     }
@@ -214,14 +210,13 @@ impl Cluster {
         self.shell_as(if ordinary { User::Alice } else { User::Root }, line)
     }
 
-    /// Runs a shell command as a user.
     pub(crate) fn shell_as(&self, user: User, line: &str) -> Output {
         let mut command = self.place.command(user.number(), "sh");
         command.env("SLURM_CONF", self.path().join("slurm.conf"));
         command.args(["-c", line]).output().unwrap()
     }
 
-    /// Returns the output of a command, which must succeed.
+    /// Runs a shell command as root, which must succeed, and returns its output.
     pub(crate) fn good(&self, line: &str) -> String {
         let output = self.shell(line, false);
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -229,16 +224,16 @@ impl Cluster {
         String::from_utf8(output.stdout).unwrap().trim().to_string()
     }
 
-    /// Submits a job that sleeps and is named after its shape. Returns the number of the job.
+    /// Submits a sleeping job, named after its shape, and returns its number.
     pub(crate) fn submit(&self, name: &str, options: &str, seconds: f64) -> String {
         let line =
             format!("sbatch --parsable -o /dev/null -J {name} {options} --wrap 'sleep {seconds}'");
         self.good(&line)
     }
 
-    /// Waits until slurmctld has saved that a job is running. In case slurmctld did not notice the
-    /// start, a job that is submitted some time afterwards and then canceled makes it save its
-    /// state. A kill may lose the cancellation, so [`Cluster::start_slurmctld`] repeats it.
+    /// Waits until slurmctld has saved that a job is running. A later job, which is canceled, makes
+    /// it save its state. A kill may lose the cancellation, so [`Cluster::start_slurmctld`] repeats
+    /// it.
     pub(crate) fn until_written(&self, job: &str) {
         let line = format!("sleep 2; sbatch --parsable -H -J {HELD} -o /dev/null -N1 --wrap true");
         let held = self.good(&line);
@@ -249,8 +244,8 @@ impl Cluster {
         self.until(&line, 60, |text| text == "written");
     }
 
-    /// Waits until a command prints the expected text, for at most ten times the seconds that an
-    /// idle machine needs.
+    /// Waits until a command prints the expected text. `seconds` is the time that an idle host
+    /// needs; the limit is ten times as long.
     pub(crate) fn until(&self, line: &str, seconds: u64, good: impl Fn(&str) -> bool) -> String {
         let mut last = String::new();
         for _ in 0..10 * seconds * 5 {
@@ -261,10 +256,9 @@ impl Cluster {
             }
             std::thread::sleep(Duration::from_millis(200));
         }
-        panic!("after {} s `{line}` still prints `{last}`; {}", 10 * seconds, self.log());
+        panic!("after {} s, `{line}` still prints `{last}`; {}", 10 * seconds, self.log());
     }
 
-    /// Waits until there are no jobs.
     pub(crate) fn until_empty(&self, seconds: u64) {
         self.until("squeue -h -o %i", seconds, str::is_empty);
     }
@@ -277,13 +271,12 @@ impl Cluster {
         self.until(&format!("squeue -h -j {job} -o %t"), seconds, |text| text == "R");
     }
 
-    /// Waits until all nodes are idle.
     pub(crate) fn until_idle(&self, seconds: u64) {
         let all = self.nodes.to_string();
         self.until("sinfo -h -N -t idle -o %N | sort -u | wc -l", seconds, |text| text == all);
     }
 
-    /// Returns the ends of the logs of the daemon and slurmctld, and the last notes of the jobs.
+    /// Returns the ends of the daemon's and slurmctld's logs, and the last notes to jobs.
     pub(crate) fn log(&self) -> String {
         let end = |name: &str, word: &str, count: usize| {
             let text = std::fs::read_to_string(self.path().join(name)).unwrap_or_default();
@@ -298,8 +291,7 @@ impl Cluster {
         format!("release {name}, log:\n{own}told:\n{told}slurmctld:\n{slurmctld}")
     }
 
-    /// Returns a job's record, which shows how it ended, and the lines about it in the logs of all
-    /// daemons.
+    /// Returns a job's record, which shows how it ended, and the lines about it in all Slurm logs.
     pub(crate) fn said_of(&self, job: &str) -> String {
         let folder = self.path().display();
         let line = format!(
@@ -311,38 +303,35 @@ impl Cluster {
     }
 
     /// Returns true if a slurmd deleted a job's script before the job could read it. The socket of
-    /// a step is created before anything listens on it. When slurmctld starts, it asks every slurmd
-    /// for its steps. If a slurmd is asked at this moment, it assumes that the step is dead, and
-    /// the job fails, with or without our daemon.
+    /// a step is created before anything listens on it. If a starting slurmctld asks slurmd for its
+    /// steps at this moment, slurmd assumes that the step is dead, and the job fails, with or
+    /// without our daemon.
     pub(crate) fn lost_its_script(&self, job: &str) -> bool {
         let folder = self.path().display();
         let what = format!("Purging vestigial job script .*/job0*{job}/");
         self.shell(&format!("grep -qE '{what}' {folder}/log/n*.log"), false).status.success()
     }
 
-    /// Restarts slurmctld and waits until it answers.
+    /// Starts slurmctld and waits until it answers.
     pub(crate) fn start_slurmctld(&self) {
         self.good(&format!("{0}/cluster.sh slurmctld {0}", self.path().display()));
         self.until("scontrol ping", 60, |text| text.contains("UP"));
         self.shell(&format!("scancel -n {HELD}"), false);
     }
 
-    /// Sends SIGKILL to slurmctld.
     pub(crate) fn kill_slurmctld(&self) {
         self.kill("slurmctld");
     }
 
-    /// Sends SIGKILL to the process whose id is in a file.
+    /// Sends SIGKILL to the process with the given pid file.
     pub(crate) fn kill(&self, program: &str) {
         self.good(&format!("kill -9 $(cat {}/pid/{program})", self.path().display()));
     }
 
-    /// Restarts a node's slurmd.
     pub(crate) fn start_slurmd(&self, node: &str) {
         self.good(&format!("{0}/cluster.sh slurmd {0} {node}", self.path().display()));
     }
 
-    /// Sends SIGKILL to a node's slurmd.
     pub(crate) fn kill_slurmd(&self, node: &str) {
         self.kill(node);
     }
@@ -368,8 +357,8 @@ impl Cluster {
         self.daemons.insert(name.to_string(), daemon);
     }
 
-    /// Returns a command that runs the observer with `pavior.toml` as an ordinary user. Signals
-    /// reach it under the name `observer`.
+    /// Returns a command that runs the observer with `pavior.toml` as an ordinary user. Its name
+    /// for [`Cluster::signal`] is `observer`.
     pub(crate) fn observer(&self) -> std::process::Command {
         let (folder, program) = (self.path().display(), self.program());
         let line = format!(
@@ -382,7 +371,6 @@ impl Cluster {
         command
     }
 
-    /// Sends a signal to a daemon.
     pub(crate) fn signal(&self, name: &str, signal: &str) {
         let file = self.path().join(format!("{name}.pid"));
         // The process writes this file when it starts.
@@ -395,12 +383,11 @@ impl Cluster {
         self.shell(&format!("kill -{signal} $(cat {})", file.display()), false);
     }
 
-    /// Sends SIGKILL to the daemon.
     pub(crate) fn kill_daemon(&mut self) {
         self.kill_daemon_of("pavior");
     }
 
-    /// Sends SIGKILL to a daemon.
+    /// Sends SIGKILL to a daemon, and waits for its exit.
     pub(crate) fn kill_daemon_of(&mut self, name: &str) {
         let Some(mut daemon) = self.daemons.remove(name) else { return };
         if daemon.try_wait().is_ok_and(|ended| ended.is_none()) {
@@ -410,7 +397,7 @@ impl Cluster {
         let _ = std::fs::remove_file(self.path().join(format!("{name}.pid")));
     }
 
-    /// Sends SIGTERM. Returns true if the daemon exits successfully.
+    /// Sends SIGTERM to the daemon. Returns true if it exits successfully.
     pub(crate) fn end_daemon(&mut self) -> bool {
         let Some(mut daemon) = self.daemons.remove("pavior") else { return false };
         self.signal("pavior", "TERM");
@@ -418,20 +405,20 @@ impl Cluster {
     }
 }
 
-/// Consecutive free ports below the range of ephemeral ports. File locks reserve them for this
-/// cluster, so that no other run of these tests on this host uses them.
+/// Consecutive free ports below the ephemeral range. File locks reserve them for this cluster among
+/// all test runs on this host.
 struct Ports {
     first: u16,
     _locks: Vec<File>,
 }
 
 impl Ports {
-    /// The number of ports that are reserved together.
+    /// The number of ports that a lock reserves.
     const BLOCK: u16 = 100;
 
     fn free(count: u16) -> Ports {
         let blocks = count.div_ceil(Ports::BLOCK);
-        // Each run of the tests begins at a different port.
+        // Each test run begins at a different port.
         let begin = (std::process::id() % 120) as u16;
         for block in (begin..120 - blocks).chain(0..begin) {
             let locks: Vec<File> = (block..block + blocks).map_while(Ports::lock).collect();
@@ -444,7 +431,7 @@ impl Ports {
         panic!("no {count} free ports");
     }
 
-    /// Locks the file that represents a block of ports.
+    /// Locks the file for a block of ports.
     fn lock(block: u16) -> Option<File> {
         let path = std::env::temp_dir().join(format!("pavior-slurm-ports-{block}"));
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(path).ok()?;

@@ -30,7 +30,7 @@ fn a_gate_in_slurmctld(release: Release) {
 const ACCEPT: &str = "function slurm_job_submit() return slurm.SUCCESS end\n\
                       function slurm_job_modify() return slurm.SUCCESS end\n";
 
-/// Jobs that exist when a cluster gets its gate.
+/// Jobs that were submitted before the cluster got its gate.
 struct Before {
     since: Instant,
     runs: String,
@@ -38,8 +38,8 @@ struct Before {
     whole: String,
 }
 
-/// Returns true if the gate accepts a job, and the message. Slurm tests the job as an ordinary
-/// user, and queues nothing. Newer releases then reject the job because there is no license for it.
+/// Tests a job as an ordinary user without queuing it. Returns true if the gate accepts it, and the
+/// message. Newer releases then reject the job because there is no license for it.
 fn tested(cluster: &Cluster, options: &str) -> (bool, String) {
     let line = format!("sbatch --test-only -o /dev/null {options} --wrap true");
     let said = cluster.shell(&line, true).stderr;
@@ -84,7 +84,7 @@ fn what_the_daemon_cannot_know_is_refused(cluster: &Cluster) {
         let (passes, said) = tested(cluster, options);
         assert!(!passes && said.contains(word), "{options}: {said}");
     }
-    // The rules for numbers of nodes without a shape are in docs/slurm-users.md.
+    // docs/slurm-users.md describes the rules for node counts without a shape.
     for (count, nodes) in [(5, "5"), (11, "12")] {
         let job = cluster.good(&format!("sbatch --parsable -H -o /dev/null -N{count} --wrap true"));
         assert_eq!(cluster.good(&format!("squeue -h -j {job} -o %D; scancel {job}")), nodes);
@@ -111,7 +111,7 @@ fn the_first_look_says_what_is_wrong(cluster: &Cluster) {
     let log = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
     for (from, to, word) in [
         ("\"mesh\"", "\"mash\"", "no partition mash"),
-        ("n{:02}", "m{:02}", "64 nodes of the configuration are not in"),
+        ("n{:02}", "m{:02}", "64 nodes in the configuration are not in"),
         ("mesh:8x8", "mesh:8x7", ""),
     ] {
         let output = run(cluster, &config.replace(from, to), "--dry-run", false);
@@ -123,7 +123,7 @@ fn the_first_look_says_what_is_wrong(cluster: &Cluster) {
     let output = run(cluster, &config, "", true);
     assert_eq!(output.status.code(), Some(3), "{}", log(&output));
     assert!(log(&output).contains("as root"), "{}", log(&output));
-    // If Slurm does not answer, this is not a configuration error, but a single cycle still fails.
+    // An absent Slurm is not a configuration error, but a single cycle still fails.
     let file = cluster.path().join("away.conf");
     let text = std::fs::read_to_string(cluster.path().join("slurm.conf")).unwrap();
     let port = format!("SlurmctldPort={}\nMessageTimeout=2", cluster.spare_port());
@@ -151,7 +151,7 @@ fn check_knows_which_gate_is_loaded(cluster: &Cluster) {
     let modify = "slurm_job_modify = pavior.modify(slurm_job_modify)\n";
     let older = "function slurm_job_submit() slurm.log_user('pavior: a comment cannot') \
                  return slurm.ERROR end\nfunction slurm_job_modify() end\n";
-    // One site script rejects jobs without a time limit, and the other rejects all jobs.
+    // A site's own script rejects either jobs without a time limit or all jobs.
     let refuses = |which: &str| {
         format!(
             "function slurm_job_submit(job) if {which} then slurm.log_user('say how long') \
@@ -176,7 +176,7 @@ fn check_knows_which_gate_is_loaded(cluster: &Cluster) {
             assert_eq!(std::fs::read_to_string(&file).unwrap(), text, "it is the site's own");
         }
     }
-    // This is the gate of another machine.
+    // The loaded gate is for another machine.
     std::thread::sleep(Duration::from_millis(1100));
     let small = own_config(cluster).replace("mesh:8x8", "mesh:8x7");
     let output = run(cluster, &small, "check", false);
@@ -184,7 +184,7 @@ fn check_knows_which_gate_is_loaded(cluster: &Cluster) {
     assert!(said.contains("another version or configuration"), "{said}");
 }
 
-/// Submits jobs before there is a gate. One runs on nodes that form no box, and two are waiting.
+/// Submits jobs before there is a gate: one runs on nodes that do not form a box, and two wait.
 fn jobs_from_before_the_gate(cluster: &Cluster) -> Before {
     let file = cluster.path().join("job_submit.lua");
     let own = std::fs::read_to_string(&file).unwrap();
@@ -208,10 +208,10 @@ fn they_are_told(cluster: &mut Cluster, before: &Before) {
     std::thread::sleep(Duration::from_secs(62).saturating_sub(before.since.elapsed()));
     cluster.start_daemon();
     cluster.until(&format!("scontrol show job {}", before.waits), 20, |text| {
-        text.contains("AdminComment=pavior: not placed: no box of the machine has 63 nodes")
+        text.contains("AdminComment=pavior: not placed: no box on the machine has 63 nodes")
     });
     cluster.until(&format!("scontrol show job {}", before.runs), 20, |text| {
-        text.contains("AdminComment=pavior: runs on nodes that are not a box")
+        text.contains("AdminComment=pavior: runs on nodes that do not form a box")
     });
     let log = cluster.log();
     assert!(log.contains("\"event\":\"jobs without a box\""), "{log}");
@@ -220,8 +220,8 @@ fn they_are_told(cluster: &mut Cluster, before: &Before) {
     cluster.until_empty(30);
 }
 
-/// Runs the example job on a machine whose node names are in reverse order. Checks that rank i runs
-/// on the i-th node of the box.
+/// Checks that rank i of the example job runs on the i-th node of its box, on a machine whose node
+/// names are in reverse order.
 fn ranks_follow_the_box(cluster: &mut Cluster) {
     let file = cluster.path().join("pavior.toml");
     let own = own_config(cluster);
@@ -265,7 +265,7 @@ fn time_min_is_no_hindrance(cluster: &Cluster) {
     cluster.until_empty(30);
 }
 
-/// Checks a site that uses AdminComment for other purposes.
+/// Checks sites that use AdminComment for other purposes.
 fn told_elsewhere_or_not_at_all(cluster: &mut Cluster) {
     let file = cluster.path().join("pavior.toml");
     let own = own_config(cluster);
@@ -274,7 +274,7 @@ fn told_elsewhere_or_not_at_all(cluster: &mut Cluster) {
         std::fs::write(&file, format!("{own}tell = \"{tell}\"\n")).unwrap();
         let found = cluster.good(&format!("{program} check"));
         let old = tell == "extra" && cluster.release() == Release::Slurm22_05;
-        assert_eq!(found.contains("needs Slurm 23.02"), old, "{found}");
+        assert_eq!(found.contains("requires Slurm 23.02"), old, "{found}");
         if old {
             continue;
         }
@@ -293,7 +293,7 @@ fn told_elsewhere_or_not_at_all(cluster: &mut Cluster) {
     std::fs::write(&file, own).unwrap();
 }
 
-/// Makes two machines from the halves of a cluster. Each has its own partition, license and daemon.
+/// Configures each half of a cluster as a machine with its own partition, license and daemon.
 fn two_machines_in_one_cluster(release: Release) {
     let options = Options::default().machine("mesh:4x2").conf(
         "Licenses=pavior:1,upper:1\nPartitionName=upper Nodes=n[04-07] OverSubscribe=EXCLUSIVE\n\

@@ -1,5 +1,4 @@
-//! Checks that test clusters have the requested release, nodes and users, and that they leave
-//! nothing behind.
+//! Checks that test clusters have the requested release, nodes and users, and leave nothing behind.
 
 use std::path::Path;
 
@@ -42,7 +41,7 @@ fn a_small_cluster_of_unlike_nodes(release: Release) {
     let all = "alice|toy|2 bob|toy|2 root|root|2";
     cluster.until(line, 20, |text| text == all);
     an_answer_has_one_time_and_one_place(&cluster);
-    assert!(cluster.end_daemon(), "SIGTERM ends it well");
+    assert!(cluster.end_daemon(), "SIGTERM ends it cleanly");
     let folder = cluster.path().to_path_buf();
     assert!(!processes(&folder).is_empty());
     drop(cluster);
@@ -51,7 +50,7 @@ fn a_small_cluster_of_unlike_nodes(release: Release) {
     assert!(!folder.exists() && !mounts.contains(folder.to_str().unwrap()), "{mounts}");
 }
 
-/// Checks that the explanation of why a job is waiting contains one time and one place.
+/// Checks that the explanation of a waiting job contains one time and one place.
 fn an_answer_has_one_time_and_one_place(cluster: &Cluster) {
     let line = "sbatch --parsable -o /dev/null -t 5 --comment=shape=";
     let long = cluster.good(&format!("{line}2x2 --wrap 'sleep 300'"));

@@ -8,7 +8,7 @@ use crate::sites;
 
 on_each_release! { limits_and_holds preemption_by_qos preemption_by_partition }
 
-/// Returns a small machine with accounts.
+/// Configures a small machine with accounting.
 fn machine() -> Options {
     Options::default()
         .machine("mesh:4x4")
@@ -16,13 +16,13 @@ fn machine() -> Options {
         .accounting()
 }
 
-/// Submits a sleeping job with a shape and a time limit as a user. Returns its number.
+/// Submits a sleeping job with a shape and a time limit as a user, and returns its number.
 fn submit(cluster: &Cluster, user: User, shape: &str, options: &str, seconds: u32) -> String {
     sites::submit(cluster, user, shape, &format!("-t 10 {options}"), seconds)
 }
 
-/// Watches until no jobs that match a filter are left. Returns the largest number that ran at the
-/// same time, and the largest number that ran or had an open gate at the same time.
+/// Watches the jobs that match a filter until none are left. Returns the largest number that ran
+/// simultaneously, and the largest number that ran or had an open gate simultaneously.
 fn most_at_once(cluster: &Cluster, filter: &str) -> (usize, usize) {
     let begun = Instant::now();
     let (mut running, mut open) = (0, 0);
@@ -53,12 +53,11 @@ fn limits_and_holds(release: Release) {
     cluster.start_daemon();
     let array = submit(&cluster, User::Alice, "1x1", "--array=1-7%3", 3);
     assert_eq!(most_at_once(&cluster, &format!("-j {array}")), (3, 3));
-    // The next task of an array at its limit does not block other jobs.
+    // The third job with QOS two waits, but does not block other jobs.
     for _ in 0..4 {
         submit(&cluster, User::Alice, "2x1", "--qos=two", 3);
     }
-    // The jobs run long enough for the last one to be submitted while the first is running, even on
-    // a busy host.
+    // Even on a busy host, the last job is submitted while the first is running.
     let bob = submit(&cluster, User::Bob, "2x2", "--qos=six", 8);
     submit(&cluster, User::Bob, "2x2", "--qos=six", 8);
     submit(&cluster, User::Bob, "2x1", "--qos=six", 8);
@@ -72,7 +71,7 @@ fn limits_and_holds(release: Release) {
     holds(&cluster);
 }
 
-/// Returns the largest number of nodes held at the same time, given `start|end|nodes` records.
+/// Returns the largest number of nodes held simultaneously, given `start|end|nodes` records.
 fn most_nodes(records: &str) -> u32 {
     let all: Vec<Vec<&str>> = records.lines().map(|line| line.split('|').collect()).collect();
     let at = |time: &str| {
@@ -111,7 +110,7 @@ fn holds(cluster: &Cluster) {
     cluster.until_empty(60);
 }
 
-/// Returns `job|state|nodes|restarts` for all jobs.
+/// Returns the name, state and number of nodes of all jobs.
 fn states(cluster: &Cluster) -> String {
     cluster.good("squeue -h -o '%i %t %D' | sort -n | xargs")
 }
@@ -165,7 +164,7 @@ fn preemption_by_partition(release: Release) {
     for job in &low {
         cluster.until_runs(job, 20);
     }
-    // The job is at the head of the queue, although others with the same priority arrived earlier.
+    // The urgent job goes first, although this job has the same priority and arrived earlier.
     submit(&cluster, User::Alice, "2x2", "", 1);
     let urgent = submit(&cluster, User::Bob, "4x2", "-p urgent", 4);
     cluster.until_runs(&urgent, 60);
@@ -173,5 +172,5 @@ fn preemption_by_partition(release: Release) {
     cluster.until_gone(&urgent, 60);
     cluster.until("squeue -h -t R -p mesh -o %i | wc -l", 60, |count| count == "4");
     let log = std::fs::read_to_string(cluster.path().join("pavior.log")).unwrap();
-    assert!(!log.contains("nodes are held by two jobs"), "{log}");
+    assert!(!log.contains("nodes held by two jobs"), "{log}");
 }

@@ -1,5 +1,5 @@
-//! Tests of the daemon with a real Slurm cluster of 64 nodes. `examples/slurm/cluster.sh` sets up
-//! the cluster. The tests run on each release that `examples/slurm/release.sh` knows.
+//! Tests of the daemon with real Slurm clusters, which `examples/slurm/cluster.sh` sets up. The
+//! tests run on each release that `examples/slurm/release.sh` supports.
 //!
 //! A missing release is reported. If PAVIOR_REQUIRE_SLURM is set, as in `.ci/run`, it is an error.
 //! The long form of the tests has one long storm per seed (`cargo xtask slurm RELEASE`).

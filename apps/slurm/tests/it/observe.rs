@@ -1,4 +1,4 @@
-//! Tests of the observer: its answers are correct, and it changes nothing.
+//! Tests that the observer answers correctly and changes nothing.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -26,7 +26,7 @@ impl Observer {
         let started: Value = serde_json::from_str(&line).unwrap();
         let page = started["page"].as_str().unwrap();
         let address = page.trim_start_matches("http://").trim_end_matches('/').to_string();
-        // A process blocks eventually if no one reads the pipe that it writes to.
+        // The observer would block eventually if no one read its log.
         std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
         let observer = Observer { child, address };
         for _ in 0..3000 {
@@ -35,7 +35,7 @@ impl Observer {
             }
             std::thread::sleep(Duration::from_millis(100));
         }
-        panic!("the observer saw no Slurm: {}", observer.get("/metrics"));
+        panic!("the observer cannot reach Slurm: {}", observer.get("/metrics"));
     }
 
     fn ask(&self, request: &str) -> String {
@@ -46,7 +46,7 @@ impl Observer {
         String::from_utf8(bytes).unwrap()
     }
 
-    /// Returns the whole response, including its headers.
+    /// Returns the whole response, including headers.
     pub(crate) fn get(&self, path: &str) -> String {
         self.ask(&format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"))
     }
@@ -84,7 +84,7 @@ fn json(answer: &str) -> Value {
     serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {body}"))
 }
 
-/// Records of jobs: one has nodes that form no box, one has a hostile comment, two have no shape.
+/// Job records: one has nodes that do not form a box, one has a hostile comment, two have no shape.
 const SQUEUE: &str = "runs 7 3 'n[0,1,4]' ''
     job 8 PD \"$(printf '</script>\\033[2J')\" 9 4 '' '' N/A 1:00 100 '(null)' \
         \"$(printf 'shape=2x2 <b>\\033[31m')\"
@@ -111,7 +111,7 @@ fn an_observer_only_asks() {
     // A waiting job that names nodes does not hold them.
     assert_eq!(state["leases"].as_array().unwrap().len(), 2);
     let why = observer.get("/v1/why/9");
-    assert!(why.contains("Slurm says Resources") && why.contains("3x2"), "{why}");
+    assert!(why.contains("Slurm reports Resources") && why.contains("3x2"), "{why}");
     let explained = json(&observer.post("/v1/explain", "{\"waiting\":\"9\"}"));
     assert_eq!(explained["strategies"][0]["granted"], false, "{explained}");
     assert!(explained["diagnosis"]["why"][0].is_string(), "{explained}");
@@ -120,11 +120,11 @@ fn an_observer_only_asks() {
     assert_eq!(slots["boxes"].as_array().unwrap().len() as u64, count, "{slots}");
     assert!(slots["proven"] == true && slots["bound"] == count, "{slots}");
     assert!(observer.get("/v1/slots?shape=2xx").contains("side"));
-    // The request comes from a page of another site, whose name resolves to this host.
+    // The request comes from a page on another site whose name resolves to this host.
     let stranger = observer.ask("GET /v1/state HTTP/1.1\r\nHost: evil.example\r\n\r\n");
     assert!(stranger.starts_with("HTTP/1.1 421 ") && !stranger.contains("leases"), "{stranger}");
     hostile(&observer);
-    // The observer runs some more cycles, and then ends.
+    // The observer runs a few more cycles and then ends.
     std::thread::sleep(Duration::from_secs(2));
     let kill = |pid: u32| {
         assert!(Command::new("kill").arg(pid.to_string()).status().unwrap().success());
@@ -139,7 +139,7 @@ fn an_observer_only_asks() {
     assert_eq!(others, 0, "{calls}");
 }
 
-/// Checks that no answer contains raw text from users, and that no request causes a server error.
+/// Checks that no response contains raw user text, and that no request causes a server error.
 fn hostile(observer: &Observer) {
     let paths = [
         "/v1/state",
@@ -204,7 +204,7 @@ fn ten_thousand_jobs_wait_on_a_torus() {
     browser.value("document.getElementById('waiting').scrollTop = 1e9");
     browser.shows("waiting", "10099");
     browser.value("document.querySelector('#waiting .act').click()");
-    browser.shows("answer", "Slurm says Resources");
+    browser.shows("answer", "Slurm reports Resources");
     // An observer grants nothing and stores no history.
     let hidden = "['live', 'play', 'tab-refused', 'first'].every((id) => \
                   !document.getElementById(id).offsetParent)";

@@ -1,12 +1,12 @@
-//! Tests of further race conditions in Slurm, one function for each.
+//! Tests of further race conditions in Slurm, one per function.
 
 use std::time::Duration;
 
 use crate::cluster::Cluster;
 use crate::records;
 
-/// Names too many nodes for a job. Slurm uses some of them that do not form a box, and the job is
-/// placed again.
+/// Names too many nodes for a job. Slurm chooses some that do not form a box, and the job is placed
+/// again.
 pub(crate) fn too_many_nodes_are_not_used(cluster: &mut Cluster) {
     cluster.kill_daemon();
     let many = cluster.submit("2x2-many", "--comment=shape=2x2", 0.5);
@@ -47,20 +47,19 @@ pub(crate) fn interactive_jobs(cluster: &Cluster) {
 /// Checks that nodes are not free if a job in another partition holds them.
 pub(crate) fn strangers_hold_nodes(cluster: &Cluster) {
     cluster.good("scontrol create PartitionName=other Nodes=n[00-07] OverSubscribe=EXCLUSIVE");
-    // The job occupies a row of eight nodes, so none of them is free for the daemon. It has no
-    // shape to check.
+    // The job fills a row of eight nodes. It has no shape to check.
     let line = "sbatch --parsable -o /dev/null -p other -J 8x1-other -N8 --wrap 'sleep 300'";
     let other = cluster.good(line);
     cluster.until_runs(&other, 20);
     let job = cluster.submit("8x7-beside", "--comment=shape=8x7", 0.5);
     cluster.until(&format!("squeue -h -j {job} -o %t"), 60, |text| text == "R" || text.is_empty());
-    assert_eq!(cluster.good(&format!("squeue -h -j {other} -o %t")), "R", "beside the stranger");
+    assert_eq!(cluster.good(&format!("squeue -h -j {other} -o %t")), "R", "the other job runs");
     cluster.good(&format!("scancel {other}"));
     cluster.until_empty(30);
     cluster.good("scontrol delete PartitionName=other");
 }
 
-/// Checks that a large box does not starve: small jobs whose time limits extend beyond its reserved
+/// Checks that a large box does not starve: small jobs whose time limits extend beyond its planned
 /// start must wait.
 pub(crate) fn large_boxes_do_not_starve(cluster: &Cluster) {
     let first = cluster.submit("4x4-first", "--comment=shape=4x4 -t 4", 240.0);
@@ -69,7 +68,7 @@ pub(crate) fn large_boxes_do_not_starve(cluster: &Cluster) {
     for serial in 0..6 {
         cluster.submit(&format!("2x2-late{serial}"), "--comment=shape=2x2 -t 10", 0.5);
     }
-    // This job ends before the reservation begins, so it may go first.
+    // This job ends before that time, so it may go first.
     let pass = cluster.submit("1x1-pass", "--comment=shape=1x1 -t 1", 0.5);
     cluster.until_gone(&pass, 90);
     cluster.good(&format!("scancel {first}"));
@@ -81,7 +80,7 @@ pub(crate) fn large_boxes_do_not_starve(cluster: &Cluster) {
         let late = start(&format!("2x2-late{serial}"));
         assert!(
             late >= large,
-            "{late} is before {large}, the start of the large box:\n{}",
+            "a small job started at {late}, before the large box at {large}:\n{}",
             cluster.log()
         );
     }
@@ -89,7 +88,7 @@ pub(crate) fn large_boxes_do_not_starve(cluster: &Cluster) {
     assert!(pass < large, "{pass} is not before {large}; log:\n{}", cluster.log());
 }
 
-/// Kills slurmctld so early that it forgets a job and gives that job's number to the next one.
+/// Kills slurmctld so early that it forgets a job and reuses its number.
 pub(crate) fn numbers_are_used_again(cluster: &Cluster) {
     // Anything older than this has been saved.
     std::thread::sleep(Duration::from_secs(6));
@@ -99,7 +98,7 @@ pub(crate) fn numbers_are_used_again(cluster: &Cluster) {
     cluster.until_idle(90);
     let next = cluster.submit("3x3-next", "--comment=shape=3x3", 0.5);
     if next != forgotten {
-        eprintln!("note: slurmctld wrote its state before it died; number {next} is new");
+        eprintln!("note: slurmctld saved its state before it was killed; number {next} is new");
         cluster.good(&format!("scancel {forgotten}"));
     }
     cluster.until_empty(60);

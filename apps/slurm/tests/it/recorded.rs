@@ -1,6 +1,6 @@
-//! Records the output of `squeue` for jobs of every kind, some of which have hostile comments. The
-//! unit tests of the library read such output, one file per release. If PAVIOR_SLURM_RECORD is set,
-//! the output is written to the folder that it names.
+//! Records the output of `squeue` for jobs of every kind, some of which have hostile comments. If
+//! PAVIOR_SLURM_RECORD names a folder, the output is written there. The library's unit tests read
+//! one such file per release.
 
 use std::path::PathBuf;
 
@@ -16,13 +16,13 @@ const ACCEPT: &str = "function slurm_job_submit() return slurm.SUCCESS end\n\
 /// The mark in recorded output.
 const MARK: &str = "0123456789abcdef0123456789abcdef";
 
-/// A wrapper around `squeue` that records how the daemon calls it.
+/// A wrapper around `squeue` that records the daemon's format.
 const NOTES: &str = "#!/bin/sh\n\
                      printf %s \"$SQUEUE_FORMAT\" >@FOLDER@/format\n\
                      exec /usr/bin/squeue \"$@\"\n";
 
 fn an_answer_with_jobs_of_every_kind(release: Release) {
-    let what = "an answer of squeue with jobs of every kind";
+    let what = "squeue output with jobs of every kind";
     let options = Options::default().machine("mesh:4x4");
     let Some(cluster) = Cluster::start(what, release, options) else { return };
     let folder = cluster.path().display().to_string();
@@ -48,7 +48,7 @@ fn an_answer_with_jobs_of_every_kind(release: Release) {
     }
 }
 
-/// Submits the jobs. Returns the number of jobs, including all tasks and components.
+/// Submits the jobs. Returns their number, including all tasks and components.
 fn jobs_of_every_kind(cluster: &Cluster) -> usize {
     // Slurm compares modification times in whole seconds.
     std::thread::sleep(std::time::Duration::from_millis(1100));

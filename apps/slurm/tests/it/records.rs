@@ -1,10 +1,10 @@
-//! Checks of Slurm's own records about jobs and their nodes.
+//! Checks of Slurm's own records of jobs and their nodes.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::cluster::Cluster;
 
-/// An allocation in the file of completed jobs. A requeued job has several.
+/// An allocation in the file of completed jobs. A requeued job has several records.
 pub(crate) struct Record {
     pub(crate) job: String,
     pub(crate) name: String,
@@ -17,7 +17,7 @@ pub(crate) struct Record {
 pub(crate) fn read(cluster: &Cluster) -> Vec<Record> {
     let text = std::fs::read_to_string(cluster.path().join("jobs.txt")).unwrap_or_default();
     let mut all = Vec::new();
-    // Slurm does not escape names, so a line that begins differently is part of a job's name.
+    // Slurm does not escape names, so a line that begins differently belongs to a job name.
     for line in text.lines().filter(|line| line.starts_with("JobId=")) {
         let fields: HashMap<&str, &str> =
             line.split(' ').filter_map(|word| word.split_once('=')).collect();
@@ -34,8 +34,8 @@ pub(crate) fn read(cluster: &Cluster) -> Vec<Record> {
     all
 }
 
-/// Returns true if a job completed, or if only Slurm is to blame for its failure: Slurm lost its
-/// script, or slurmctld was restarted and missed the job's end, so the job timed out.
+/// Returns true if a job completed or failed only because of Slurm: Slurm lost its script, or a
+/// restarted slurmctld missed the job's end, so that the job timed out.
 pub(crate) fn completed(cluster: &Cluster, record: &Record) -> bool {
     let recovered = || {
         let line = format!("Recovered JobId={} ", record.job);
@@ -50,12 +50,12 @@ pub(crate) fn completed(cluster: &Cluster, record: &Record) -> bool {
         eprintln!("note: Slurm lost the script of job {}", record.job);
     }
     if unheard {
-        eprintln!("note: Slurm lost the end of job {}", record.job);
+        eprintln!("note: Slurm missed the end of job {}", record.job);
     }
     lost || unheard || record.state == "COMPLETED"
 }
 
-/// Returns the node numbers in a list such as n[00-01,08].
+/// Returns the node numbers in a list such as `n[00-01,08]`.
 fn nodes(list: &str) -> Vec<u32> {
     let inner = list.trim_start_matches('n').trim_start_matches('[').trim_end_matches(']');
     let mut all = Vec::new();
@@ -68,14 +68,12 @@ fn nodes(list: &str) -> Vec<u32> {
     all
 }
 
-/// Checks that every allocation is a box of the shape that begins the job's name, on a mesh of
-/// `columns` columns, and that no two allocations share a node at the same time. Returns the number
-/// of allocations.
+/// Checks that every allocation is a box of the shape at the start of the job name, on a mesh with
+/// `columns` columns, and that no two allocations overlap. Returns the number of allocations.
 pub(crate) fn judge(records: &[Record], columns: u32) -> usize {
-    // A job that is requeued while ending is recorded twice. The same happens if slurmctld was
-    // killed and forgot the end of a job: the second record has the same start, and its end is the
-    // later time when slurmctld asked the node. In both cases, the nodes were free from the first
-    // end on.
+    // A job that is requeued while ending is recorded twice, and so is a job whose end slurmctld
+    // forgot when it was killed. The second record has the same start and a later end, but the
+    // nodes were free from the first end on.
     let mut held: BTreeMap<(&str, &str), (&str, &Record)> = BTreeMap::new();
     for record in records.iter().filter(|record| !record.nodes.is_empty()) {
         let place = held.entry((&record.job, &record.start)).or_insert((&record.end, record));

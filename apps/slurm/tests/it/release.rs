@@ -1,4 +1,4 @@
-//! Slurm releases, and the namespaces in which they run. `examples/slurm/release.sh` creates both.
+//! Slurm releases and the namespaces in which they run, created by `examples/slurm/release.sh`.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-/// A release of Slurm, named by the Debian release that contains it.
+/// A Slurm release, as packaged by a Debian release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Release {
     /// 22.05, from Debian 12.
@@ -28,8 +28,8 @@ impl Release {
     }
 }
 
-/// Generates a test for each release from functions that take a release. `cargo xtask slurm
-/// RELEASE` finds the tests by name.
+/// Generates a test for each function and release. `cargo xtask slurm RELEASE` finds the tests by
+/// name.
 macro_rules! on_each_release {
     ($($name:ident)*) => { $(
         mod $name {
@@ -54,22 +54,22 @@ macro_rules! on_each_release {
 }
 pub(crate) use on_each_release;
 
-/// The reason why a release is not available here, which is determined only once.
+/// The reasons why releases, with or without accounting, are unavailable; determined only once.
 static MISSING: Mutex<Option<HashMap<(Release, bool), String>>> = Mutex::new(None);
 
-/// An environment with an installed release. When it ends, its processes, its mounts and everything
-/// written outside one folder disappear, even if the test is killed.
+/// An environment with an installed release. When it ends, even if the test is killed, its
+/// processes, its mounts and everything written outside one folder disappear.
 pub(crate) struct Place {
     process: Child,
     root: PathBuf,
 }
 
 impl Place {
-    /// Opens an environment that has access to a folder. If chroots do not exist yet, creates them,
-    /// which takes minutes.
+    /// Opens an environment that has access to a folder. Creates missing chroots, which takes
+    /// minutes.
     ///
     /// # Errors
-    /// Returns the reason if the release is not available.
+    /// Returns the reason if the release is unavailable.
     pub(crate) fn open(release: Release, accounting: bool, folder: &Path) -> Result<Place, String> {
         let mut missing = MISSING.lock().unwrap_or_else(PoisonError::into_inner);
         let missing = missing.get_or_insert_default();
@@ -86,8 +86,7 @@ impl Place {
     fn try_open(release: Release, accounting: bool, folder: &Path) -> Result<Place, String> {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/slurm/release.sh");
         let mut command = Command::new(script);
-        // The environment ends when its standard input is closed, at the latest when this process
-        // ends.
+        // The environment ends when its standard input is closed, at the latest with this process.
         command.args(["run", release.name()]).arg(folder).args(["sh", "-c", "echo open; cat"]);
         command.env("ACCOUNTING", if accounting { "1" } else { "" });
         let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -106,7 +105,7 @@ impl Place {
         Err(format!("Slurm {}: {}", release.name(), said.trim().replace('\n', "; ")))
     }
 
-    /// Returns a command that runs in this environment as the user with this id, in /tmp.
+    /// Creates a command that runs in this environment, in /tmp, as the user with this id.
     pub(crate) fn command(&self, user: u32, program: &str) -> Command {
         let space = format!("/proc/{}/ns", self.process.id());
         let mut command = Command::new("nsenter");

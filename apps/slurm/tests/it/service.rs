@@ -1,5 +1,4 @@
-//! Tests of the daemon as a service that is observed, started twice, upgraded under load, and
-//! removed.
+//! Tests of the daemon as a service that is observed, doubled, upgraded under load and removed.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,7 +10,7 @@ use crate::{observe, records};
 on_each_release! { from_the_first_look_to_the_removal }
 
 fn from_the_first_look_to_the_removal(release: Release) {
-    let what = "a daemon that is watched, doubled, upgraded and taken away";
+    let what = "a daemon that is observed, doubled, upgraded and removed";
     let extra = "SchedulerParameters=bf_interval=1,batch_sched_delay=1";
     let options = Options::default().conf(extra);
     let Some(mut cluster) = Cluster::start(what, release, options) else { return };
@@ -67,8 +66,8 @@ impl Load {
     }
 }
 
-/// Runs two active daemons at the same time, which no site should do. Slurm rejects a change if the
-/// job has changed since the daemon read it, so nothing goes wrong.
+/// Runs two active daemons, which no site should do. Slurm rejects a change if the job has changed
+/// since the daemon read it, so nothing goes wrong.
 fn two_that_act(cluster: &mut Cluster, load: &mut Load) {
     cluster.start_daemon_of("one");
     cluster.start_daemon_of("two");
@@ -78,8 +77,7 @@ fn two_that_act(cluster: &mut Cluster, load: &mut Load) {
     cluster.kill_daemon_of("two");
 }
 
-/// Checks that with a lock, only one daemon is active. If that daemon is killed, the other takes
-/// over.
+/// Checks that with a lock, only one daemon is active, and the other takes over if it is killed.
 fn one_of_two(cluster: &mut Cluster, load: &mut Load) {
     cluster.start_daemon_of("first");
     let opens = |cluster: &Cluster, name: &str| {
@@ -95,7 +93,7 @@ fn one_of_two(cluster: &mut Cluster, load: &mut Load) {
     cluster.kill_daemon_of("first");
     load.submit(cluster, 5);
     cluster.until_empty(60);
-    assert!(opens(cluster, "second") >= 5, "the second takes over");
+    assert!(opens(cluster, "second") >= 5, "the second daemon takes over");
     cluster.kill_daemon_of("second");
 }
 
@@ -108,7 +106,7 @@ fn upgraded(cluster: &mut Cluster, load: &mut Load) {
     cluster.good(&format!(
         "cp {folder}/pavior-slurm {folder}/new && mv {folder}/new {folder}/pavior-slurm"
     ));
-    assert!(cluster.end_daemon(), "SIGTERM ends it well");
+    assert!(cluster.end_daemon(), "SIGTERM ends it cleanly");
     load.submit(cluster, 5);
     cluster.start_daemon();
     let log = format!("cat {folder}/pavior.log");
@@ -123,7 +121,7 @@ fn upgraded(cluster: &mut Cluster, load: &mut Load) {
     cluster
         .good(&format!("sed 's/poll_ms = 200/poll_ms = 150/' {folder}/good >{folder}/pavior.toml"));
     cluster.signal("pavior", "HUP");
-    cluster.until(&log, 20, |text| text.contains("configuration read again"));
+    cluster.until(&log, 20, |text| text.contains("configuration reloaded"));
     load.submit(cluster, 5);
     // slurmctld saves its state on exit, and a restart of its unit waits for that.
     cluster.good(&format!(
@@ -136,11 +134,11 @@ fn upgraded(cluster: &mut Cluster, load: &mut Load) {
     cluster.until_empty(120);
 }
 
-/// Uninstalls everything under load. The gate disappears, Slurm schedules the waiting jobs itself,
-/// and all of them run.
+/// Uninstalls everything under load. Slurm then schedules the waiting jobs itself, and all of them
+/// run.
 fn removed(cluster: &mut Cluster, load: &mut Load) {
     let folder = cluster.path().display().to_string();
-    // Three jobs fill the machine. The others wait, some of them with open gates.
+    // A few jobs fill the machine. The others wait, some of them with open gates.
     for number in 0..12 {
         let shape = ["8x4", "8x4", "4x4", "2x2"][number % 4];
         load.submit_as(cluster, &format!("{shape}-free{number}"));
@@ -148,7 +146,7 @@ fn removed(cluster: &mut Cluster, load: &mut Load) {
     std::thread::sleep(Duration::from_millis(700));
     assert!(cluster.end_daemon());
     let said = cluster.good(&format!("{} {folder}/pavior.toml uninstall", cluster.program()));
-    assert!(said.contains("the reservation of the license was removed"), "{said}");
+    assert!(said.contains("the license reservation was removed"), "{said}");
     assert!(said.contains("job_submit.lua no longer calls the gate"), "{said}");
     assert!(!said.contains("still acts") && !Path::new(&format!("{folder}/pavior.lua")).exists());
     // Jobs no longer get a gate.

@@ -8,7 +8,7 @@ use crate::release::{Release, on_each_release};
 
 on_each_release! { jobs_that_wait_for_other_things nodes_that_are_powered_off }
 
-/// Submits a sleeping job with a shape, as the given user. Returns its number.
+/// Submits a sleeping job with a shape as a user, and returns its number.
 pub(crate) fn submit(
     cluster: &Cluster,
     user: User,
@@ -36,7 +36,7 @@ pub(crate) fn until_told(cluster: &Cluster, job: &str, words: &str) {
     });
 }
 
-/// Checks that a job does not start, although it fits.
+/// Checks that a job does not start.
 fn stays(cluster: &Cluster, job: &str) {
     std::thread::sleep(Duration::from_secs(3));
     let state = state(cluster, job);
@@ -61,7 +61,7 @@ fn jobs_that_wait_for_other_things(release: Release) {
     suspended(&cluster);
     maintenance(&cluster);
     fair_share(&cluster);
-    assert!(cluster.end_daemon(), "SIGTERM ends it well");
+    assert!(cluster.end_daemon(), "SIGTERM ends it cleanly");
 }
 
 fn dependencies(cluster: &Cluster) {
@@ -70,7 +70,7 @@ fn dependencies(cluster: &Cluster) {
     let first = alice("2x2", "-t 5", 5);
     let then = alice("4x4", &format!("-t 5 --dependency=afterok:{first}"), 1);
     let never = alice("2x2", &format!("-t 5 --dependency=afternotok:{first}"), 1);
-    // A job that waits for another job does not reserve a place.
+    // A job that depends on another one does not reserve a box.
     let beside = alice("2x2", "-t 60", 1);
     cluster.until_gone(&beside, 20);
     assert_eq!(state(cluster, &then), "PD Dependency");
@@ -82,8 +82,7 @@ fn dependencies(cluster: &Cluster) {
     cluster.until_empty(20);
 }
 
-/// Changes the time limits of a waiting and of a running job. The time limit is used, not
-/// `--time-min`.
+/// Changes the time limits of a waiting and a running job. Checks that `--time-min` is ignored.
 fn time_limits(cluster: &Cluster) {
     let alice =
         |shape, options: &str, seconds| submit(cluster, User::Alice, shape, options, seconds);
@@ -95,7 +94,7 @@ fn time_limits(cluster: &Cluster) {
     let least = alice("2x2", "-t 60 --time-min=1", 1);
     stays(cluster, &late);
     stays(cluster, &least);
-    // The user shortens the job enough for it to start first.
+    // The user shortens the job enough for it to be backfilled.
     let shorter = format!("scontrol update JobId={late} TimeLimit=1");
     assert!(cluster.shell_as(User::Alice, &shorter).status.success());
     cluster.until_gone(&late, 20);
@@ -109,8 +108,8 @@ fn time_limits(cluster: &Cluster) {
     cluster.until_empty(20);
 }
 
-/// Suspends a job, which then keeps its box for an unknown time. After the job resumes, its end is
-/// later by the time for which it was suspended. The notes of waiting jobs give this end.
+/// Suspends a job, which keeps its box for an unknown time. After it resumes, its end is later by
+/// the time for which it was suspended, and the notes of waiting jobs contain this end.
 fn suspended(cluster: &Cluster) {
     let alice =
         |shape, options: &str, seconds| submit(cluster, User::Alice, shape, options, seconds);
@@ -118,7 +117,7 @@ fn suspended(cluster: &Cluster) {
     cluster.until_runs(&job, 20);
     cluster.good(&format!("scontrol suspend {job}"));
     let large = alice("4x4", "-t 5", 1);
-    // The note gives no time.
+    // The note contains no time.
     until_told(cluster, &large, "are free. In the way on");
     let beside = alice("2x2", "-t 60", 1);
     cluster.until_gone(&beside, 20);
@@ -138,8 +137,8 @@ fn suspended(cluster: &Cluster) {
     cluster.until_empty(20);
 }
 
-/// Reserves all nodes for a repair in an hour. Shorter jobs run before the repair; the others wait
-/// and get a note with the reason.
+/// Reserves all nodes for a repair in an hour. Shorter jobs run before it; the others wait and get
+/// a note with the reason.
 fn maintenance(cluster: &Cluster) {
     let repair = "ReservationName=repair Users=root StartTime=now+1hour Duration=60 Nodes=ALL";
     cluster.good(&format!("scontrol create reservation {repair} Flags=MAINT,IGNORE_JOBS"));
@@ -155,7 +154,7 @@ fn maintenance(cluster: &Cluster) {
     cluster.until_empty(20);
 }
 
-/// Checks that the waiting job of the user with less past usage starts first.
+/// Checks that the job of the user with less past usage starts first.
 fn fair_share(cluster: &Cluster) {
     // Slurm updates usage once a minute.
     let shares = "sshare -a -n -P -o User,FairShare | grep -E '^ *(alice|bob)' | sort | xargs";
@@ -173,13 +172,13 @@ fn fair_share(cluster: &Cluster) {
     cluster.until_empty(30);
 }
 
-/// Returns a cluster whose nodes Slurm powers off after they have been idle for a few seconds. Four
-/// of them are cloud nodes.
+/// Configures a cluster whose nodes Slurm powers off after a few idle seconds. Four of them are
+/// cloud nodes.
 pub(crate) fn powered(suspend_timeout: u32, resume_timeout: u32) -> Options {
     let each = "export SLURM_CONF=@DIR@/slurm.conf PATH=$PATH:/usr/sbin:/sbin\n\
                 for node in $(scontrol show hostnames \"$1\"); do";
-    // If a node was powered off while its slurmd was starting, there is no pid file with which to
-    // kill the slurmd. Slurm waits for the node to boot, so a running slurmd is stopped first.
+    // A node that was powered off while its slurmd was starting had no pid file with which to kill
+    // it. Slurm waits for the node to boot, so a running slurmd is stopped first.
     let on = "kill -9 $(cat @DIR@/pid/$node) 2>/dev/null; \
               [ -e @DIR@/broken-$node ] || \
               slurmd -b -N $node -f $SLURM_CONF -L @DIR@/log/$node.log \
@@ -194,8 +193,7 @@ pub(crate) fn powered(suspend_timeout: u32, resume_timeout: u32) -> Options {
              SchedulerParameters=bf_interval=1,batch_sched_delay=1"
         ))
         .nodes("n[12-15]", "State=CLOUD")
-        // Slurm kills the processes that the program leaves behind, unless they have become
-        // daemons.
+        // Slurm kills processes that the program leaves behind, unless they have become daemons.
         .file("on", &format!("#!/bin/sh\n{each} {on}; done; sleep 2\n"))
         .file("off", &format!("#!/bin/sh\n{each} {off}; done\n"))
 }
@@ -205,20 +203,20 @@ pub(crate) fn until_off(cluster: &Cluster) {
     cluster.until("sinfo -h -o '%t=%D'", 60, |text| text == "idle~=16");
 }
 
-/// Checks that Slurm powers on the nodes of a box.
+/// Checks that Slurm powers on a box's nodes.
 fn nodes_that_are_powered_off(release: Release) {
     let what = "nodes that are powered off";
     let Some(mut cluster) = Cluster::start(what, release, powered(10, 60)) else { return };
     cluster.start_daemon();
     cluster.until("sinfo -h -o %t", 60, |text| text.contains("idle%"));
     let whole = submit(&cluster, User::Alice, "4x4", "-t 5", 2);
-    until_told(&cluster, &whole, "nodes that are being powered off (");
-    // On a busy host, a node may take longer to boot than Slurm waits. Slurm then marks it as down.
+    until_told(&cluster, &whole, "nodes being powered off (");
+    // On a busy host, a node may take too long to boot, and Slurm marks it as down.
     let mended = "sinfo -h -N -t down -o %N | sort -u \
                   | xargs -r -I{} scontrol update NodeName={} State=RESUME >/dev/null 2>&1";
     let line = format!("{mended}; squeue -h -j {whole} -o %t");
     cluster.until(&line, 180, |text| text == "R");
     until_told(&cluster, &whole, "box=4x4@0,0");
     cluster.until_empty(60);
-    assert!(cluster.end_daemon(), "SIGTERM ends it well");
+    assert!(cluster.end_daemon(), "SIGTERM ends it cleanly");
 }

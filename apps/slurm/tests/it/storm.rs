@@ -7,13 +7,13 @@ use std::time::Duration;
 use crate::cluster::Cluster;
 use crate::records;
 
-/// Runs a long storm for each given seed, or one short storm if no seeds are given.
+/// Runs a long storm for each seed, or one short storm if there are none.
 pub(crate) fn storms(cluster: &mut Cluster) {
     match pavior_trials::seeds() {
         None => storm(cluster, 18, 12),
         Some(seeds) => {
             for seed in seeds {
-                eprintln!("seed {seed}: begins at {}", cluster.good("date +%T"));
+                eprintln!("seed {seed}: starting at {}", cluster.good("date +%T"));
                 storm(cluster, seed, 50);
             }
         }
@@ -21,8 +21,8 @@ pub(crate) fn storms(cluster: &mut Cluster) {
 }
 
 /// A script that acts as an operator and prints the remaining jobs. A killed slurmctld forgets the
-/// latest starts. When such a job starts again on its node, it is "already running" there.
-/// Therefore, Slurm drains the node and holds the job.
+/// latest starts. When such a job starts again on its node, it is "already running" there, so Slurm
+/// drains the node and holds the job.
 pub(crate) const FORGOTTEN: &str = "
     sinfo -h -N -t drain -o %N | sort -u | xargs -r -I{} scontrol update NodeName={} State=RESUME
     squeue -h -t PD -o '%i %r' | grep 'launch failed requeued held' | cut -d' ' -f1 |
@@ -31,7 +31,7 @@ pub(crate) const FORGOTTEN: &str = "
 
 struct Storm {
     random: u64,
-    /// The number of jobs per name that must have completed.
+    /// The number of jobs that must complete, by name.
     wanted: BTreeMap<String, usize>,
     down: BTreeSet<String>,
 }
@@ -49,7 +49,7 @@ pub(crate) fn storm(cluster: &mut Cluster, seed: u64, rounds: u64) {
         let resume = "xargs -r -I{} scontrol update NodeName={} State=RESUME";
         cluster.shell(&format!("sinfo -h -N -t drain -o %N | sort -u | {resume}"), false);
         if round % 16 == 15 {
-            // Slurm itself forgets a job that it has not yet saved.
+            // A killed slurmctld forgets jobs that it has not yet saved.
             std::thread::sleep(Duration::from_secs(7));
             cluster.kill_slurmctld();
             std::thread::sleep(Duration::from_millis(storm.below(3000)));
@@ -67,7 +67,7 @@ pub(crate) fn storm(cluster: &mut Cluster, seed: u64, rounds: u64) {
 }
 
 impl Storm {
-    /// Returns the next random number below `n`.
+    /// Generates a random number below `n`.
     fn below(&mut self, n: u64) -> u64 {
         let next = self.random.wrapping_mul(6_364_136_223_846_793_005);
         self.random = next.wrapping_add(1_442_695_040_888_963_407);

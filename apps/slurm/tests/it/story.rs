@@ -1,4 +1,4 @@
-//! Tests that share one cluster: the gate, placements, races, and a storm with kills.
+//! Tests that share a cluster: the gate, placements, races, and a storm with kills.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,7 +9,7 @@ use crate::{races, records, storm, whole};
 on_each_release! { a_cluster_of_64_nodes }
 
 fn a_cluster_of_64_nodes(release: Release) {
-    let what = "the daemon against a real Slurm";
+    let what = "the daemon with a real Slurm cluster";
     let Some(mut cluster) = Cluster::start(what, release, Options::default()) else { return };
     the_gate_holds(&cluster);
     cluster.start_daemon();
@@ -26,17 +26,17 @@ fn a_cluster_of_64_nodes(release: Release) {
     slurm_goes_away_and_comes_back(&cluster);
     races::numbers_are_used_again(&cluster);
     storm::storms(&mut cluster);
-    assert!(cluster.end_daemon(), "SIGTERM ends it well");
+    assert!(cluster.end_daemon(), "SIGTERM ends it cleanly");
     let count = records::judge(&records::read(&cluster), 8);
     assert!(count > 20, "{count} allocations");
-    eprintln!("64 nodes: {count} allocations, each a box of its shape, none over another");
+    eprintln!("64 nodes: {count} allocations, all boxes of their shape, without overlaps");
     drop(cluster);
     if pavior_trials::Size::chosen() == pavior_trials::Size::Long {
         whole::all(release);
     }
 }
 
-/// Checks that no job starts without a daemon, and that ordinary users cannot change that.
+/// Checks that no job starts without a daemon, and that ordinary users cannot change this.
 fn the_gate_holds(cluster: &Cluster) {
     for (options, word) in [
         ("--comment=shape=4y4", "is not a valid shape"),
@@ -73,7 +73,7 @@ fn the_gate_holds(cluster: &Cluster) {
     assert_eq!(cluster.good(&shown), "PD Licenses 16 pavior:1");
 }
 
-/// Checks that batch jobs, arrays and jobs with numbers of nodes start in boxes. Waiting jobs must
+/// Checks that batch jobs, arrays and jobs with node counts start in boxes, and that waiting jobs
 /// get a note with the reason.
 fn placed_and_told(cluster: &Cluster) {
     cluster.until("squeue -h -n 4x4-gate -o %i", 30, str::is_empty);
@@ -91,7 +91,7 @@ fn placed_and_told(cluster: &Cluster) {
     assert!(why.contains("It needs 6 nodes") || why.contains("may start"), "{why}");
     cluster.good(&format!("scancel {whole}"));
     cluster.submit("1x2-array", "--array=0-5 -N2", 0.5);
-    // Here, 5 nodes become a 1x5 box, 7 nodes a 1x7 box, and 11 nodes a 3x4 box of 12 nodes.
+    // The 11 nodes are rounded up to a 3x4 box.
     cluster.submit("3x4-count", "-N11", 0.5);
     cluster.until_empty(60);
     let output = cluster.shell("srun --comment=shape=2x2 -J 2x2-srun hostname", false);
@@ -115,15 +115,15 @@ fn wrong_nodes_are_given_back(cluster: &mut Cluster) {
     cluster.until_empty(60);
 }
 
-/// Drains a node, or names too few nodes, after the gate has opened and before the job starts. The
-/// gate must close, and the job must be placed again.
+/// Drains a node, or names too few nodes, between the opening of a gate and the start of its job.
+/// The gate must close, and the job must be placed again.
 fn obstacles_between_opening_and_start(cluster: &mut Cluster) {
     cluster.kill_daemon();
     cluster.good("scontrol update NodeName=n09 State=DRAIN Reason=test");
     let drained = cluster.submit("2x2-drained", "--comment=shape=2x2", 0.5);
     let few = cluster.submit("2x3-few", "--comment=shape=2x3", 0.5);
     let open = "Licenses= Priority=4294967290";
-    // The start of the job is delayed so that the daemon sees the open gate.
+    // The start is delayed so that the daemon sees the open gate.
     cluster.good(&format!("scontrol update JobId={few} StartTime=now+9"));
     cluster.good(&format!("scontrol update JobId={drained} ReqNodeList=n00,n01,n08,n09 {open}"));
     cluster.good(&format!("scontrol update JobId={few} ReqNodeList=n16,n17 {open}"));
@@ -132,8 +132,7 @@ fn obstacles_between_opening_and_start(cluster: &mut Cluster) {
     cluster.good("scontrol update NodeName=n09 State=RESUME");
 }
 
-/// Opens the gate of a job that a partition limit prevents from starting. Its nodes must become
-/// free after a while.
+/// Checks that a job that cannot start because of a partition limit does not block another one.
 fn a_job_that_cannot_start_is_not_waited_for(cluster: &Cluster) {
     cluster.good("scontrol update PartitionName=mesh MaxTime=10");
     let long = cluster.submit("8x8-long", "--comment=shape=8x8 -t 20", 0.5);
@@ -144,7 +143,7 @@ fn a_job_that_cannot_start_is_not_waited_for(cluster: &Cluster) {
     cluster.until_empty(30);
 }
 
-/// Checks that at least five seconds pass from a requeue to the next start.
+/// Checks that a requeued job does not start again within 4.5 seconds.
 fn requeued_jobs_wait_a_while(cluster: &Cluster) {
     let job = cluster.submit("3x2-again", "--comment=shape=3x2", 300.0);
     let state = format!("squeue -h -j {job} -o %t");
@@ -153,18 +152,16 @@ fn requeued_jobs_wait_a_while(cluster: &Cluster) {
     let requeued = SystemTime::now();
     cluster.until(&state, 20, |text| text == "PD");
     cluster.until(&state, 60, |text| text == "R");
-    assert!(requeued.elapsed().unwrap() > Duration::from_millis(4500), "not at once");
+    assert!(requeued.elapsed().unwrap() > Duration::from_millis(4500), "restarted too early");
     cluster.good(&format!("scancel {job}"));
     cluster.until_empty(30);
 }
 
-/// Kills slurmctld. The daemon must change nothing while slurmctld is down. If a job ends in the
-/// meantime, its end must be known afterwards.
+/// Kills slurmctld while a job is running, and checks that the job's end is known afterwards.
 ///
-/// slurmctld saves its state seconds after a change. If it is killed, it loses newer changes: if
-/// the end of a job was acknowledged but not yet saved, the job stays in the list of running jobs.
-/// Therefore, the test kills slurmctld after the start was saved, and the job ends afterwards. The
-/// node of the job repeats its message until the message is acknowledged.
+/// slurmctld saves its state seconds after a change, so a kill loses newer changes: a job whose end
+/// was acknowledged but not yet saved would remain in the list of running jobs. Therefore, the job
+/// ends after the kill. Its node repeats the message until it is acknowledged.
 fn slurm_goes_away_and_comes_back(cluster: &Cluster) {
     let end = cluster.path().join("end");
     let over = cluster.good(&format!(

@@ -16,8 +16,8 @@ pub(crate) fn all(release: Release) {
     }
 }
 
-/// Runs two controllers with Slurm's default intervals. The first is killed, the second takes over,
-/// and later the first regains control.
+/// Runs two controllers. The first is killed, the second takes over, and later the first regains
+/// control.
 fn a_controller_fails_over(release: Release) {
     let options = Options::default().machine("mesh:4x4").conf(
         "SlurmctldHost=one(127.0.0.1)\nSlurmctldHost=two(127.0.0.2)\nSlurmctldTimeout=10\n\
@@ -35,7 +35,7 @@ fn a_controller_fails_over(release: Release) {
         }
     };
     load(&cluster);
-    // Anything older than five seconds has been saved.
+    // Slurm saves its state within five seconds.
     std::thread::sleep(Duration::from_secs(7));
     load(&cluster);
     std::thread::sleep(Duration::from_secs(7));
@@ -55,13 +55,13 @@ fn a_controller_fails_over(release: Release) {
     let log = std::fs::read_to_string(cluster.path().join("pavior.log")).unwrap();
     let closed = log.matches("\"event\":\"close\"").count();
     eprintln!("two controllers: {done} of {jobs} completed, {closed} gates closed again");
-    assert!(cluster.end_daemon(), "SIGTERM ends it well");
+    assert!(cluster.end_daemon(), "SIGTERM ends it cleanly");
 }
 
-/// Checks the case that a node does not boot. Its job gets a note, other jobs continue, and the job
-/// runs when the node has been repaired.
+/// Checks that if a node does not boot, its job gets a note, other jobs continue, and the job runs
+/// once the node has been repaired.
 fn a_node_does_not_wake(release: Release) {
-    let what = "a node that does not wake";
+    let what = "a node that does not boot";
     let Some(mut cluster) = Cluster::start(what, release, powered(3, 15)) else { return };
     until_off(&cluster);
     cluster.good(&format!("touch {}/broken-n05", cluster.path().display()));
@@ -74,11 +74,11 @@ fn a_node_does_not_wake(release: Release) {
     cluster.good(&format!("rm {}/broken-n05", cluster.path().display()));
     cluster.good("scontrol update NodeName=n05 State=RESUME");
     cluster.until_gone(&whole, 120);
-    assert!(cluster.end_daemon(), "SIGTERM ends it well");
+    assert!(cluster.end_daemon(), "SIGTERM ends it cleanly");
 }
 
-/// Preempts jobs. They are canceled after their grace time, and others are exempt for a while. If a
-/// job in another partition blocks a box, the note names it.
+/// Checks that preempted jobs are canceled after their grace time and that others are exempt for a
+/// while. If a job in another partition blocks a box, the note must name it.
 fn grace_and_exemption(release: Release) {
     let options = Options::default()
         .machine("mesh:4x4")
@@ -106,8 +106,8 @@ fn grace_and_exemption(release: Release) {
     let begun = Instant::now();
     let high = submit(&cluster, User::Bob, "4x4", "--qos=high -t 5", 1);
     cluster.until_gone(&high, 60);
-    eprintln!("grace: the other had ended after {} s", begun.elapsed().as_secs());
-    assert_eq!(cluster.good(&format!("squeue -h -j {low} -o %t")), "", "it is cancelled");
+    eprintln!("grace: the preempting job had ended after {} s", begun.elapsed().as_secs());
+    assert_eq!(cluster.good(&format!("squeue -h -j {low} -o %t")), "", "it was canceled");
     let fresh = submit(&cluster, User::Alice, "4x4", "--qos=fresh -t 20", 300);
     cluster.until_runs(&fresh, 30);
     let begun = Instant::now();
@@ -121,7 +121,7 @@ fn grace_and_exemption(release: Release) {
     let stranger = cluster.good(line);
     cluster.until_runs(&stranger, 20);
     let waits = submit(&cluster, User::Bob, "4x4", "-t 5", 1);
-    until_told(&cluster, &waits, &format!("job {stranger} of partition other"));
+    until_told(&cluster, &waits, &format!("job {stranger} in partition other"));
     assert!(state(&cluster, &waits).starts_with("PD"));
     cluster.good(&format!("scancel {stranger}"));
     cluster.until_empty(30);
@@ -135,5 +135,5 @@ fn two_hundred_and_fifty_six_nodes(release: Release) {
     cluster.start_daemon();
     storm::storm(&mut cluster, 256, 50);
     let count = records::judge(&records::read(&cluster), 16);
-    eprintln!("256 nodes: {count} allocations, each a box of its shape, none over another");
+    eprintln!("256 nodes: {count} allocations, all boxes of their shape, without overlaps");
 }

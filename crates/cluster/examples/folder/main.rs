@@ -2,17 +2,16 @@
 //! -- FOLDER ADDRESS`.
 //!
 //! `machine.json` describes the machine, and each file in `jobs` describes a job. Users create and
-//! delete these files. The daemon adds the boxes of the jobs that run, and the reasons why the
-//! others are waiting:
+//! delete these files. The daemon adds a box to each running job and a reason to each waiting job:
 //!
 //! ```text
 //! machine.json    { "grid": "torus:4x4", "strategy": "tff", "scheduler": "easy", "down": [7] }
 //! jobs/a.json     { "shape": "2x2", "seconds": 60, "submitted": 1795311390 }
 //! ```
 //!
-//! In each turn, the daemon reads the folder into a [`World`], plans [`Action`]s for it with a pure
-//! function, and carries them out. An action fails if its file has changed since it was read.
-//! Therefore, several daemons may run at the same time, and any of them may be stopped at any time.
+//! In each turn, the daemon reads the folder into a [`World`], plans [`Action`]s with a pure
+//! function, and carries them out. An action is dropped if its file has changed since it was read.
+//! Several daemons may therefore run simultaneously, and any of them may be stopped at any time.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -46,10 +45,10 @@ struct Record {
     shape: String,
     seconds: u64,
     submitted: u64,
-    /// The base and the sides of the box, or `None` while the job is waiting.
+    /// The base and sides of the box, or `None` while the job is waiting.
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<[[u16; 3]; 2]>,
-    /// The job's start, in seconds since 1970.
+    /// The start, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     start: Option<u64>,
     /// The reason why the job is waiting.
@@ -57,15 +56,14 @@ struct Record {
     why: Option<String>,
 }
 
-/// A job, with the text of its file.
+/// A job and the text of its file.
 struct Job {
     name: String,
     text: String,
     record: Record,
 }
 
-/// The contents of the folder at one time. The number of a job is its index; the oldest job comes
-/// first.
+/// The folder's contents at one time, with the oldest job first. A job's number is its index.
 struct World {
     grid: Grid,
     strategy: strategies::Selection,
@@ -74,15 +72,15 @@ struct World {
     jobs: Vec<Job>,
 }
 
-/// A change to a job's file, made only if the file still contains the text `seen`. Without a new
-/// text, the file is deleted.
+/// A change to a job's file, made only if the file still contains the text `seen`. If there is no
+/// new text, the file is deleted.
 struct Action {
     name: String,
     seen: String,
     text: Option<String>,
 }
 
-/// Returns a message that names a file.
+/// Formats an error with the path of its file.
 fn fault(path: &Path, error: &dyn std::fmt::Display) -> String {
     format!("{}: {error}", path.display())
 }
@@ -90,7 +88,7 @@ fn fault(path: &Path, error: &dyn std::fmt::Display) -> String {
 /// Reads a folder.
 ///
 /// # Errors
-/// Returns an error if a file cannot be read, because the file may describe a job that holds nodes.
+/// Returns an error if any file is unreadable, because it may describe a job that holds nodes.
 fn read(folder: &Path) -> Result<World, String> {
     let path = folder.join("machine.json");
     let text = fs::read(&path).map_err(|error| fault(&path, &error))?;
@@ -107,7 +105,7 @@ fn read(folder: &Path) -> Result<World, String> {
     for entry in fs::read_dir(&folder).map_err(|error| fault(&folder, &error))?.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let Some(name) = name.strip_suffix(".json").map(str::to_string) else { continue };
-        // A file that has just been deleted is not a job.
+        // The file may just have been deleted.
         let Ok(text) = fs::read_to_string(entry.path()) else { continue };
         let record = pavior::json::read(text.as_bytes());
         let record = record.map_err(|error| fault(&entry.path(), &error))?;
@@ -123,7 +121,7 @@ impl Job {
         Action { name: self.name.clone(), seen: self.text.clone(), text }
     }
 
-    /// Returns the job's box, if the box is on the machine.
+    /// Returns the job's box if it is on the machine.
     fn held(&self, grid: &Grid) -> Option<Cuboid> {
         let [base, sides] = self.record.at?;
         Some(Cuboid::new(base, sides)).filter(|at| at.lies_on(grid))
@@ -156,7 +154,7 @@ impl Job {
     }
 }
 
-/// Returns a job's request, if a box on the machine has its shape.
+/// Returns a job's request if its shape fits the machine.
 fn request(job: &Job, planner: &mut Planner) -> Option<Request> {
     let asked = Ask::typed(Some(&job.record.shape), None, planner.machine().grid()).ok()?;
     let Ask::Shape(sides) = asked else { return None };
@@ -164,11 +162,10 @@ fn request(job: &Job, planner: &mut Planner) -> Option<Request> {
     planner.dispatcher.could_ever_fit(&request).is_ok().then_some(request)
 }
 
-/// Plans actions for a world. Jobs that have ended are deleted, and the scheduler chooses jobs to
-/// start.
+/// Plans actions that delete ended jobs and start those that the scheduler chooses.
 ///
 /// # Errors
-/// Returns an error if the strategy or the scheduler does not work on the machine.
+/// Returns an error if the strategy or scheduler does not support the machine.
 fn plan(world: &World, now: u64) -> Result<(Vec<Action>, View), String> {
     let World { grid, strategy, scheduler, jobs, .. } = world;
     let mut planner = Planner::new(*grid, strategy, scheduler, now)?;
@@ -177,7 +174,7 @@ fn plan(world: &World, now: u64) -> Result<(Vec<Action>, View), String> {
     for (id, job) in (0..).zip(jobs) {
         let Some(at) = job.held(grid) else {
             let Some(request) = request(job, &mut planner) else {
-                waiting.push(job.waiting(None, format!("no box of {grid} has its shape")));
+                waiting.push(job.waiting(None, format!("its shape does not fit {grid}")));
                 continue;
             };
             planner.submit(id, queue.len(), request, Some(job.record.seconds));
@@ -185,7 +182,7 @@ fn plan(world: &World, now: u64) -> Result<(Vec<Action>, View), String> {
             continue;
         };
         if job.end() <= now {
-            // The job's nodes become free when its file is deleted.
+            // The nodes become free once the file is deleted.
             actions.push(Action { name: job.name.clone(), seen: job.text.clone(), text: None });
         }
         let (start, end) = (job.record.start.unwrap_or(now), job.end().max(now + 1));
@@ -220,7 +217,7 @@ fn plan(world: &World, now: u64) -> Result<(Vec<Action>, View), String> {
     Ok((actions, view))
 }
 
-/// Explains why jobs are waiting.
+/// Lists the waiting jobs with their reasons, and adds changed reasons to their files.
 fn explain(
     world: &World,
     planner: &Planner,
@@ -250,7 +247,7 @@ fn explain(
     }
 }
 
-/// Carries out an action. If its file has changed, returns false and changes nothing.
+/// Carries out an action, unless its file has changed. Returns true if the action was carried out.
 ///
 /// # Errors
 /// Returns an error if the file cannot be written.
@@ -267,7 +264,7 @@ fn carry_out(folder: &Path, action: &Action) -> io::Result<bool> {
     fs::rename(new, path).map(|()| true)
 }
 
-/// Reads the folder, plans, and carries out the actions. Returns the view to publish.
+/// Runs one turn, and returns the view to publish.
 fn turn(folder: &Path, now: u64) -> Result<View, String> {
     let (actions, view) = plan(&read(folder)?, now)?;
     for action in &actions {
@@ -279,7 +276,7 @@ fn turn(folder: &Path, now: u64) -> Result<View, String> {
 
 fn main() -> Result<(), String> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [folder, address] = &arguments[..] else { return Err("FOLDER ADDRESS".to_string()) };
+    let [folder, address] = &arguments[..] else { return Err("usage: FOLDER ADDRESS".into()) };
     let now = || SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
     let board = Arc::new(Board::new(turn(Path::new(folder), now())?));
     let site = site(Arc::clone(&board), Arc::new(registry("folder")));

@@ -44,8 +44,7 @@ fn constraints_are_those_of_slurm() {
         ("(c|d)&nvme", false),
         ("a&(b|c)&nvme", true),
         ("c&a|b", true),
-        // The constraint is false when read from left to right, and true if `&` binds more tightly.
-        // Both must be true.
+        // False from left to right, but true if `&` binds more tightly. Both must be true.
         ("a|b&c", false),
     ] {
         assert_eq!(meets(fields(constraint, "N/A", "0")), met, "{constraint}");
@@ -92,7 +91,7 @@ fn memory_processors_and_disk_are_compared_in_one_unit() {
     let memory = |text| meets(fields("(null)", "N/A", text));
     assert!(memory("3000M") && memory("3000") && !memory("3001M") && !memory("3G"));
     assert!(memory("0") && memory("3071999K") && !memory("3072001K"));
-    // Memory per processor is rejected by the gate, and squeue does not print it in this form.
+    // The gate rejects memory per processor, which squeue prints in another form.
     assert!(fields("(null)", "N/A", "750Mc").read().is_err());
     let with =
         |layout, cpus, disk| meets(DemandFields { cpus, layout, disk, ..fields("", "", "0") });

@@ -1,4 +1,4 @@
-//! Tests with arbitrary comments and arbitrary output of `squeue`.
+//! Tests with arbitrary comments and arbitrary `squeue` output.
 
 use pavior_trials::{attacked, size};
 use proptest::collection::vec;
@@ -9,7 +9,7 @@ use proptest::test_runner::{Config, TestCaseResult, TestRunner};
 use super::tests::{MARK, WAITS, line, of};
 use super::*;
 
-/// The names of the jobs in the records.
+/// The jobs in the records.
 const NAMES: [&str; 4] = ["7", "8_1", "9", "10"];
 
 /// Generates arbitrary bytes, lines in the format of records, and text that almost contains the
@@ -21,7 +21,6 @@ fn comments() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![vec(any::<u8>(), 0..200), text(&format!("({record}){{0,3}}.*")), text(&nearly),]
 }
 
-/// Removes the comment of a job.
 fn without_comment(mut job: SlurmJob) -> SlurmJob {
     (job.comment, job.bad_comment) = (String::new(), false);
     job
@@ -46,8 +45,7 @@ fn all_but_comments_stay_the_same(comments: &[Vec<u8>]) -> TestCaseResult {
     Ok(())
 }
 
-/// Checks output in which one mark is corrupted. It is either rejected or parsed, and no fault
-/// quotes its text.
+/// Checks that output with one corrupted mark is rejected or contains no other job.
 fn read_or_refused(noise: &[u8], at: usize) -> TestCaseResult {
     let noise = String::from_utf8_lossy(noise).into_owned();
     let whole = line(&WAITS, &noise);
@@ -74,13 +72,13 @@ fn try_it<S: Strategy>(attack: &str, any: &S, property: impl Fn(S::Value) -> Tes
 
 #[test]
 fn no_comment_changes_what_is_read_of_jobs() {
-    let attack = "any comments: what is read of other fields and other jobs changes";
+    let attack = "arbitrary comments: other fields or jobs change";
     try_it(attack, &vec(comments(), 1..5), |comments| all_but_comments_stay_the_same(&comments));
 }
 
 #[test]
 fn any_answer_is_read_or_refused() {
-    let attack = "answers of squeue that are broken anywhere";
+    let attack = "squeue output corrupted at any point";
     let any = (vec(any::<u8>(), 0..200), 0usize..27);
     try_it(attack, &any, |(noise, at)| read_or_refused(&noise, at));
 }

@@ -4,7 +4,7 @@ use super::*;
 
 pub(super) const MARK: &str = "0123456789abcdef0123456789abcdef";
 
-/// The fields of a job as `squeue` prints them, except for its comment.
+/// A job's fields as `squeue` prints them, without its comment.
 pub(super) const WAITS: [&str; 25] = [
     "3_1",
     "PD",
@@ -33,7 +33,7 @@ pub(super) const WAITS: [&str; 25] = [
     "N/A",
 ];
 
-/// Returns the `squeue` record for a job: the format, with each letter replaced by the job's field.
+/// Formats a job's record as `squeue` prints it.
 pub(super) fn line(fields: &[&str; 25], comment: &str) -> String {
     let mut text = MARK.to_string();
     for field in fields.iter().chain([&comment]) {
@@ -114,7 +114,7 @@ fn a_record_that_cannot_be_read_costs_itself_alone() {
         let [found] = &unreadable[..] else { panic!("{field}: {unreadable:?}") };
         assert!(found.fault.contains(fault), "{field}: {}", found.fault);
         assert_eq!((jobs.len(), found.job.is_some()), (2, job), "{field}");
-        // The nodes that the record names are known nevertheless.
+        // The record's nodes are known nevertheless.
         assert_eq!(found.nodes.len(), 2, "{field}");
     }
 }
@@ -152,7 +152,7 @@ fn an_answer_that_is_cut_short_is_none() {
     }
 }
 
-/// Checks the output of `squeue` on a cluster with jobs of every kind, which `tests/it/recorded.rs`
+/// Checks `squeue` output from clusters with jobs of every kind, which `tests/it/recorded.rs`
 /// recorded with this mark. Six of the jobs have hostile comments.
 #[test]
 fn recorded_answers_are_read() {
@@ -179,8 +179,8 @@ fn recorded_answers_are_read() {
     }
 }
 
-/// Checks the ends of recorded jobs. Job 1 runs with a time limit of 300 s, job 2 runs without a
-/// limit, job 3 is suspended, and job 4 was suspended for three or four seconds.
+/// Checks the ends of recorded jobs. Job 1 has a time limit of 300 s, job 2 has none, job 3 is
+/// suspended, and job 4 was suspended for three or four seconds.
 fn ends_are_read(jobs: &[SlurmJob]) {
     let job = |name: &str| jobs.iter().find(|job| job.name.to_string() == name).unwrap();
     let length = |name: &str| Some(job(name).until(0)? - job(name).start?);

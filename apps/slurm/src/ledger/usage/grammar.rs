@@ -1,14 +1,14 @@
-//! The grammar of `scontrol -o show assoc_mgr`, and of the throttles of arrays. Operators choose
-//! all names in this output. The comment of an association is last on its line and may contain any
-//! text. Therefore, each kind of record is requested separately. If two records have the same
-//! owner, both are ignored.
+//! The grammar of `scontrol -o show assoc_mgr` and of array throttles. Operators choose all names
+//! in this output. An association's comment is last on its line and may contain any text.
+//! Therefore, each kind of record is requested separately, and two records with the same owner are
+//! both ignored.
 
 use std::collections::HashMap;
 
 use super::{Association, Limit, LimitKind, Member, QosLimits, Unit};
 use crate::names::number;
 
-/// Limits that count jobs, by Slurm's names.
+/// Limits on the number of jobs, by Slurm's names.
 const JOBS: &[&str] = &["GrpJobs", "MaxJobs", "MaxJobsPA", "MaxJobsPU"];
 /// Limits on trackable resources.
 const RESOURCES: &[&str] = &[
@@ -25,12 +25,12 @@ const RESOURCES: &[&str] = &[
 /// Wall-clock limits, in minutes.
 const WALL: &[&str] = &["GrpWall", "MaxWallPJ"];
 
-/// Returns the QOS in the output and the number of malformed records.
+/// Parses the QOS. Also returns the number of malformed records.
 pub(super) fn qos(text: &str) -> (HashMap<String, QosLimits>, usize) {
     records(text, "QOS=", one_qos)
 }
 
-/// Returns the associations in the output and the number of malformed records.
+/// Parses the associations. Also returns the number of malformed records.
 pub(super) fn associations(text: &str) -> (HashMap<Member, Association>, usize) {
     records(text, "ClusterName=", one_association)
 }
@@ -55,8 +55,8 @@ fn records<K: std::hash::Hash + Eq, V>(
     (found.into_iter().filter_map(|(key, value)| Some((key, value?))).collect(), unreadable)
 }
 
-/// Parses `QOS=name(1) ... Account Limits= acc={...} User Limits= joe(1001)={...}`, or
-/// `Account Limits=No Accounts` if there are none. 22.05 prints `1001={...}`.
+/// Parses `QOS=name(1) ... Account Limits= acc={...} User Limits= joe(1001)={...}`, where either
+/// list may be `No Accounts` or `No Users`. Slurm 22.05 prints `1001={...}`.
 fn one_qos(line: &str) -> Option<(String, QosLimits)> {
     let (head, rest) = line.split_once("Account Limits=")?;
     let (accounts, users) = rest.split_once("User Limits=")?;
@@ -71,7 +71,7 @@ fn one_qos(line: &str) -> Option<(String, QosLimits)> {
     Some((name.to_string(), qos))
 }
 
-/// Returns the pairs in ` name={...} name={...}`.
+/// Parses the pairs in ` name={...} name={...}`.
 fn braces(text: &str) -> Option<Vec<(&str, &str)>> {
     let (mut rest, mut found) = (text.trim(), Vec::new());
     if matches!(rest, "No Accounts" | "No Users") {
@@ -86,7 +86,7 @@ fn braces(text: &str) -> Option<Vec<(&str, &str)>> {
     Some(found)
 }
 
-/// Reads `1001` or `joe(1001)`.
+/// Parses `1001` or `joe(1001)`.
 fn user_number(text: &str) -> Option<u32> {
     match text.strip_suffix(')') {
         Some(text) => number(text.rsplit_once('(')?.1),
@@ -94,9 +94,9 @@ fn user_number(text: &str) -> Option<u32> {
     }
 }
 
-/// Reads `ClusterName=c Account=acc UserName=joe(1001) Partition= ... ParentAccount=root(1) ...`.
+/// Parses `ClusterName=c Account=acc UserName=joe(1001) Partition= ... ParentAccount=root(1) ...`.
 fn one_association(line: &str) -> Option<(Member, Association)> {
-    // The rest of the line is text that an operator may have written.
+    // An operator may have written any text after this.
     let line = line.split(" Comment=").next()?;
     let of = |key: &str| line.split(' ').find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
     let user = of("UserName")?;
@@ -110,7 +110,7 @@ fn one_association(line: &str) -> Option<(Member, Association)> {
     Some((member, Association { parent, limits: limits(line)? }))
 }
 
-/// Finds the limits among `key=value` words and skips other keys.
+/// Parses the limits among `key=value` words, and skips other keys.
 fn limits(text: &str) -> Option<Vec<Limit>> {
     let mut found = Vec::new();
     let mut add = |name: &'static str, unit: Unit, value: &str| {
@@ -138,8 +138,8 @@ fn limits(text: &str) -> Option<Vec<Limit>> {
     Some(found)
 }
 
-/// Reads `N(3)`, `8(3)`, `8(3.25)`, `8`, or nothing.
-#[expect(clippy::option_option, reason = "unreadable, or none, or one")]
+/// Parses `N(3)`, `8(3)`, `8(3.25)`, `8`, or an empty text.
+#[expect(clippy::option_option, reason = "malformed, absent, or a limit")]
 fn amount(text: &str) -> Option<Option<(Option<u64>, u64)>> {
     if text.is_empty() {
         return Some(None);
@@ -153,9 +153,8 @@ fn amount(text: &str) -> Option<Option<(Option<u64>, u64)>> {
     Some(Some((most, used)))
 }
 
-/// Finds the arrays with a throttle in a list of `squeue` identifiers, one per line, such as
-/// `7_[1-10%2]`. Other arrays may also have a throttle: 26.05 omits it if some tasks have their own
-/// records.
+/// Parses the throttles in a list of `squeue` identifiers, one per line, such as `7_[1-10%2]`. In
+/// Slurm 26.05, the throttle is missing if some tasks have their own records.
 pub(super) fn throttles(text: &str) -> HashMap<u32, u64> {
     text.lines().filter_map(throttle).collect()
 }
@@ -166,8 +165,8 @@ fn throttle(line: &str) -> Option<(u32, u64)> {
     Some((number(array)?, number(most)?))
 }
 
-/// Finds the throttle in the records of an array, as printed by `scontrol -o show job`. Only the
-/// text before the job's name is trusted.
+/// Finds an array's throttle in its records, as printed by `scontrol -o show job`. Only the text
+/// before the job name is trusted.
 pub(super) fn throttle_of(text: &str, array: u32) -> Option<u64> {
     let own = format!(" ArrayJobId={array} ");
     let heads = text.lines().filter_map(|line| line.split(" JobName=").next());

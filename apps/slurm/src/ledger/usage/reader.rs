@@ -1,4 +1,4 @@
-//! A reader that asks Slurm for limits, but no more often than necessary.
+//! Requests limits from Slurm, no more often than necessary.
 
 use std::collections::HashMap;
 
@@ -8,31 +8,31 @@ use crate::ledger::site::{Enforcement, Site};
 use crate::ledger::{Ledger, Phase};
 use crate::{Config, SlurmError};
 
-/// The time in seconds between two requests for the limits of associations while there are none,
-/// and between two requests for the throttle of an array if `squeue` does not print the throttle.
+/// The time between requests, in seconds, for association limits while there are none, and for an
+/// array throttle that `squeue` does not print.
 const CHECK_INTERVAL_S: u64 = 30;
 /// The maximum number of arrays whose throttles are requested per cycle.
 const MAX_ARRAYS: usize = 8;
 
-/// State that is kept between cycles.
+/// Limits that are kept between cycles.
 #[derive(Default)]
 pub(crate) struct Reader {
     looked: u64,
     associations: HashMap<Member, Association>,
-    /// The throttle of each array, and the time when it was requested.
+    /// The time when each array's throttle was requested, and the throttle.
     throttles: HashMap<u32, (u64, Option<u64>)>,
     /// The number of malformed records in the last output.
     pub(crate) unreadable: usize,
 }
 
 impl Reader {
-    /// Makes the next call of `read` ask for the limits of associations, even if there were none.
+    /// Makes the next `read` request association limits, even if there were none.
     pub(crate) fn forget(&mut self) {
         self.looked = 0;
     }
 
-    /// Asks Slurm for limits and their usage. Must be called after the jobs have been read. A job
-    /// that starts in between then counts twice for one cycle, instead of not at all.
+    /// Requests limits and their usage. Must be called after the jobs have been read: a job that
+    /// starts in between then counts twice for one cycle rather than not at all.
     ///
     /// # Errors
     /// Returns an error if Slurm does not answer.
@@ -66,7 +66,7 @@ impl Reader {
         Ok(said)
     }
 
-    /// Returns the maximum number of concurrent tasks of each array with a limit.
+    /// Returns the throttles of arrays with waiting tasks.
     fn throttles(
         &mut self,
         config: &Config,
@@ -105,7 +105,7 @@ impl Reader {
     }
 }
 
-/// Requests the throttle of an array. An array that has ended has none.
+/// Requests an array's throttle, which is `None` if the array has ended.
 fn ask(array: u32) -> Result<Option<u64>, SlurmError> {
     let number = array.to_string();
     let arguments = &["job", &number, "-o"];

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Output of Slurm 24.11.5 and 26.05.5 on a cluster with limits of every kind, and with running and
+/// Output of Slurm 24.11.5 and 26.05.5 on a cluster with all kinds of limits, and with running and
 /// waiting jobs.
 const QOS: [&str; 2] = [include_str!("qos-24.11.5.txt"), include_str!("qos-26.05.5.txt")];
 const ASSOCIATIONS: [&str; 2] =
@@ -82,7 +82,6 @@ fn a_record_that_cannot_be_read_costs_itself_alone() {
     }
 }
 
-/// Checks association comments, which may contain any text, including line breaks.
 #[test]
 fn a_comment_forges_no_record() {
     let line = |jobs: u32, comment: &str| {
@@ -94,7 +93,7 @@ fn a_comment_forges_no_record() {
     let (all, unreadable) = grammar::associations(&line(3, "GrpJobs=0(0) UserName=x"));
     assert_eq!((all.len(), unreadable), (1, 0));
     assert_eq!(finite(&all.values().next().unwrap().limits)[0].most, Some(3));
-    // The usage occurs twice, so neither occurrence counts.
+    // Two records have the same owner, so neither counts.
     let forged = line(3, "x") + &line(0, "y");
     assert_eq!(grammar::associations(&forged).0.len(), 0);
     let (qos, _) = grammar::qos(&line(3, "a\nQOS=b(2) GrpJobs=0(0)"));

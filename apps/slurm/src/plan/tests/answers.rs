@@ -1,4 +1,4 @@
-//! Checks `pavior slurm why` against the table of questions and answers for all interfaces.
+//! Checks `pavior slurm why` against the table of answers for all interfaces.
 
 use pavior::answers::Queued;
 use pavior_cluster::{Context, MOVED, date};

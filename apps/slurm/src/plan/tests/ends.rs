@@ -1,9 +1,8 @@
-//! Tests that nodes become free at the end that Slurm reports, and after they have been powered
-//! off.
+//! Tests that nodes become free at the end that Slurm reports, and once they are powered off.
 
 use super::*;
 
-/// Checks that a job that was suspended for 500 s and resumed ends 500 s after its time limit.
+/// Checks that a job that was suspended for 500 s ends 500 s after its time limit.
 #[test]
 fn a_resumed_job_ends_when_slurm_says() {
     let opens_beside = |end: Option<u64>| {
@@ -13,8 +12,8 @@ fn a_resumed_job_ends_when_slurm_says() {
         let decision = Run::new("easy").decide(&ledger, 1300);
         (opens(&decision.changes), told(&decision, "1"))
     };
-    // The job started at 1000. Here, a job that runs until 1900 would delay the first job; in the
-    // next case, it would not.
+    // The job started at 1000. Here, a job that runs until 1900 would delay the first waiting job;
+    // in the next case, it would not.
     let (opened, told) = opens_beside(Some(1600));
     assert!(
         opened.is_empty() && told.contains(" at 1970-01-01T00:26:40Z, on 4x2 at 0,0. In"),
@@ -27,8 +26,7 @@ fn a_resumed_job_ends_when_slurm_says() {
     assert!(opens_beside(None).0.is_empty());
 }
 
-/// Checks that the nodes of an ending job are expected to become free soon, regardless of its time
-/// limit.
+/// Checks that an ending job's nodes are expected to become free soon, whatever its time limit.
 #[test]
 fn an_ending_job_is_about_to_be_gone() {
     let ends = SlurmJob { phase: Phase::Completing, ..running("9", "4x1", &[0, 1, 2, 3], 6000) };
@@ -43,8 +41,8 @@ fn an_ending_job_is_about_to_be_gone() {
     );
 }
 
-/// Checks every set of nodes that an ending job may still hold: longer jobs never overtake the box
-/// that needs these nodes.
+/// Checks, for every set of nodes that an ending job may still hold, that longer jobs do not
+/// overtake the job that needs these nodes.
 #[test]
 fn a_box_that_waits_for_an_ending_job_is_not_overtaken() {
     for held in 1..255_u32 {
@@ -57,8 +55,8 @@ fn a_box_that_waits_for_an_ending_job_is_not_overtaken() {
     }
 }
 
-/// Checks that nodes that Slurm is powering off are kept for the first job, but not used yet. Slurm
-/// starts no job on them until they are off.
+/// Checks that nodes that Slurm is powering off are kept for the first job, but not used until they
+/// are off.
 #[test]
 fn nodes_that_are_powered_off_are_free_in_a_moment() {
     let mut state = ledger(vec![shaped("1", "4x2", 8, 9), shaped("2", "2x1", 2, 5)]);
@@ -71,8 +69,8 @@ fn nodes_that_are_powered_off_are_free_in_a_moment() {
     assert_eq!(
         told(&decision, "1"),
         "pavior: It needs 8 nodes, but only 6 are free; it is planned to start at \
-         1970-01-01T00:21:40Z, on 4x2 at 0,0. In the way there: nodes that are being powered off \
-         (2 nodes). Nearest free: 4x1 at 0,1."
+         1970-01-01T00:21:40Z, on 4x2 at 0,0. In the way there: nodes being powered off (2 nodes). \
+         Nearest free: 4x1 at 0,1."
     );
     assert_eq!((decision.free.count(), decision.failed), (6, 0));
     // A job that fits elsewhere does not wait for these nodes.
@@ -85,7 +83,7 @@ fn nodes_that_are_powered_off_are_free_in_a_moment() {
     assert_eq!(opens(&run.at(&state, 1301)), ["1 n0,n1,n2,n3,n4,n5,n6,n7"]);
 }
 
-/// Checks that a gate closes if Slurm powers off one of its nodes. The job is then placed again.
+/// Checks that a gate closes if Slurm powers off one of the job's nodes.
 #[test]
 fn a_gate_that_is_open_on_a_node_that_is_powered_off_closes() {
     let mut state = ledger(vec![opened("1", "2x1", 2, &[0, 1])]);

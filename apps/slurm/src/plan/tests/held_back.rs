@@ -1,4 +1,4 @@
-//! Tests of order, holds, and limits.
+//! Tests of job order, holds and limits.
 
 use super::*;
 use crate::ledger::site::{Enforcement, Partition};
@@ -15,7 +15,7 @@ fn closes(changes: &[Change]) -> Vec<(String, Priority)> {
 
 #[test]
 fn among_equals_the_oldest_is_first_then_the_least_number_then_the_least_task() {
-    // The order is that of squeue, newest first.
+    // `squeue` prints the newest first.
     let at = |name: &str, submitted: u64| {
         let job = shaped(name, "4x2", 8, 7);
         SlurmJob { submitted, ..job }
@@ -46,8 +46,8 @@ fn a_partition_of_a_higher_tier_comes_first_then_the_priority() {
 
 #[test]
 fn a_hold_is_a_hold() {
-    // One job was held while its gate was open, one was requeued and held, and one was held without
-    // a gate.
+    // One job was held while its gate was open, one was requeued and held, one was held without a
+    // gate, and one with its gate closed.
     let held = |job: SlurmJob| SlurmJob { priority: 0, reason: "JobHeldUser".into(), ..job };
     let open = held(opened("1", "2x2", 4, &[0, 1, 4, 5]));
     let requeued = SlurmJob { start: Some(1120), ..held(opened("2", "2x1", 2, &[2, 3])) };
@@ -60,7 +60,7 @@ fn a_hold_is_a_hold() {
     assert_eq!(changes.len(), 3);
 }
 
-/// Returns a run in which a QOS limits each user.
+/// Creates a run in which a QOS limits each user.
 fn limited(name: &'static str, unit: Unit, most: u64, used: u64) -> Run {
     let mut run = Run::new("strict");
     run.site.enforced = Enforcement::Limits;
@@ -125,8 +125,8 @@ fn an_opened_job_that_slurm_gives_a_limit_is_closed_at_once_and_its_kin_waits_fo
     assert_eq!(closes(&changes), [("1".to_string(), Priority::Slurms)]);
     let started = opens(&changes);
     assert!(started.len() == 1 && started[0].starts_with("3 "), "{started:?}");
-    // The job's gate is closed again, and its reason no longer names the limit. The gate stays
-    // closed until the other job ends.
+    // The gate is closed, and the job's reason no longer names the limit. The gate stays closed
+    // until the other job ends.
     let again = shaped("1", "2x1", 2, 9);
     let state = ledger(vec![again.clone(), runs, kin.clone()]);
     assert!(run.at(&state, 1030).is_empty());

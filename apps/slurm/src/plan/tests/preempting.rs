@@ -1,4 +1,4 @@
-//! Tests of opening gates on nodes of running jobs.
+//! Tests of gates that open on running jobs' nodes.
 
 use super::*;
 use crate::ledger::site::{Mode, Preemption, Qos};
@@ -30,7 +30,7 @@ fn the_box_is_where_the_least_work_is_lost_and_none_is_preempted_in_vain() {
     let changes = run("easy").at(&ledger(jobs.clone()), 1000);
     assert_eq!(opens(&changes), ["4 n4,n5"]);
     assert_eq!(changes.len(), 1, "the daemon ends no job itself: {changes:?}");
-    // A box that requires preempting job 3 cannot be chosen.
+    // A box that requires preempting job 3 is not chosen.
     let jobs = [&jobs[..3], &[high("4", "4x1", 4)]].concat();
     assert!(run("easy").at(&ledger(jobs), 1000).is_empty());
 }
@@ -49,7 +49,7 @@ fn the_gate_stays_open_while_the_others_end_and_its_free_nodes_are_kept() {
     assert!(at(&mut run, vec![victim(), rest(), open(), waits()], 1005).is_empty());
     let ending = SlurmJob { phase: Phase::Completing, ..victim() };
     assert!(at(&mut run, vec![ending, rest(), open(), waits()], 1030).is_empty());
-    // The preempted job is back in the queue, but its node is not yet free.
+    // The preempted job is back in the queue, but its nodes are not all free yet.
     let gone =
         SlurmJob { reason: "BeginTime".into(), start: Some(1150), ..opened("1", "2x1", 2, &[]) };
     let gone = SlurmJob { named: names(&[0, 1]), ..gone };

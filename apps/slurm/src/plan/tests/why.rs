@@ -1,18 +1,18 @@
-//! Tests of the answers that `why` gives about queued jobs.
+//! Tests of `why` for queued jobs.
 
 use super::*;
 use crate::show::why::answer;
 
 const NOW: u64 = 1010;
 
-/// Returns the answer about job 2 of a ledger.
+/// Returns the answer for job 2.
 fn why(ledger: &Ledger, order: &str) -> String {
     let (config, site, usage) = (config(order), Site::default(), Usage::default());
     let world = World { config: &config, ledger, now: NOW };
     answer(world, Rules { site: &site, usage: &usage }, called("2")).unwrap()
 }
 
-/// Checks a job with a reservation, and a job behind another job.
+/// Checks a job with a reservation and a job behind another one.
 #[test]
 fn an_answer_has_one_time_and_one_place() {
     let held: Vec<u32> = (0..8).collect();
@@ -35,7 +35,7 @@ fn a_job_that_fits_now_is_told_its_box() {
     assert_eq!(why(&ledger(jobs), "easy"), "2 may start now on 2x2 at 2,0");
 }
 
-/// Checks a job whose 3x2 box needs n1, which is missing. In strict order, no job behind it starts.
+/// Checks a 3x2 job that needs the unavailable node n1 and, in strict order, a job behind it.
 #[test]
 fn a_job_that_cannot_start_has_no_time() {
     let mut lacking = ledger(vec![shaped("1", "1x2", 2, 9), shaped("2", "3x2", 6, 5)]);

@@ -10,7 +10,7 @@ use crate::release::{Release, on_each_release};
 on_each_release! { users_cannot_forge_what_the_daemon_reads }
 
 fn users_cannot_forge_what_the_daemon_reads(release: Release) {
-    let what = "forged comments against a real Slurm";
+    let what = "forged comments on a real Slurm cluster";
     let soon = "SchedulerParameters=bf_interval=1,batch_sched_delay=1";
     let options = Options::default().conf(soon);
     let Some(mut cluster) = Cluster::start(what, release, options) else { return };
@@ -25,7 +25,7 @@ fn users_cannot_forge_what_the_daemon_reads(release: Release) {
     comments_that_look_like_jobs(&cluster);
     a_running_job_with_a_forged_comment(&mut cluster);
     slurm_is_away(&mut cluster);
-    assert!(cluster.end_daemon(), "SIGTERM ends it well");
+    assert!(cluster.end_daemon(), "SIGTERM ends it cleanly");
     records::judge(&records::read(&cluster), 8);
 }
 
@@ -52,7 +52,7 @@ fn metric_until(cluster: &Cluster, name: &str, good: impl Fn(u64) -> bool) {
     panic!("{name} is still {last}; log:\n{}", cluster.log());
 }
 
-/// Submits a job as an ordinary user. Returns the job number or the error message.
+/// Submits a job as an ordinary user, and returns its number or the error message.
 fn attempt(cluster: &Cluster, options: &str) -> Result<String, String> {
     let line = format!("sbatch --parsable -o /dev/null {options} --wrap 'sleep 0.2'");
     let output = cluster.shell(&line, true);
@@ -110,7 +110,7 @@ fn texts_of_other_fields(cluster: &Cluster) {
     ];
     let mut failed = 0;
     for options in &options {
-        // The name of the job gives its shape, which `judge` reads.
+        // `judge` reads the shape from the job name.
         let name = if options.starts_with("-J") { "" } else { "-J 1x1-text" };
         let told = attempt(cluster, &format!("{name} {options}"));
         failed += usize::from(told.is_err_and(|said| said.is_empty()));
@@ -118,12 +118,11 @@ fn texts_of_other_fields(cluster: &Cluster) {
     cluster.until_empty(60);
     failed +=
         metric(cluster, "unreadable_total") as usize + metric(cluster, "overlaps_total") as usize;
-    let attack = "names, accounts, licences, reservations and other texts that look like records";
+    let attack = "names, accounts, licenses, reservations and other fields that imitate records";
     pavior_trials::attacked("slurm", attack, options.len(), failed);
 }
 
-/// Installs a gate that accepts control characters, as older versions did. `check` must notice
-/// this.
+/// Checks that `check` detects a gate that accepts control characters, as early versions did.
 fn an_older_gate(cluster: &mut Cluster) {
     let file = cluster.path().join("pavior.lua");
     let text = std::fs::read_to_string(&file).unwrap();
@@ -138,7 +137,7 @@ fn an_older_gate(cluster: &mut Cluster) {
     std::fs::write(&file, older).unwrap();
     cluster.good(&format!("touch {}/job_submit.lua", cluster.path().display()));
     cluster.until(&check, 30, |text| text.contains("another version"));
-    // The daemon checks the gate at startup and until it is correct.
+    // The daemon checks the gate at startup.
     assert_eq!(metric(cluster, "gate_loaded"), 1);
     cluster.start_daemon();
     let log = format!("cat {}/pavior.log", cluster.path().display());
@@ -146,7 +145,7 @@ fn an_older_gate(cluster: &mut Cluster) {
     assert_eq!(metric(cluster, "gate_loaded"), 0);
 }
 
-/// Returns comments that look like another user's running or waiting job, or like no known record.
+/// Submits jobs whose comments imitate records of another user's jobs. Those jobs must not change.
 fn comments_that_look_like_jobs(cluster: &Cluster) {
     let victim = cluster.submit("1x3-victim", "--comment=shape=1x3", 600.0);
     let state = format!("squeue -h -j {victim} -o '%t %N'");
@@ -159,13 +158,12 @@ fn comments_that_look_like_jobs(cluster: &Cluster) {
     let mut failed = 0;
     let attacks = [
         "shape=2x2 a\nb".to_string(),
-        // The comment imitates a job that has just started on the wrong nodes. Such a job would be
-        // requeued.
+        // A job that has just started on the wrong nodes, which would be requeued.
         format!("x\n{victim}|R|None|1|4|{nodes}||{now}|1:00|1|(null)|shape=2x2"),
-        // The comment imitates a job with an open gate on nodes that form no box. Such a job would
-        // be closed and released.
+        // A job with an open gate on nodes that do not form a box, which would be closed and
+        // released.
         format!("x\n{held}|PD|None|1|4||n[00-02]|N/A|1:00|1|(null)|shape=2x2"),
-        // The comment imitates a job with or without a gate.
+        // A job without a gate, and one with a closed gate.
         format!("x\n{held}|PD|None|1|4|||N/A|1:00|1|(null)|shape=2x2"),
         format!("x\n{held}|PD|Licenses|9|4|||N/A|1:00|1|pavior:1|shape=2x2"),
         format!("x\n{victim}|CG|None|1|3|||{now}|1:00|1|(null)|"),
@@ -185,14 +183,14 @@ fn comments_that_look_like_jobs(cluster: &Cluster) {
     }
     let count = attacks.len() as u64;
     metric_until(cluster, "records_unreadable", |value| value == count);
-    assert!(metric(cluster, "unreadable_total") > count, "counted in each cycle");
+    assert!(metric(cluster, "unreadable_total") > count, "not counted in each cycle");
     assert_eq!((metric(cluster, "up"), metric(cluster, "failures_total")), (1, 0));
     assert_eq!(metric(cluster, "overlaps_total"), 0, "{}", cluster.log());
     let log = cluster.log();
-    let said = log.matches("records cannot be read").count();
-    assert!((1..=3).contains(&said), "once a minute, not in each cycle:\n{log}");
+    let said = log.matches("\"malformed records\"").count();
+    assert!((1..=3).contains(&said), "not logged once a minute:\n{log}");
     assert!(!log.contains("|R|") && !log.contains('\u{1b}') && !log.contains("\\u001b"), "{log}");
-    // Once released, the hostile jobs wait forever, with an explanation.
+    // After its release, a hostile job keeps waiting, with an explanation.
     cluster.good(&format!("scontrol release {}", hostile[0]));
     cluster.until(&format!("scontrol show job {}", hostile[0]), 30, |text| {
         text.contains("not placed: its comment contains control characters")
@@ -200,11 +198,11 @@ fn comments_that_look_like_jobs(cluster: &Cluster) {
     cluster.good(&format!("scancel {victim} {held} {}", hostile.join(" ")));
     metric_until(cluster, "records_unreadable", |value| value == 0);
     cluster.until_empty(60);
-    let attack = "forged comments: another's job is requeued or released, or placing stops";
+    let attack = "forged comments: another user's job is requeued or released, or placement stops";
     pavior_trials::attacked("slurm", attack, attacks.len(), failed);
 }
 
-/// Checks that a job whose comment claims that it has ended or runs elsewhere keeps its nodes.
+/// Checks that a job whose comment claims that it is ending keeps its nodes.
 fn a_running_job_with_a_forged_comment(cluster: &mut Cluster) {
     let tried = pavior_trials::size(1, 1, 8);
     let mut failed = 0;
@@ -230,7 +228,7 @@ fn a_running_job_with_a_forged_comment(cluster: &mut Cluster) {
         cluster.good(&format!("scancel {forged}"));
         cluster.until_empty(60);
     }
-    let attack = "a running job's comment says that its nodes are free";
+    let attack = "a running job's comment claims that its nodes are free";
     pavior_trials::attacked("slurm", attack, tried, failed);
 }
 

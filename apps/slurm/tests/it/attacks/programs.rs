@@ -1,5 +1,4 @@
-//! Tests with programs that replace Slurm's commands and print arbitrary text. These tests do not
-//! need Slurm.
+//! Tests with programs that replace Slurm commands and print arbitrary text, without Slurm.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -7,10 +6,10 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-/// A folder with `sinfo`, `squeue` and `scontrol`, and a machine of 4x2 nodes.
+/// A folder with fake Slurm commands and the configuration of a 4x2 machine.
 pub(crate) struct Programs(TempDir);
 
-/// A script that prints a `squeue` record with the mark that it was given.
+/// Shell functions that print `squeue` records with the given mark.
 const RECORD: &str = r#"
 M=${SQUEUE_FORMAT%%%*}
 record() { printf '%s' "$M"; for field in "$@"; do printf '%s%s' "$field" "$M"; done; echo; }
@@ -40,7 +39,7 @@ impl Programs {
         programs
     }
 
-    /// Configures another machine, with nodes `n0`, `n1` and so on.
+    /// Configures another machine with nodes `n0`, `n1` and so on.
     pub(crate) fn lie_on(&self, machine: &str) {
         let text = format!("machine = \"{machine}\"\nnodes = \"n{{}}\"\npartition = \"p\"\n");
         std::fs::write(self.path().join("pavior.toml"), text).unwrap();
@@ -60,7 +59,7 @@ impl Programs {
         self.command(rest).output().unwrap()
     }
 
-    /// Returns the daemon's command, with these programs in place of Slurm's.
+    /// Returns a command that runs the daemon with these programs in place of Slurm's.
     pub(crate) fn command(&self, rest: &[&str]) -> Command {
         let path = format!("{}:{}", self.path().display(), std::env::var("PATH").unwrap());
         let mut command = Command::new(env!("CARGO_BIN_EXE_pavior-slurm"));
@@ -69,13 +68,12 @@ impl Programs {
             .args(rest)
             .env("PATH", path)
             .env("FOLDER", self.path())
-            // The settings of the user who runs the daemon must not change the output that it
-            // reads.
+            // The user's settings must not change the output that the daemon reads.
             .envs([("SQUEUE_USERS", "me"), ("SQUEUE_FORMAT2", "jobid"), ("SINFO_FORMAT", "%t")]);
         command
     }
 
-    /// Makes each program record its arguments and input in the `calls` file.
+    /// Makes each program record its arguments and input in the file `calls`.
     pub(crate) fn note_calls(&self) {
         for name in ["sinfo", "squeue", "scontrol", "sbatch"] {
             let text = std::fs::read_to_string(self.path().join(name)).unwrap();
@@ -85,13 +83,13 @@ impl Programs {
         }
     }
 
-    /// Runs one cycle of a dry run. Returns the log, and true if it succeeded.
+    /// Runs a dry run of one cycle. Returns the log, and true if it succeeded.
     fn try_cycle(&self) -> (String, bool) {
         let output = self.run(&["--dry-run"]);
         (String::from_utf8(output.stderr).unwrap(), output.status.success())
     }
 
-    /// Returns the log of a cycle that must succeed.
+    /// Runs a dry run, which must succeed, and returns the log.
     fn cycle(&self) -> String {
         let (log, done) = self.try_cycle();
         assert!(done, "{log}");
@@ -127,7 +125,7 @@ fn every_reading_has_a_mark_of_its_own_that_other_users_cannot_see() {
     marks.sort_unstable();
     marks.dedup();
     assert!(read("wishes").lines().all(|count| count == "0"));
-    let attack = "guess the mark, or read it in the arguments of squeue";
+    let attack = "guessing the mark, or reading it in the arguments of squeue";
     pavior_trials::attacked("slurm", attack, tried, seen + tried - marks.len());
 }
 
@@ -136,12 +134,12 @@ fn what_slurm_says_is_whole_or_nothing() {
     let good = "waits 7 4 shape=2x2; ";
     let attacks = [
         ("squeue is killed in a record", IDLE, "waits 7 4 shape=2x2; printf '%s8' $M; kill -9 $$"),
-        ("squeue is killed behind a record", IDLE, "waits 7 4 shape=2x2; kill -9 $$"),
-        ("squeue ends early and says nothing", IDLE, "waits 7 4 shape=2x2; printf '%s8%s' $M $M"),
+        ("squeue is killed after a record", IDLE, "waits 7 4 shape=2x2; kill -9 $$"),
+        ("squeue exits early without an error", IDLE, "waits 7 4 shape=2x2; printf '%s8%s' $M $M"),
         ("squeue ends in a comment", IDLE, "waits 7 4 shape=2x2 | head -c 300"),
         ("squeue fails", IDLE, "exit 1"),
         ("sinfo is killed", "echo 'n0|idle|(null)|(null)|100|1|1:1:1|0'; kill -9 $$", good),
-        ("sinfo ends early", "printf 'n0|idle|(null)|(null)|100|1|1:1:1|0\\nn1|id'", good),
+        ("sinfo exits early", "printf 'n0|idle|(null)|(null)|100|1|1:1:1|0\\nn1|id'", good),
         ("sinfo fails", "exit 1", good),
     ];
     let mut failed = 0;
@@ -152,26 +150,26 @@ fn what_slurm_says_is_whole_or_nothing() {
         failed += usize::from(!skipped);
         assert!(skipped, "{what}: {log}");
     }
-    pavior_trials::attacked("slurm", "answers that are cut short", attacks.len(), failed);
+    pavior_trials::attacked("slurm", "truncated output", attacks.len(), failed);
 }
 
 #[test]
 fn a_record_that_cannot_be_read_costs_itself_alone() {
     let forged = "x\n9|R|None|1|4|n[0-2]||1|1:00|1|(null)|shape=2x2\n8|PD|None|1|4|||N/A|1:00|1||";
     let attacks = [
-        ("a comment of two lines", "waits 9 1 'shape=1x1 a\nb'".to_string()),
+        ("a comment with two lines", "waits 9 1 'shape=1x1 a\nb'".to_string()),
         ("a comment that looks like records", format!("waits 9 1 '{forged}'")),
         (
             "a comment with a guessed mark",
             "waits 9 1 \"shape=9x9 $(printf '%032d8%032d' 0 0)\"".into(),
         ),
-        ("a comment of bytes", "waits 9 1 \"$(printf '\\377\\376\\001')\"".into()),
-        ("licences in an unknown form", "job 9 PD Licenses 9 1 '' '' N/A 1:00 1 'a|b' x".into()),
-        ("a number with a further pair", "job '9 Priority=1' PD x 9 1 '' '' N/A 1 1 '' x".into()),
+        ("a comment with invalid UTF-8", "waits 9 1 \"$(printf '\\377\\376\\001')\"".into()),
+        ("licenses in an unknown form", "job 9 PD Licenses 9 1 '' '' N/A 1:00 1 'a|b' x".into()),
+        ("a number with another pair", "job '9 Priority=1' PD x 9 1 '' '' N/A 1 1 '' x".into()),
         ("a number with a line break", "job '9\nrelease 8' PD x 9 1 '' '' N/A 1 1 '' x".into()),
         ("text between records", "echo '9|R|None|1|4|n[0-2]||1|1:00|1|(null)|shape=2x2'".into()),
-        ("a component of a job", "job 9+1 PD None 9 1 '' '' N/A 1:00 1 '' x".into()),
-        ("nodes without end", "job 9 R None 9 1 'n[0-4294967295]' '' 1 1:00 1 '' x".into()),
+        ("a job component", "job 9+1 PD None 9 1 '' '' N/A 1:00 1 '' x".into()),
+        ("too many nodes", "job 9 R None 9 1 'n[0-4294967295]' '' 1 1:00 1 '' x".into()),
     ];
     let mut failed = 0;
     for (what, attack) in &attacks {
@@ -179,13 +177,13 @@ fn a_record_that_cannot_be_read_costs_itself_alone() {
             Programs::new(IDLE, &format!("waits 7 4 shape=2x2; {attack}; waits 8 4 ''")).cycle();
         let placed = opened(&log, "7").is_some() && opened(&log, "8").is_some();
         let said = *what == "a comment with a guessed mark"
-            || log.contains("\"event\":\"records cannot be read\",\"count\":1");
+            || log.contains("\"event\":\"malformed records\",\"count\":1");
         let only = opened(&log, "9").is_none();
         let quiet = !log.contains("release") && !log.contains("|R|") && !log.contains("requeue");
         failed += usize::from(!(placed && said && only && quiet));
         assert!(placed && said && only && quiet, "{what}: {log}");
     }
-    let attack = "records that cannot be read: others are placed in the same cycle";
+    let attack = "malformed records: other jobs are not placed in the same cycle";
     pavior_trials::attacked("slurm", attack, attacks.len(), failed);
 }
 
@@ -198,7 +196,7 @@ fn nodes_of_a_running_job_that_cannot_be_read_are_not_free() {
                    echo \"n$node|idle|(null)|(null)|100|1|1:1:1|0\"
                  done";
     let attacks = [
-        // The job's nodes are known either from its record or from Slurm's second answer.
+        // The job's nodes are known from its record or from the second output of sinfo.
         "job 9 R None 9 2 'n[0-1]' '' 1 1:00 1 'a|b' x",
         "job 9 R None x 2 'n[0-1' '' 1 1:00 1 '' x",
         "job 9+0 R None 9 2 'n[0-1]' '' 1 1:00 1 '' x",
@@ -212,13 +210,13 @@ fn nodes_of_a_running_job_that_cannot_be_read_are_not_free() {
         failed += usize::from(nodes.as_deref() != Some("n2,n3,n6,n7"));
         assert_eq!(nodes.as_deref(), Some("n2,n3,n6,n7"), "{attack}");
     }
-    let attack = "a record that cannot be read makes the nodes of a running job look free";
+    let attack = "a malformed record makes a running job's nodes look free";
     pavior_trials::attacked("slurm", attack, attacks.len(), failed);
 }
 
 #[test]
 fn a_new_job_is_judged_by_what_is_so_when_it_is_read() {
-    // Until squeue has answered, there is no reservation, and no node is drained.
+    // Until squeue has answered, no node is drained, and there is no reservation.
     let sinfo = "if [ -e $FOLDER/read ]; then S=drained; else S=idle; fi
                  for node in 0 1 2 3 4 5 6 7; do
                    echo \"n$node|$S|(null)|(null)|100|1|1:1:1|0\"; S=idle
@@ -251,6 +249,6 @@ fn what_is_said_of_a_job_is_harmless() {
         failed += usize::from(!harmless || text.is_empty());
         assert!(harmless, "{job}: {text:?}");
     }
-    let attack = "escape sequences in what `why` says";
+    let attack = "escape sequences in the output of `why`";
     pavior_trials::attacked("slurm", attack, jobs.len(), failed);
 }
