@@ -1,12 +1,12 @@
-//! Measures, in instructions, the cost of an event for watchers: finding it, formatting it once for
-//! all watchers, and copying it for each of them. Work done by sockets is not counted.
+//! Measures the cost of an event for watchers in instructions: finding it, formatting it once for
+//! all, and copying it for each. The work of sockets is not counted.
 //!
 //! ```sh
 //! cargo bench --profile dev --workspace --all-features --bench event          # 1 to 100 watchers
 //! cargo bench --profile dev --workspace --all-features --bench event -- check # the fixed set
 //! cargo bench --profile dev --workspace --all-features --bench event -- write # updates it
 //! ```
-//! The benchmark uses the test profile, so the service and its dependencies are already built.
+//! This uses the test profile, in which the service and its dependencies are already built.
 
 #[allow(dead_code, reason = "used only by the tests")]
 #[path = "../tests/it/client.rs"]
@@ -26,10 +26,10 @@ use pavior_trials::instructions::{FixedSet, can_count, collected};
 use server::Setup;
 use tempfile::TempDir;
 
-/// The name of the function that delivers events to a watcher, for callgrind.
+/// The function that callgrind measures.
 const COUNTED: &str = "Watcher::follow";
-/// The smaller of two numbers of events sent one by one. The difference between the two
-/// measurements does not include the cost of startup.
+/// The two numbers of events sent one by one. The difference between their measurements excludes
+/// the cost of startup.
 const FEW: usize = 20;
 const MANY: usize = 60;
 
@@ -49,14 +49,14 @@ fn main() -> ExitCode {
         send(number(watchers), number(events));
     } else if can_count() {
         for watchers in [1, 10, 100] {
-            println!("{watchers} watchers\t{:.0} instructions an event", counted(watchers));
+            println!("{watchers} watchers\t{:.0} instructions per event", counted(watchers));
         }
     }
     ExitCode::SUCCESS
 }
 
-/// Returns the number of instructions per event for `watchers` watchers, or NaN if counting failed.
-/// This is the lowest of three counts, because watchers sometimes wake up more often than needed.
+/// Returns the instructions per event, or NaN if counting failed. This is the lowest of three
+/// counts, because watchers sometimes wake up more often than needed.
 fn counted(watchers: usize) -> f64 {
     let once = |events: usize| {
         let words = [watchers.to_string(), events.to_string()];
@@ -69,8 +69,8 @@ fn counted(watchers: usize) -> f64 {
     (of(MANY) - of(FEW)) / (MANY - FEW) as f64
 }
 
-/// Serves, watches, and creates events one at a time, waiting until each has reached all watchers.
-/// Ends the process afterwards.
+/// Serves, watches, and creates events one at a time, each after the last has reached all watchers.
+/// Then ends the process.
 fn send(watchers: usize, events: usize) {
     let folder = TempDir::new().expect("there is room");
     let address = serving(&folder);
@@ -90,7 +90,7 @@ fn send(watchers: usize, events: usize) {
     std::process::exit(0);
 }
 
-/// Serves on a separate thread until the process ends. Returns the address.
+/// Starts a service on a thread, and returns its address.
 fn serving(folder: &TempDir) -> String {
     let setup = Setup::new(&folder.path().join("data"));
     let told = folder.path().join("address");
@@ -107,7 +107,7 @@ fn serving(folder: &TempDir) -> String {
     }
 }
 
-/// Returns a watcher of all events from now on.
+/// Connects a watcher of all events from now on.
 fn watch(address: &str) -> BufReader<TcpStream> {
     let host = address.trim_start_matches("http://");
     let mut stream = TcpStream::connect(host).expect("it listens");
@@ -117,7 +117,7 @@ fn watch(address: &str) -> BufReader<TcpStream> {
     watcher
 }
 
-/// Reads to the end of the first line with the given beginning.
+/// Reads up to the first line with the given beginning.
 fn until(watcher: &mut BufReader<TcpStream>, beginning: &str) {
     let mut line = String::new();
     while !line.starts_with(beginning) {

@@ -1,5 +1,5 @@
-//! Measures durable operations per second, the time per operation, and the restart time of a killed
-//! server. The numbers depend on the machine and its disk, so nothing is asserted.
+//! Measures durable operations per second, their latency, and the restart time of a killed server.
+//! The numbers depend on the machine and its disk, so nothing is asserted.
 //!
 //! ```sh
 //! cargo bench -p pavior-serve --bench load            # 20 s per part, a million records
@@ -45,7 +45,7 @@ fn number(name: &str) -> Option<f64> {
     std::env::var(name).ok().and_then(|text| text.parse().ok())
 }
 
-/// Returns the duration of a part.
+/// Returns the duration of a measurement.
 fn part() -> Duration {
     Duration::from_secs_f64(number("PAVIOR_LOAD_S").unwrap_or(20.0))
 }
@@ -68,8 +68,8 @@ fn operations() {
         let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
         let (median, late) = (at(0.5), at(0.99));
         println!(
-            "{connections} connections: {rate:.0} durable operations a second, \
-             median {median:?}, p99 {late:?}, {work:?} of a processor an operation"
+            "{connections} connections: {rate:.0} durable operations per second, \
+             median {median:?}, p99 {late:?}, {work:?} of CPU time per operation"
         );
     }
     let (began, before) = (Instant::now(), worked(&server));
@@ -82,12 +82,12 @@ fn operations() {
     let rate = count as f64 / began.elapsed().as_secs_f64();
     let work = worked(&server).saturating_sub(before) / count as u32;
     println!(
-        "batches of 512 over 4 connections: {rate:.0} durable operations a second, \
-         {work:?} of a processor an operation"
+        "batches of 512 over 4 connections: {rate:.0} durable operations per second, \
+         {work:?} of CPU time per operation"
     );
 }
 
-/// Measures grants and ends over 64 connections with different numbers of watchers, in turn.
+/// Measures grants and ends over 64 connections with one watcher and with 100, in turn.
 fn watchers() {
     let (server, _) = fresh(|setup| setup.machine = "mesh:64x64".into());
     let mut rates = [0.0; 2];
@@ -102,12 +102,12 @@ fn watchers() {
             })
         });
         rates[at % 2] += rate;
-        println!("{watchers} watchers: {rate:.0} durable operations a second, {heard}");
+        println!("{watchers} watchers: {rate:.0} durable operations per second, {heard}");
     }
-    println!("with 100 watchers {:.2} of the rate with one", rates[1] / rates[0]);
+    println!("100 watchers: {:.2} of the rate with one watcher", rates[1] / rates[0]);
 }
 
-/// Makes 500 changes per second, with a thousand watchers and one more that does not read.
+/// Makes 500 changes per second for 1000 watchers and one more that does not read.
 fn crowd() {
     const A_SECOND: f64 = 500.0;
     const CONNECTIONS: usize = 25;
@@ -130,10 +130,10 @@ fn crowd() {
     let cores =
         worked(&server).saturating_sub(before.0).as_secs_f64() / began.elapsed().as_secs_f64();
     println!("1000 watchers: {rate:.0} changes per second, {heard}");
-    println!("  {cores:.2} cores of the service, {} MB, {} before", resident(&server), before.1);
+    println!("  {cores:.2} cores, {} MB of memory, {} MB before", resident(&server), before.1);
 }
 
-/// The events that were sent to watchers.
+/// The events received by watchers.
 #[derive(Default)]
 struct Heard {
     bytes: u64,
@@ -146,11 +146,11 @@ struct Heard {
 impl std::fmt::Display for Heard {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Heard { bytes, events, latest } = self;
-        write!(to, "{events} events of {} MB read, at the latest after {latest:?}", bytes >> 20)
+        write!(to, "{events} events ({} MB) received, the latest after {latest:?}", bytes >> 20)
     }
 }
 
-/// Carries out operations while others watch. Returns the rate and the events that they received.
+/// Carries out operations under watch. Returns their rate and the events received.
 fn watched(server: &Server, watchers: usize, work: impl FnOnce() -> usize) -> (f64, Heard) {
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -169,7 +169,7 @@ fn watched(server: &Server, watchers: usize, work: impl FnOnce() -> usize) -> (f
     })
 }
 
-/// Returns a watcher whose request has been answered.
+/// Connects a watcher.
 fn watch(address: &str) -> TcpStream {
     let host = address.trim_start_matches("http://");
     let mut stream = TcpStream::connect(host).expect("it listens");
@@ -181,7 +181,7 @@ fn watch(address: &str) -> TcpStream {
     stream
 }
 
-/// Reads a watcher's events until `over` is set and no more arrive for a while.
+/// Reads events until `over` is set and no more arrive for a while.
 fn listen(mut stream: TcpStream, over: &AtomicBool) -> Heard {
     const TIME: &[u8] = b"\"at\":\"";
     stream.set_read_timeout(Some(Duration::from_millis(300))).expect("it can be set");
@@ -196,7 +196,7 @@ fn listen(mut stream: TcpStream, over: &AtomicBool) -> Heard {
         let text = &read[..count];
         heard.bytes += count as u64;
         heard.events += memchr::memmem::find_iter(text, b"\nevent: ").count() as u64;
-        // If several events arrive together, the first one has waited longest.
+        // Of several events that arrive together, the first has waited longest.
         let time = memchr::memmem::find(text, TIME).map(|at| &text[at + TIME.len()..]);
         let time = time.and_then(|rest| str::from_utf8(rest.get(..24)?).ok());
         if let Some(at) = time.and_then(|time| humantime::parse_rfc3339(time).ok()) {
@@ -205,14 +205,14 @@ fn listen(mut stream: TcpStream, over: &AtomicBool) -> Heard {
     }
 }
 
-/// Returns the memory of a process, in MB.
+/// Returns the server's resident memory in MB.
 fn resident(server: &Server) -> u64 {
     let statm = std::fs::read_to_string(format!("/proc/{}/statm", server.pid())).unwrap();
     let pages = statm.split_whitespace().nth(1).expect("it is the second number");
     (pages.parse::<u64>().expect("a number") * 4096) >> 20
 }
 
-/// Measures the time until a killed server answers after its restart.
+/// Measures the restart time of a killed server.
 fn recovery() {
     let total = number("PAVIOR_LOAD_RECORDS").unwrap_or(1e6) as u64;
     let (mut server, setup) = fresh(|setup| setup.machine = "mesh:32x32".into());
@@ -223,22 +223,22 @@ fn recovery() {
     let ready = Client::new(&again.address).get("/readyz").json();
     let (took, worked) = (began.elapsed(), worked(&again));
     println!(
-        "answers {took:?} after its start ({worked:?} of a processor), {} records",
+        "restart: {took:?} until the first answer ({worked:?} of CPU time), {} records",
         ready["seq"]
     );
 }
 
-/// Returns the CPU time of a process; clock ticks are hundredths of a second.
+/// Returns the server's CPU time; a clock tick is a hundredth of a second.
 fn worked(server: &Server) -> Duration {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", server.pid())).unwrap();
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
-    // utime and stime are fields 14 and 15; the name before the parenthesis is the second.
+    // utime and stime are fields 14 and 15, and the name in parentheses is field 2.
     let ticks = fields.skip(11).take(2).map(|field| field.parse::<u64>().expect("a number"));
     Duration::from_millis(10 * ticks.sum::<u64>())
 }
 
-/// Measures the journal alone, on the disk of the temporary folder: durable records per second by
-/// group size. `results/service/sqlite_commits.py` does the same for SQLite.
+/// Measures the journal alone in the temporary folder: durable records per second by group size.
+/// `results/service/sqlite_commits.py` does the same for SQLite.
 fn journal() {
     let folder = tempfile::TempDir::new().expect("there is room");
     let disk = DiskFolder::open(folder.path()).expect("it is new");

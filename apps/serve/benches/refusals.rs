@@ -1,14 +1,14 @@
-//! Measures the cost of a refusal and of a change on a large machine as the number of leases grows.
-//! The leases are squares, of which every fifth has ended; requests are slightly larger, so no
-//! place is free.
+//! Measures the latency of a refusal and of a change on a large machine as the number of leases
+//! grows. Square leases fill the machine, and every fifth has ended; requests are slightly larger,
+//! so no place is free.
 //!
 //! ```sh
 //! cargo bench -p pavior-serve --bench refusals                     # 10, 10,000, 100,000 leases
 //! PAVIOR_LEASES=10000 cargo bench -p pavior-serve --bench refusals # one number
 //! ```
-//! Each refusal is in a new state, because a lease begins and ends before it. Times are the median
-//! and the maximum over all requests, measured by a client on the same machine. Memory is the
-//! service's after these requests.
+//! A lease begins and ends before each refusal, so each is in a new state. Times are the median and
+//! the maximum over all requests, measured by a client on the same machine. Memory is that of the
+//! service after these requests.
 
 #[allow(dead_code, reason = "used only by the tests")]
 #[path = "../tests/it/client.rs"]
@@ -40,13 +40,13 @@ fn main() {
     counts.into_iter().for_each(measure);
 }
 
-/// Returns the width of a machine that has room for a quarter more than `leases` leases.
+/// Returns the side of the squares if a quarter more than `leases` must fit.
 fn width(leases: usize) -> usize {
     let all = leases * 5 / 4;
     (1..=SIDE).rev().find(|width| (SIDE / width).pow(2) >= all).expect("there is room")
 }
 
-/// Returns a server whose machine is full of leases, except that every fifth has ended.
+/// Returns a server whose machine is full of leases, of which every fifth has ended.
 fn filled(leases: usize) -> Server {
     let (server, _) = fresh(|setup| {
         setup.machine = format!("mesh:{SIDE}x{SIDE}");
@@ -107,7 +107,7 @@ fn measure(leases: usize) {
     told(&format!("refusals, {} at once", TENANTS.len()), crowd);
 }
 
-/// Grants leases and ends each of them. Returns the times of the grants and of the ends.
+/// Grants and ends leases. Returns the times of the grants and of the ends.
 fn changes(client: &mut Client) -> Vec<Duration> {
     let mut times = Vec::new();
     for _ in 0..10 * ROUNDS {

@@ -22,7 +22,7 @@ impl Default for ServiceClock {
 }
 
 impl ServiceClock {
-    /// Returns a clock set to the current time.
+    /// Returns a clock set to the wall clock.
     pub fn new() -> ServiceClock {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         ServiceClock::at(since.as_millis() as u64)
@@ -34,7 +34,7 @@ impl ServiceClock {
         ServiceClock { wall_ms, began: Instant::now(), base_ms }
     }
 
-    /// Returns the time.
+    /// Returns the time in milliseconds since 1970.
     pub fn now_ms(&self) -> u64 {
         let now = self.base_ms.load(Ordering::Acquire).saturating_add(signed(self.elapsed_ms()));
         u64::try_from(now).unwrap_or(0)

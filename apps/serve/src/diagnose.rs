@@ -1,4 +1,4 @@
-//! Diagnoses of why requests were refused, in the state in which they were decided.
+//! Diagnoses of refused requests, based on the state in which they were refused.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -16,7 +16,7 @@ use crate::core::{BoardView, Caller, JobName, Lease, NodeCounts, StateView};
 use crate::plan::Move;
 use crate::waits;
 
-/// The maximum number of leases moved in a plan that accompanies a diagnosis.
+/// The maximum number of moves in a plan that accompanies a diagnosis.
 const MOVED: usize = 2;
 
 /// Hypothetical changes to apply before a question is answered.
@@ -30,7 +30,7 @@ pub(crate) struct Changes {
     pub(crate) repaired: HashSet<NodeId>,
 }
 
-/// Converts a machine in a view to the form used by explanations.
+/// Converts a machine in a view for explanations.
 pub(crate) fn state(view: &StateView, board: &BoardView, changes: &Changes) -> explain::State {
     let mut state = explain::State::new(board.grid);
     for lease in view.leases_on(board) {
@@ -49,7 +49,7 @@ pub(crate) fn state(view: &StateView, board: &BoardView, changes: &Changes) -> e
     state
 }
 
-/// Converts a machine in a view to the form used by plans.
+/// Converts an explanation's state to a machine for plans.
 ///
 /// # Errors
 /// Returns an error if its strategy cannot be built.
@@ -67,12 +67,12 @@ pub(crate) fn end(view: &StateView, JobId(id): JobId) -> Option<Time> {
     expected(view, view.leases.get(&id)?.end_ms())
 }
 
-/// Converts the expected end of a lease from milliseconds. The result is never in the past.
+/// Converts a lease's expected end from milliseconds. The result is never in the past.
 fn expected(view: &StateView, end_ms: Option<u64>) -> Option<Time> {
     end_ms.map(|end_ms| Time(end_ms.max(view.now_ms).saturating_mul(1000)))
 }
 
-/// Returns a time from a plan in the format used in replies.
+/// Converts a planned time for a reply.
 pub(crate) fn instant(time: Time) -> Instant {
     Instant(time.0 / 1000)
 }
@@ -83,7 +83,6 @@ fn is_drained(board: &BoardView, changes: &Changes, node: NodeId) -> bool {
     board.drained.binary_search(&node.0).is_ok() && !changes.failed.contains(&node)
 }
 
-/// Counts the nodes of each kind in a state.
 fn counts(board: &BoardView, state: &explain::State, changes: &Changes) -> NodeCounts {
     let unavailable = state.failed();
     let drained = unavailable.iter().filter(|&&node| is_drained(board, changes, node));
@@ -96,17 +95,17 @@ fn counts(board: &BoardView, state: &explain::State, changes: &Changes) -> NodeC
     }
 }
 
-/// A diagnosis of a request.
+/// A diagnosis of a refused request.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Diagnosis {
     /// The answer in sentences: the reason, the leases in the way, and the moves that would help.
     why: Vec<String>,
     counts: NodeCounts,
-    /// The nodes that must be free for it.
+    /// The number of nodes that must be free for the request.
     needed: u64,
     /// The missing resource: `nodes` or a contiguous `place`; null if nothing is missing.
     missing: Option<&'static str>,
-    /// The place where it fits; null if it fits nowhere, or if the strategy grants by count.
+    /// The place where the request fits; null if there is none, or if the strategy grants by count.
     #[schema(value_type = Option<crate::core::schema::Part>)]
     fits: Option<Place>,
     /// The free box nearest in size to the request.
@@ -117,23 +116,23 @@ pub(crate) struct Diagnosis {
     blocked: Option<Blocked>,
 }
 
-/// The place where the request will start and the obstacles there.
+/// The place where the request will start, and the obstacles there.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Blocked {
     #[schema(value_type = Vec<u16>)]
     base: Point,
     #[schema(value_type = Vec<u16>)]
     sides: Point,
-    /// The number of nodes there that are not free.
+    /// The number of busy or unavailable nodes there.
     busy_nodes: u64,
     /// The largest leases that hold nodes there.
     jobs: Vec<Blocker>,
-    /// The number of other leases.
+    /// The number of further leases there.
     and_more: u64,
-    /// Nodes there that have failed.
+    /// The failed nodes there.
     #[schema(value_type = Vec<Vec<u16>>)]
     failed: Vec<Point>,
-    /// Nodes there that are drained.
+    /// The drained nodes there.
     #[schema(value_type = Vec<Vec<u16>>)]
     drained: Vec<Point>,
     /// The time when the place is free; null if it is unknown or hidden from the caller.
@@ -153,33 +152,32 @@ pub(crate) struct Blocker {
     nodes: u64,
 }
 
-/// A request in a state, and the caller.
+/// A request to diagnose for a caller.
 pub(crate) struct Question<'a> {
     pub(crate) view: &'a StateView,
     pub(crate) board: &'a BoardView,
     pub(crate) changes: &'a Changes,
     pub(crate) request: Request,
-    /// The position in the queue.
+    /// The request's position in the queue.
     pub(crate) queued: Queued,
     pub(crate) planned: Option<PlannedStart>,
-    /// True if moves that make room should be searched for, which takes up to a second. Only the
-    /// operator sees them.
+    /// True to search for moves that make room, which takes up to a second. Only the operator sees
+    /// them.
     pub(crate) plans: bool,
     pub(crate) caller: &'a Caller,
 }
 
-/// The leases of a machine, and everything else that does not depend on the request.
+/// The data about a machine that is the same for all requests.
 pub(crate) struct Scene {
     snapshot: Snapshot,
-    /// The time when each job is expected to end, by number.
+    /// The expected end of each job, by number.
     ends: Vec<(JobId, Option<Time>)>,
     counts: NodeCounts,
     largest: OnceLock<Option<Cuboid>>,
 }
 
 impl Scene {
-    /// Returns the current scene of the machine with the given index, without its strategy.
-    /// O(leases + N/64).
+    /// Returns the scene of a machine in a view. O(leases + N/64).
     pub(crate) fn in_view(view: &StateView, index: usize) -> Scene {
         let board = &view.boards[index];
         let mut healthy = Occupancy::all_free(board.grid);
@@ -193,15 +191,15 @@ impl Scene {
         Scene { snapshot, ends, counts: view.counts(board), largest: OnceLock::new() }
     }
 
-    /// Returns the scene of a machine on which some or all of the leases of a view hold nodes.
+    /// Returns the scene of a machine that contains some or all leases of a view.
     fn of(view: &StateView, machine: &Machine, counts: NodeCounts) -> Scene {
         let snapshot = Snapshot::of(machine);
         let ends = snapshot.jobs().map(|(job, _)| (job, end(view, job))).collect();
         Scene { snapshot, ends, counts, largest: OnceLock::new() }
     }
 
-    /// Returns when a job is expected to end. Jobs are usually looked up in ascending order, and
-    /// `next` is the index of the next one.
+    /// Returns when a job is expected to end. `next` is the index at which to look first, because
+    /// jobs are usually looked up in ascending order.
     fn end(&self, job: JobId, next: &Cell<usize>) -> Option<Time> {
         let is_next = self.ends.get(next.get()).is_some_and(|(other, _)| *other == job);
         let at = if is_next {
@@ -236,9 +234,8 @@ impl Question<'_> {
         Ok(self.answer(&Scene::of(self.view, &machine, counts), &demand, by_count))
     }
 
-    /// Diagnoses the request and omits anything that the caller may not see: the names and end
-    /// times of other tenants' leases. If a strategy grants by count, the diagnosis mentions
-    /// missing nodes and no box.
+    /// Diagnoses the request, omitting the names and end times of other tenants' leases. If the
+    /// strategy grants by count, the diagnosis contains no box.
     pub(crate) fn answer(&self, scene: &Scene, demand: &Demand, by_count: bool) -> Diagnosis {
         let Question { view, board, caller, .. } = *self;
         let (grid, counts) = (&board.grid, scene.counts);
@@ -246,7 +243,7 @@ impl Question<'_> {
         let max_jobs = if self.plans && caller.tenant.is_none() { MOVED } else { 0 };
         let limits = SearchLimits::jobs(max_jobs);
         let next = Cell::new(0);
-        // The operator sees all leases. Other callers see the end times of their own leases only.
+        // Callers other than the operator see the end times of only their own leases.
         let knows = |job| caller.tenant.is_none() || lease(view, caller, job).is_some();
         let end = |job: JobId| scene.end(job, &next).filter(|_| knows(job));
         let (queued, planned) = (self.queued, self.planned);
@@ -313,7 +310,7 @@ pub(crate) fn lease<'a>(
     found.filter(|lease| caller.may_touch(&lease.tenant))
 }
 
-/// The decision of a strategy.
+/// A strategy's decision.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Choice {
     strategy: String,
@@ -321,7 +318,7 @@ pub(crate) struct Choice {
     /// The reason for a refusal.
     reason: Option<&'static str>,
     nodes: u64,
-    /// The contact index of the placement.
+    /// The placement's contact index.
     index: Option<i64>,
     #[schema(value_type = Vec<crate::core::schema::Part>)]
     parts: Vec<Place>,

@@ -1,6 +1,6 @@
-//! Forecasts for waiting requests, made by simulating a copy of the state that learns from every
-//! record. Like the state, the copy is a fold of the records, but maintained on separate threads.
-//! Forecasts therefore cost the writer nothing, and at startup they use all retained records.
+//! Forecasts for waiting requests, made by simulating a copy of the state. The copy is folded from
+//! the same records on separate threads, so forecasts cost the writer nothing. At startup, it
+//! learns from all retained records.
 #![allow(clippy::disallowed_methods, reason = "the time spent on forecasts is limited")]
 
 use std::collections::{BTreeSet, HashMap};
@@ -25,45 +25,44 @@ use crate::writer::{Next, RecoveryError, WriterHandle, from_snapshot};
 
 /// The number of requests at the head of each queue that get a forecast.
 const MAX_FORECASTS: usize = 256;
-/// The minimum time between updates of the forecasts after changes. Updates also take at most a
-/// tenth of the time.
+/// The minimum time between forecast updates after changes. Updates also use at most a tenth of the
+/// time.
 const MIN_INTERVAL: Duration = Duration::from_millis(200);
-/// The time limit for the forecasts of all machines. Forecasts that take longer are missing until
-/// the next change.
+/// The time limit for updating the forecasts of all machines. A forecast that is not ready by then
+/// is missing until the next change.
 const UPDATE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The minimum time between updates without a change, for requests whose median has passed.
 const IDLE_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Forecasts for waiting requests, and the accuracy of earlier forecasts.
+/// Forecasts for all machines, and the accuracy of earlier forecasts.
 #[derive(Default)]
 pub(crate) struct Forecasts {
-    /// True once the past records have been read. Until then there are no forecasts.
+    /// True once past records have been read; there are no forecasts before that.
     began: AtomicBool,
     learning: Mutex<Option<Learning>>,
     known: Mutex<HashMap<String, Arc<MachineForecast>>>,
 }
 
-/// The forecasts for a machine's waiting requests, for readers.
+/// A machine's forecasts, for readers.
 pub(crate) struct Starts {
     grid: Grid,
     known: Option<Arc<MachineForecast>>,
 }
 
 impl Starts {
-    /// Returns the forecast for a waiting request.
     pub(crate) fn of(&self, request: u64) -> Option<StartJson> {
         self.known.as_ref()?.forecast.json(JobId(request), &self.grid, date)
     }
 }
 
-/// The last forecast of a machine.
+/// A machine's latest forecasts.
 struct MachineForecast {
     forecast: QueueForecast,
     /// The number of forecasts made for waiting requests, including repeated ones.
     made: u64,
 }
 
-/// The copy of the state.
+/// The copy of the state and the forecasters that learn from its records.
 struct Learning {
     state: ServiceState,
     /// The forecasters in machine order; `None` for a machine without a queue.
@@ -71,33 +70,30 @@ struct Learning {
     due: Vec<Due>,
 }
 
-/// The forecasts for a machine that a change may have invalidated.
+/// A machine's forecasts that changes may have invalidated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum Due {
     #[default]
     Nothing,
-    /// The forecasts for requests that have arrived since.
+    /// The forecasts for new requests.
     Requests(BTreeSet<u64>),
-    /// All forecasts.
     All,
 }
 
 impl Forecasts {
-    /// Returns the forecasts for the requests waiting for a machine.
     pub(crate) fn starts(&self, board: &BoardView) -> Starts {
         Starts { grid: board.grid, known: self.known.lock().get(&board.spec.name).cloned() }
     }
 
-    /// Returns each machine's experience, and the number of forecasts made for waiting requests,
-    /// including repeated ones.
+    /// Returns each machine's experience and the number of forecasts made, including repeated ones.
     pub(crate) fn experiences(&self) -> HashMap<String, (Experience, u64)> {
         let experience = |one: &MachineForecast| (one.forecast.experience, one.made);
         let known = self.known.lock();
         known.iter().map(|(machine, one)| (machine.clone(), experience(one))).collect()
     }
 
-    /// Reads all new records and updates the forecasts that they affect. Returns the minimum time
-    /// until the next call, and the maximum time if nothing changes.
+    /// Reads all new records and updates the affected forecasts. Returns the minimum time until the
+    /// next call, and the maximum time if nothing changes.
     ///
     /// # Errors
     /// Returns an error if the records cannot be read.
@@ -162,10 +158,10 @@ impl Forecasts {
     }
 }
 
-/// The tenant that makes a request, and the request's run time.
+/// The tenant and the stated run time of a request.
 pub(crate) struct Asks {
     pub(crate) tenant: String,
-    /// The stated run time: the estimate, or else the time until the lease expires.
+    /// The estimate, or else the time to live.
     pub(crate) said_ms: Option<u64>,
 }
 
@@ -189,7 +185,7 @@ pub(crate) enum Unforeseen {
 }
 
 impl Learning {
-    /// Returns a copy of the state after a record, with the experience from all retained records.
+    /// Returns a copy of the state after record `until`, with experience from all retained records.
     fn begin(history: &dyn History, until: u64, seed: u64) -> Result<Learning, RecoveryError> {
         let oldest = history.oldest()?;
         let limits = ServiceLimits::default();
@@ -207,7 +203,7 @@ impl Learning {
         Ok(copy)
     }
 
-    /// Adds new machines with the jobs that already hold nodes, and updates the schedulers.
+    /// Adds forecasters for new machines and their jobs, and updates the schedulers of known ones.
     fn meet(&mut self) {
         self.machines.resize_with(self.state.boards.len(), || None);
         self.due = vec![Due::All; self.machines.len()];
@@ -240,7 +236,7 @@ impl Learning {
         Ok(())
     }
 
-    /// Passes a record to the forecaster of its machine. The state must not yet include the record.
+    /// Passes a record to its machine's forecaster. The state must not yet include the record.
     fn hear(&mut self, record: &ServiceRecord) {
         let at = Time(record.at_ms * 1000);
         match &record.event {
@@ -321,7 +317,6 @@ impl Learning {
         }
     }
 
-    /// Reads the records written since the last call.
     fn catch_up(&mut self, writer: &WriterHandle, seed: u64) -> Result<(), RecoveryError> {
         loop {
             match writer.after(self.state.seq()) {
@@ -338,8 +333,8 @@ impl Learning {
         }
     }
 
-    /// Returns the current forecasts, by machine. A forecast is recomputed only if a record may
-    /// have changed it, or if its median has passed and the request is still waiting.
+    /// Returns the current forecasts by machine. A forecast is recomputed only if a record may have
+    /// changed it, or if the request is still waiting after its median start.
     fn forecasts(
         &mut self,
         before: &HashMap<String, Arc<MachineForecast>>,
@@ -389,7 +384,7 @@ impl Due {
     }
 }
 
-/// Follows the records until the service stops.
+/// Updates the forecasts until the service stops.
 pub(crate) async fn foresee(app: Arc<crate::http::App>) {
     let mut stopping = app.stopping.clone();
     let mut records = app.writer.watch();
@@ -411,7 +406,7 @@ pub(crate) async fn foresee(app: Arc<crate::http::App>) {
         };
         let Ok(followed) = followed else { return };
         let (rest, passes) = followed.unwrap_or_else(|error| {
-            tracing::warn!(%error, "past records cannot be read, so there are no forecasts");
+            tracing::warn!(%error, "no forecasts: past records cannot be read");
             (Duration::from_mins(1), None)
         });
         tokio::select! {
@@ -426,7 +421,6 @@ pub(crate) async fn foresee(app: Arc<crate::http::App>) {
     }
 }
 
-/// Returns a time in the format used in replies.
 fn date(time: Time) -> String {
     Instant(time.0 / 1000).to_string()
 }
@@ -440,13 +434,13 @@ fn kind_of_waiting(waiting: &WaitingRequest) -> Kind {
     kind(&waiting.tenant, waiting.requested, waiting.estimate_ms.or(waiting.ttl_ms))
 }
 
-/// Returns the kind of a job. Its tenant is identified by a digest, for which 64 bits are enough.
+/// Returns a job's kind. A 64-bit digest identifies the tenant.
 fn kind(tenant: &str, nodes: u32, said_ms: Option<u64>) -> Kind {
     let user = BuildHasherDefault::<DefaultHasher>::default().hash_one(tenant);
     Kind { user: Some(user), nodes, estimate: said_ms.map(micros) }
 }
 
-/// Returns a job that the scheduler assumes to run as long as its kind states, or forever.
+/// Returns a job whose estimate is that of its kind, or practically unlimited.
 fn job(id: JobId, request: Request, arrival: Time, kind: &Kind) -> Job {
     let estimate = kind.estimate.unwrap_or_else(|| estimate(None, None));
     Job {

@@ -2,19 +2,19 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// The number of open files reserved for purposes other than connections: the journal, snapshots,
-/// files being read, the lock, the database, the listener and the runtime.
+/// Open files that are not used for connections: the journal, snapshots, files being read, the
+/// lock, the database, the listener and the runtime.
 const RESERVE: u64 = 64;
 
-/// Raises the limit on open files as far as the system permits, and returns the number of
-/// connections, at most `wanted`, that it allows in addition to the service's own files.
+/// Raises the open file limit as far as the system permits. Returns the number of connections that
+/// fit below it, at most `wanted`.
 pub(crate) fn connections(wanted: usize) -> usize {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
     let current = match setrlimit(Resource::Nofile, raised) {
         Ok(()) => limit.maximum,
         Err(error) => {
-            tracing::warn!(%error, "the open file limit cannot be raised");
+            tracing::warn!(%error, "cannot raise the open file limit");
             limit.current
         }
     };
@@ -26,15 +26,15 @@ pub(crate) fn connections(wanted: usize) -> usize {
             connections = fit,
             wanted,
             open_files = files,
-            "fewer connections are possible: the open file limit is low"
+            "the open file limit is too low for all connections: raise the hard limit"
         );
     }
     fit
 }
 
-/// Returns the number of connections that a limit on files allows.
+/// Returns the number of connections that fit below an open file limit.
 fn fitting(files: u64) -> usize {
-    // If the limit is very low, half of the files are used for connections.
+    // Under a very low limit, connections may use half of the files.
     let reserve = RESERVE.min(files / 2);
     usize::try_from(files - reserve).unwrap_or(usize::MAX).max(1)
 }

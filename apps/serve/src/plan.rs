@@ -7,14 +7,12 @@ use serde::Serialize;
 
 use crate::core::JobName;
 
-/// Returns the cheapest way to make room for a request on a machine, where the cost of moving a job
-/// is its number of nodes. The request may use any box that its freedom allows; without a freedom,
-/// it uses its own box, turned if the limits allow it. Among boxes of equal cost, the first is
-/// chosen.
+/// Returns the cheapest way to make room for a request. Moving a job costs its number of nodes. The
+/// request may use any box that its freedom allows; without a freedom, its own box, turned if the
+/// limits allow it. Among boxes of equal cost, the first is chosen.
 ///
 /// # Errors
-/// Returns an error if the freedom allows sets of nodes that are not boxes, because plans require
-/// boxes.
+/// Returns an error if the freedom allows nodes that do not form a box.
 pub(crate) fn unblocked(
     machine: &Machine,
     request: &Request,
@@ -35,12 +33,12 @@ pub(crate) fn unblocked(
 pub(crate) struct Plan {
     /// True if the request already fits.
     pub(crate) fits: bool,
-    /// The place of the box.
+    /// The box that the request would get.
     #[cfg_attr(feature = "http", schema(value_type = Option<crate::core::schema::Part>))]
     pub(crate) placement: Option<Place>,
-    /// True if it is proven that no plan is cheaper, or that no plan with this few moves exists.
+    /// True if the plan is proven cheapest, or if no plan is proven to exist with this few moves.
     pub(crate) proven: bool,
-    /// The total number of nodes of the leases that move.
+    /// The total number of nodes in the leases to move.
     pub(crate) cost: Option<u64>,
     /// The leases to move; null if there is no plan.
     #[cfg_attr(feature = "http", schema(value_type = Option<Vec<u64>>))]
@@ -50,11 +48,10 @@ pub(crate) struct Plan {
     pub(crate) moves: Vec<Move>,
 }
 
-/// A move of a lease, for callers.
 pub(crate) type Move = MoveJson<JobName>;
 
 impl Plan {
-    /// Converts a result of the search; `name` returns the caller's name for a job.
+    /// Converts a search result; `name` returns the caller's name for a job.
     pub(crate) fn of(grid: &Grid, answer: &Planned, name: impl Fn(JobId) -> JobName) -> Plan {
         let plan = answer.plan.as_ref();
         Plan {

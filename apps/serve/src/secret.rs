@@ -5,18 +5,19 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The maximum size of a secret file in bytes, so that devices with endless output are refused.
+/// The maximum size of a secret file in bytes. It also stops reads from endless devices.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Reads a file that only its owner may read. The owner must be root or the user of this process.
 ///
 /// # Errors
-/// Returns an error with a remedy if the file cannot be read, or if others could read or change it.
+/// Returns an error that names the remedy if the file is unreadable, or if others have access to
+/// it.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
-    // Checks the metadata of the open file, because another file could replace it in the meantime.
+    // The path may be replaced in the meantime, so the open file is checked.
     let found = file.metadata()?;
-    // A pipe or a device leaves no copy on disk.
+    // Pipes and devices leave no copy on disk, so their owner and mode do not matter.
     let kept = found.is_file();
     let (shown, own) = (path.display(), rustix::process::geteuid().as_raw());
     if kept && found.uid() != own && found.uid() != 0 {
@@ -33,7 +34,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     Read::by_ref(&mut file).take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_BYTES {
-        return Err(io::Error::other("a secrets file may be at most 1 MiB"));
+        return Err(io::Error::other("it is larger than 1 MiB, the limit for secret files"));
     }
     Ok(bytes)
 }

@@ -30,19 +30,19 @@ use crate::storage::{
 };
 use crate::writer::{self, RecoveryError, Tuning, Unavailable, recover};
 
-/// The timeouts: a standby takes over after 3 s without a heartbeat, and the leader sends no more
-/// heartbeats if a decision takes longer than a minute.
+/// A standby takes over after 3 s without a heartbeat. The leader sends none while a decision takes
+/// longer than a minute.
 #[cfg(feature = "postgres")]
 const PATIENCE: Patience =
     Patience { silence: Duration::from_secs(3), hang: Duration::from_mins(1) };
-/// The time that the writer has to finish when the service stops. The writer may be killed at any
-/// time, because only recorded changes are acknowledged.
+/// The time for the writer to finish when the service stops. It can be killed at any time, because
+/// only recorded changes are acknowledged.
 const FINISH: Duration = Duration::from_millis(300);
 
 /// The options of a service.
 #[derive(Clone, Debug)]
 pub struct ServiceOptions {
-    /// The machines; if empty, those in the stored data.
+    /// The machines; if empty, the machines in the stored data.
     pub machines: Vec<MachineSpec>,
     /// A strategy for the machines in the stored data, if no machines are given.
     pub strategy: Option<String>,
@@ -52,13 +52,13 @@ pub struct ServiceOptions {
     pub data: PathBuf,
     /// The store: `embedded`, or the address of a PostgreSQL database; embedded if omitted.
     pub store: Option<String>,
-    /// A file with the database password.
+    /// The file with the database password.
     pub store_password: Option<PathBuf>,
     /// The address to listen on; `unix:DATA/pavior.sock` if omitted.
     pub listen: Option<String>,
-    /// A token file.
+    /// The token file.
     pub token_file: Option<PathBuf>,
-    /// Certificates.
+    /// The TLS certificate files.
     pub tls: Option<Tls>,
     /// The maximum number of nodes per tenant.
     pub quota: Option<u64>,
@@ -73,16 +73,16 @@ pub struct ServiceOptions {
 /// Errors that prevent a service from starting, or end it.
 #[derive(Debug, Error)]
 pub enum ServiceError {
-    /// An invalid option.
+    /// An option is invalid.
     #[error("{0}")]
     Usage(String),
-    /// A problem with the address to listen on.
+    /// The address cannot be listened on.
     #[error(transparent)]
     Listen(#[from] ListenError),
-    /// A problem with the stored records.
+    /// The state cannot be recovered from the stored records.
     #[error(transparent)]
     Start(#[from] RecoveryError),
-    /// A system error.
+    /// A system call failed.
     #[error("{what}: {error}")]
     Io {
         /// The step that failed.
@@ -99,7 +99,7 @@ impl From<StoreError> for ServiceError {
 }
 
 impl ServiceError {
-    /// Returns true if the user must correct the options.
+    /// Returns true if the user must change the options.
     pub fn is_usage(&self) -> bool {
         match self {
             ServiceError::Usage(_) => true,
@@ -118,8 +118,8 @@ pub fn run(options: &ServiceOptions, output: &mut dyn Write) -> Result<(), Servi
     run_under(ServiceClock::new(), options, output)
 }
 
-/// Like [`run`], but with a given clock. The caller keeps a clone and may set it forward, as when
-/// replaying a log.
+/// Like [`run`], but with a given clock, of which the caller may keep a clone and set it forward to
+/// replay a log.
 ///
 /// # Errors
 /// Returns an error if the service cannot start.
@@ -132,8 +132,8 @@ pub fn run_under(
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| io_error("the runtime", error))?;
     let served = runtime.block_on(serve(clock, options, output));
-    // Explanations and decisions that are still running can be abandoned, because no one has seen
-    // their results.
+    // Unfinished explanations and decisions can be abandoned, because no one has seen their
+    // results.
     runtime.shutdown_timeout(Duration::from_millis(100));
     served
 }
@@ -158,8 +158,8 @@ async fn serve(
         None => Address::Unix(options.data.join("pavior.sock")),
     };
     let listener = Listener::bind(&address, options.tls.as_ref(), access.asks()).await?;
-    // A failed startup must not record anything, so everything that can fail has already been
-    // tried.
+    // Records are written only after everything that can fail, because a failed startup must not
+    // change the data.
     if unavailable.is_none() {
         let own = options.clone();
         let configured = tokio::task::spawn_blocking(move || {
@@ -178,7 +178,7 @@ async fn serve(
     let bounds = HttpBounds { connections, ..options.bounds.clone() };
     let app = App::new(writer.clone(), access, bounds, machines, stopping, options.seed);
     let app = Arc::new(app);
-    // Signals are handled before the address is printed; from then on, a stop is not a failure.
+    // From the first line of output on, a stop signal must not count as a failure.
     let caught = |kind| signal(kind).map_err(|error| io_error("signals", error));
     let mut terminate = caught(SignalKind::terminate())?;
     let mut interrupt = caught(SignalKind::interrupt())?;
@@ -193,21 +193,21 @@ async fn serve(
         _ = interrupt.recv() => {}
     }
     tracing::info!("stopping");
-    // Watchers and the listener stop first; commands waiting for the writer are still answered.
+    // The listener and the watchers stop first. The writer still answers waiting commands.
     let _ = stop.send(true);
     let _ = serving.await;
-    // A store's connections must not be closed on a thread of the runtime.
+    // A store must not close its connections on a runtime thread.
     let ended = tokio::task::spawn_blocking(move || {
         writer.stop();
         drop(thread.join());
     });
     if tokio::time::timeout(FINISH, ended).await.is_err() {
-        tracing::warn!("stopped in the middle of a decision, which was not carried out");
+        tracing::warn!("stopped during a decision, which was not carried out");
     }
     Ok(())
 }
 
-/// A store, with the reason if this server does not make decisions.
+/// A store, and the reason if this server is not the leader.
 type Opened = (Box<dyn RecordStore>, Option<Unavailable>);
 
 fn store(options: &ServiceOptions) -> Result<Opened, ServiceError> {
@@ -222,7 +222,7 @@ fn store(options: &ServiceOptions) -> Result<Opened, ServiceError> {
                 tracing::warn!(
                     bytes,
                     kept,
-                    "the end of the journal was never acknowledged and was cut off"
+                    "cut off the end of the journal, which was never acknowledged"
                 );
             }
             layout.note().map_err(broken)?;
@@ -240,7 +240,7 @@ fn store(options: &ServiceOptions) -> Result<Opened, ServiceError> {
     }
 }
 
-/// Opens a store that several servers share.
+/// Opens a PostgreSQL store, which several servers may share.
 #[cfg(feature = "postgres")]
 fn database(
     url: &str,
@@ -248,7 +248,7 @@ fn database(
     folder: DiskFolder,
 ) -> Result<Opened, ServiceError> {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let holder = format!("process {} of {}", std::process::id(), host.trim());
+    let holder = format!("process {} on {}", std::process::id(), host.trim());
     let mut store = PostgresStore::open(connection(url, password)?, &holder, PATIENCE)?;
     store.keep(folder);
     let standby = || Unavailable::Standby("another server".to_string());
@@ -263,7 +263,7 @@ fn database(_: &str, _: Option<&Path>, _: DiskFolder) -> Result<Opened, ServiceE
     Err(ServiceError::Usage(text.to_string()))
 }
 
-/// Returns the address of a database, with its password.
+/// Parses a database address and sets the password.
 #[cfg(feature = "postgres")]
 fn connection(url: &str, file: Option<&Path>) -> Result<postgres::Config, ServiceError> {
     let mut config = address(url)?;
@@ -274,7 +274,7 @@ fn connection(url: &str, file: Option<&Path>) -> Result<postgres::Config, Servic
         );
     }
     password::set_password(&mut config, file, |name| std::env::var(name).ok())
-        .map_err(|error| ServiceError::Usage(format!("the password of --store: {error}")))?;
+        .map_err(|error| ServiceError::Usage(format!("--store password: {error}")))?;
     Ok(config)
 }
 
@@ -314,12 +314,13 @@ fn configure(
         }
     }
     if wanted.is_empty() {
-        return Err(ServiceError::Usage("a service must have at least one machine".to_string()));
+        let text = "there is no machine: give at least one with --machine".to_string();
+        return Err(ServiceError::Usage(text));
     }
     let missing = known.iter().find(|spec| !wanted.iter().any(|other| other.name == spec.name));
     if let Some(missing) = missing {
         let text = format!(
-            "machine {} ({}) is in the data, but was not requested",
+            "machine {} ({}) is in the data, but not among the given machines",
             missing.name, missing.machine
         );
         return Err(ServiceError::Usage(text));
@@ -327,11 +328,11 @@ fn configure(
     if wanted == known {
         return Ok(());
     }
-    // The change is tried on a copy first, because an impossible change must not be recorded.
+    // An impossible change must fail before it is recorded.
     state.configure(&wanted).map_err(RecoveryError::State)?;
     let event = Event::Configured { machines: wanted };
     let wall_ms = ServiceClock::new().now_ms();
-    // A doubted clock is not trusted here either.
+    // A doubted clock is not used here either.
     let at_ms = match state.seq() {
         0 => wall_ms,
         _ => options.tuning.clock.now(wall_ms, state.now_ms()),
@@ -364,7 +365,7 @@ fn io_error(what: &str, error: io::Error) -> ServiceError {
     ServiceError::Io { what: what.to_string(), error }
 }
 
-/// Sets up logging to standard error for humans; `PAVIOR_LOG=debug` shows every request.
+/// Sets up logging to standard error; `PAVIOR_LOG=debug` shows every request.
 fn log() {
     let level = match std::env::var("PAVIOR_LOG").as_deref() {
         Ok("debug") => tracing::Level::DEBUG,

@@ -1,4 +1,4 @@
-//! Reasons for requests' waits, with the names and times that a caller may see.
+//! Reasons why requests are waiting, with the names and times that a caller may see.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::diagnose::{self, instant};
 /// The duration assumed for a job without an estimate: 50 years.
 const ENDLESS: Time = Time(50 * 365 * 24 * 3600 * 1_000_000);
 
-/// Explains the waits of the requests in a machine's queue ([`answers::waits`]).
+/// Explains why the requests in a machine's queue are waiting ([`answers::waits`]).
 ///
 /// # Errors
 /// Returns an error if the strategy cannot be built.
@@ -34,14 +34,14 @@ pub(crate) fn waits(
     Ok(found.into_iter().map(|(job, why)| (job.0, why)).collect())
 }
 
-/// The reasons for the waits of a machine's requests, by request number.
+/// Reasons why a machine's requests are waiting, by request number.
 pub(crate) type Waits = HashMap<u64, Why>;
 
-/// The latest answer for each machine, shared by readers that ask in the same state.
+/// The latest [`Waits`] of each machine, shared by all readers of the same state.
 #[derive(Default)]
 pub(crate) struct WaitsCache(Mutex<HashMap<String, Answer>>);
 
-/// An answer, with the record that it is based on and its creation time.
+/// The reasons computed after record `seq` at time `at_ms`.
 struct Answer {
     seq: u64,
     at_ms: u64,
@@ -49,10 +49,10 @@ struct Answer {
 }
 
 impl WaitsCache {
-    /// The lifetime of an answer in one state; it is limited because planned starts draw nearer.
+    /// The maximum age of an answer even in an unchanged state, because it depends on the time.
     const HOLDS_MS: u64 = 1000;
 
-    /// Returns the cached answer of [`waits`] or computes it.
+    /// Returns the cached result of [`waits`], or computes it.
     pub(crate) fn of(
         &self,
         view: &StateView,
@@ -74,7 +74,7 @@ impl WaitsCache {
     }
 }
 
-/// The names of jobs and times in replies to a caller. Other tenants' names are omitted.
+/// Formats jobs and times for a caller. Other tenants' names are omitted.
 pub(crate) struct Names<'a> {
     view: &'a StateView,
     board: &'a BoardView,
@@ -96,7 +96,7 @@ impl<'a> Names<'a> {
         found.filter(|one| self.caller.may_touch(&one.tenant))
     }
 
-    /// Returns the name of a lease or a request for use in a sentence.
+    /// Names a lease or a request within a sentence.
     fn job(&self, job: JobId) -> String {
         let waiting = self.waiting(job).map(|one| &one.job);
         let name = waiting
@@ -124,7 +124,7 @@ impl<'a> Names<'a> {
         self.words(|words| why.lines(words))
     }
 
-    /// Returns the reason for a request's wait, limited to what the caller may see.
+    /// Returns the reason why a request is waiting, limited to what the caller may see.
     pub(crate) fn shown(&self, why: &Why) -> WaitsFor {
         let by = |id: JobId| {
             let one = self.waiting(id);

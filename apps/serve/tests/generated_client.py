@@ -1,9 +1,9 @@
-"""Tests the client that openapi-python-client generates from the document, with a running service.
+"""Tests the client that openapi-python-client generates from the OpenAPI document.
 
     python generated_client.py FOLDER ADDRESS TOKEN
 
-FOLDER contains the generated package. The service has the machine mesh:8x8 and a scheduler; TOKEN is
-the operator's token.
+FOLDER contains the generated package. The service at ADDRESS has the machine mesh:8x8 and a
+scheduler; TOKEN is the operator's token.
 """
 
 import importlib
@@ -26,7 +26,7 @@ client = AuthenticatedClient(address, token)
 
 
 def complete() -> None:
-    """Checks that every operation in the document has a function that takes its body."""
+    """Checks that every documented operation has a function that takes its body."""
     document = httpx.get(f"{address}/openapi.json").json()
     operations = 0
     for path, item in document["paths"].items():

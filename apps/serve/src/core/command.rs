@@ -1,4 +1,4 @@
-//! Commands of callers.
+//! Commands and their senders.
 
 use pavior::{Coordinates, Cuboid, Freedom};
 
@@ -33,15 +33,14 @@ impl Caller {
     }
 }
 
-/// A key chosen by the client, so that a command that is sent twice is carried out only once.
+/// A key chosen by the client, so that a repeated command is carried out only once.
 #[derive(Clone, Debug)]
 pub struct IdempotencyKey {
     /// The key, as written by the client. Each tenant has its own keys.
     pub key: String,
     /// A digest of the command; using the same key for another command is an error.
     pub digest: u64,
-    /// The function that formats the reply for the client's interface. The reply is stored in this
-    /// format.
+    /// Formats the reply for the client's interface; the reply is stored in this format.
     pub write: fn(&Reply) -> Written,
 }
 
@@ -62,12 +61,12 @@ pub struct LeaseRequest {
     pub tenant: Option<String>,
     /// The client's name for the job.
     pub job: Option<JobName>,
-    /// True to wait in the queue if the request cannot start now.
+    /// True if the request should wait in the queue when it cannot start now.
     pub wait: bool,
 }
 
 impl LeaseRequest {
-    /// Creates a request by the caller for nodes of the first machine. The request does not wait.
+    /// Returns a request by the caller for nodes of the first machine, without waiting.
     pub fn of(ask: Ask) -> LeaseRequest {
         LeaseRequest {
             machine: None,
@@ -82,14 +81,14 @@ impl LeaseRequest {
     }
 }
 
-/// A change to a node.
+/// A change of a node's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeChange {
     /// The node has failed. A lease that holds it keeps it; after that, it is unavailable.
     Fail,
     /// The node is available again after a failure or a drain.
     Repair,
-    /// The node should become free for maintenance. Apart from the name, this is like a failure.
+    /// The node should become free for maintenance; apart from the name, the same as a failure.
     Drain,
 }
 
@@ -100,18 +99,18 @@ pub struct ReservationRequest {
     pub machine: Option<String>,
     /// The boxes, which may overlap.
     pub parts: Vec<Cuboid>,
-    /// The time when the nodes should become free, in milliseconds since 1970; `None` means now.
+    /// The start of the reservation, in milliseconds since 1970; `None` means now.
     pub from_ms: Option<u64>,
-    /// The time when jobs may run on the nodes again.
+    /// The end of the reservation, when jobs may run on the nodes again.
     pub to_ms: u64,
-    /// The name.
+    /// The reservation's name.
     pub name: Option<String>,
 }
 
-/// Commands of callers; each is decided immediately and atomically.
+/// A command, which is decided immediately and atomically.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Asks for nodes.
+    /// Requests nodes.
     Lease(LeaseRequest),
     /// Registers nodes that are already in use, regardless of the strategy.
     Hold {
@@ -120,7 +119,7 @@ pub enum Command {
         /// The boxes.
         parts: Vec<Cuboid>,
     },
-    /// Ends a lease or takes a waiting request out of the queue.
+    /// Ends a lease or removes a waiting request from the queue.
     End {
         /// The lease.
         id: u64,
@@ -133,7 +132,7 @@ pub enum Command {
         id: u64,
         /// The fencing token.
         epoch: u64,
-        /// The new time to live from now; `None` means the original one.
+        /// The new time to live, from now; `None` means the original one.
         ttl_ms: Option<u64>,
     },
     /// Changes a node.
@@ -152,12 +151,12 @@ pub enum Command {
         /// The reservation.
         id: u64,
     },
-    /// Carries out commands in order and independently, all at the same instant. Consecutive ends
-    /// free their nodes together, so waiting requests can use all of these nodes.
+    /// Carries out commands in order and independently at the same instant. Consecutive ends free
+    /// their nodes together, so waiting requests can use all of them.
     Batch(Vec<Command>),
-    /// Stores the reply to a refused command under its key, once the refusal has been diagnosed.
+    /// Stores the reply to a refused command under its key, after the diagnosis.
     Keep(Written),
-    /// Confirms a clock that is in doubt (operator). The command has the time of that clock.
+    /// Confirms a doubted clock (operator only). The command has that clock's time.
     ConfirmClock,
     /// Records the time; sent by the service's own clock.
     NoteTime,

@@ -1,11 +1,9 @@
-//! Leases that have ended, which are remembered for a while so that their former holders can be
-//! distinguished from strangers.
+//! Recently ended leases, which are remembered to tell their former holders from strangers.
 
 use std::collections::HashMap;
 
 use super::shares::Shares;
 
-/// The maximum number of leases to remember.
 const MAX_LEASES: usize = 10_000;
 
 /// The most recently ended leases ([`Shares`]).
@@ -18,7 +16,6 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// Remembers the end of a lease.
     pub(crate) fn add(&mut self, id: u64, tenant: String) {
         self.leases.insert(id, self.order.add(tenant, [1], id));
         if self.order.total() > [MAX_LEASES]
@@ -28,7 +25,7 @@ impl Ended {
         }
     }
 
-    /// Returns the tenant of a lease that has ended, if it is remembered.
+    /// Returns the tenant of an ended lease, if it is remembered.
     pub(crate) fn tenant(&self, id: u64) -> Option<&str> {
         let (tenant, _) = self.order.get(*self.leases.get(&id)?)?;
         Some(tenant)

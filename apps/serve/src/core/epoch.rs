@@ -18,17 +18,17 @@
 
 /// 2025-01-01, in milliseconds since 1970.
 const ORIGIN_MS: u64 = 1_735_689_600_000;
-/// The number of epochs per millisecond, as a power of two.
+/// The base-2 logarithm of the number of epochs per millisecond.
 const PER_MS: u32 = 12;
 /// The largest integer that every JSON parser reads exactly.
 pub(crate) const MAX_EPOCH: u64 = (1 << 53) - 1;
-/// The ceiling for epochs that follow the clock.
+/// The ceiling for epochs derived from the clock.
 const CEILING: u64 = (1 << 53) - (1 << 46);
 /// The upper bound of a random step (exclusive).
 const STEP: u64 = 1 << 30;
 
-/// Returns the epoch from which a starting server continues. `last` is the last epoch in its data,
-/// `wall_ms` the wall clock; `random` must differ on each startup.
+/// Returns the epoch from which a starting server continues, given the last epoch in its data and
+/// the wall clock. `random` must differ on each startup.
 pub(crate) fn begin(last: u64, wall_ms: u64, random: u64) -> u64 {
     let since = wall_ms.saturating_sub(ORIGIN_MS).min(CEILING >> PER_MS);
     let by_clock = since << PER_MS;

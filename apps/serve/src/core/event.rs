@@ -12,17 +12,16 @@ use super::{KeptBody, Lease, MachineSpec, Reservation, WaitingRequest};
 pub struct ServiceRecord {
     /// The number; numbers start at 1 and have no gaps.
     pub seq: u64,
-    /// The time of the decision, in milliseconds since 1970; never earlier than the previous
-    /// record's time.
+    /// The time of the decision in milliseconds since 1970, which never decreases.
     pub at_ms: u64,
     /// The decision.
     pub event: Event,
-    /// The reply to the command that caused the record, if the client gave the command a key.
+    /// The reply to the command, if the client gave it a key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<KeptReply>,
 }
 
-/// A reply kept in case the client repeats the request.
+/// A reply stored in case the client repeats the request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeptReply {
@@ -38,7 +37,7 @@ pub struct KeptReply {
     pub body: KeptBody,
 }
 
-/// The reason for the end of a lease or a reservation.
+/// The reason why a lease, a waiting request or a reservation ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {
@@ -56,13 +55,13 @@ pub enum Why {
 pub enum NodeState {
     /// The node has failed.
     Failed,
-    /// The node should become free for maintenance.
+    /// The node is taken out of service for maintenance.
     Drained,
     /// The node is available.
     Healthy,
 }
 
-/// A decision. It contains the outcome and not the reasons, so a later version of a strategy does
+/// A decision. It contains the outcome without the reasons, so a later version of a strategy does
 /// not change old decisions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -72,7 +71,7 @@ pub enum Event {
         /// The machines.
         machines: Vec<MachineSpec>,
     },
-    /// A lease begins. If a request with its number is waiting, it leaves the queue.
+    /// A lease begins. A waiting request with its number leaves the queue.
     Granted {
         /// The lease.
         #[serde(with = "shared")]
@@ -124,8 +123,7 @@ pub enum Event {
         /// The reason.
         why: Why,
     },
-    /// The time, recorded at intervals so that the service can tell at startup how long it was
-    /// down.
+    /// The time, recorded at intervals to show at startup how long the service was down.
     Clock {
         /// True if the clock is in doubt. Until the doubt ends, no lease expires.
         doubted: bool,
@@ -134,7 +132,7 @@ pub enum Event {
     Kept,
 }
 
-/// Serializes values that a record shares with the state as if they were owned.
+/// Serializes values shared with the state as if they were owned.
 mod shared {
     use std::sync::Arc;
 

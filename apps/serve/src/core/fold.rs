@@ -1,4 +1,4 @@
-//! The fold: applies records to the state.
+//! The fold of records into the state.
 
 use std::sync::Arc;
 
@@ -20,13 +20,13 @@ pub enum FoldError {
     Gap {
         /// The number of the previous record.
         last: u64,
-        /// The number.
+        /// The record's number.
         found: u64,
     },
     /// The record cannot be applied.
     #[error("record {seq}: {reason}")]
     Impossible {
-        /// The number.
+        /// The record's number.
         seq: u64,
         /// The reason.
         reason: String,
@@ -47,7 +47,8 @@ impl ServiceState {
         self.enter(record).map_err(impossible)
     }
 
-    /// Applies a record. If the machine has just granted a lease, its nodes are already allocated.
+    /// Applies a record. The nodes of a lease that the machine has just granted are already
+    /// allocated.
     pub(crate) fn enter(&mut self, record: &ServiceRecord) -> Result<(), String> {
         self.seq = record.seq;
         self.now_ms = self.now_ms.max(record.at_ms);
@@ -63,7 +64,7 @@ impl ServiceState {
             Event::Node { machine, node, state } => {
                 let board = self.board_of(machine)?;
                 let board = &mut self.boards[board];
-                let node = board.node_at(node).ok_or("the node is outside")?;
+                let node = board.node_at(node).ok_or("the node is outside the machine")?;
                 board.set_node(node, *state);
             }
             Event::Reserved { reservation } => self.reserve(reservation)?,
@@ -87,16 +88,16 @@ impl ServiceState {
         };
         match self.tenant_of(*id) {
             Some(own) if own != tenant => {
-                Err(format!("{id} belongs to tenant `{own}`, not `{tenant}`"))
+                Err(format!("number {id} belongs to tenant `{own}`, not `{tenant}`"))
             }
             _ => Ok(()),
         }
     }
 
-    /// Sets the last epoch.
+    /// Raises the last epoch.
     fn reach(&mut self, epoch: u64) -> Result<(), String> {
         if epoch > epoch::MAX_EPOCH {
-            return Err(format!("the epoch {epoch} is beyond 2^53"));
+            return Err(format!("epoch {epoch} is not below 2^53"));
         }
         self.epoch = self.epoch.max(epoch);
         Ok(())
@@ -105,8 +106,8 @@ impl ServiceState {
     /// Adds machines, and updates the strategies and schedulers of existing ones.
     ///
     /// # Errors
-    /// Returns an error if a description is wrong or a machine has a different grid than before.
-    /// The state is then unchanged.
+    /// Returns an error, and leaves the state unchanged, if a description is wrong or a machine has
+    /// a different grid than before.
     pub fn configure(&mut self, machines: &[MachineSpec]) -> Result<(), StateError> {
         let mut added = Vec::new();
         for spec in machines {
@@ -134,7 +135,7 @@ impl ServiceState {
         Ok(())
     }
 
-    /// Rebuilds a machine with another strategy or scheduler. The leases stay where they are.
+    /// Rebuilds a machine with another strategy or scheduler. Leases keep their nodes.
     fn rebuild(&mut self, spec: &MachineSpec) -> Result<(), StateError> {
         let bad = |reason: String| StateError::Machine { name: spec.name.clone(), reason };
         let mut fresh = ServedMachine::new(spec, self.seed)?;
@@ -160,8 +161,7 @@ impl ServiceState {
         Ok(())
     }
 
-    /// Begins a lease: the machine holds its nodes, and a waiting request with its number leaves
-    /// the queue.
+    /// Allocates a lease's nodes. A waiting request with its number leaves the queue.
     pub(crate) fn begin(&mut self, lease: &Arc<Lease>) -> Result<(), String> {
         if self.leases.contains_key(&lease.id) {
             return Err(format!("lease {} is already held", lease.id));
@@ -181,7 +181,7 @@ impl ServiceState {
         Ok(())
     }
 
-    /// Removes a request that is no longer waiting.
+    /// Removes a request that has left the queue.
     fn leave(&mut self, waiting: &WaitingRequest) -> Result<(), String> {
         let board = self.board_of(&waiting.machine)?;
         self.boards[board].leave(waiting.id);
@@ -190,10 +190,9 @@ impl ServiceState {
         Ok(())
     }
 
-    /// Adds a waiting request.
     pub(crate) fn enqueue(&mut self, waiting: &Arc<WaitingRequest>) -> Result<(), String> {
         if self.tenant_of(waiting.id).is_some() {
-            return Err(format!("{} already holds nodes or is waiting", waiting.id));
+            return Err(format!("request {} already holds nodes or is waiting", waiting.id));
         }
         self.reach(waiting.epoch)?;
         let board = self.board_of(&waiting.machine)?;
@@ -222,7 +221,8 @@ impl ServiceState {
 
     fn end(&mut self, id: u64, why: Why) -> Result<(), String> {
         if why == Why::Cancelled {
-            let waiting = self.waiting.remove(&id).ok_or_else(|| format!("{id} is not waiting"))?;
+            let waiting = self.waiting.remove(&id);
+            let waiting = waiting.ok_or_else(|| format!("request {id} is not waiting"))?;
             self.leave(&waiting)?;
             self.ended.add(id, waiting.tenant.clone());
             return Ok(());
@@ -245,7 +245,7 @@ impl ServiceState {
     pub(crate) fn reserve(&mut self, reservation: &Arc<Reservation>) -> Result<(), String> {
         let id = reservation.id;
         if self.tenant_of(id).is_some() || self.reservations.contains_key(&id) {
-            return Err(format!("{id} is already taken"));
+            return Err(format!("number {id} is already in use"));
         }
         let board = self.board_of(&reservation.machine)?;
         self.boards[board].reserve(reservation)?;

@@ -1,5 +1,5 @@
-//! The bodies of stored replies. Long bodies are compressed, because they are written to the
-//! journal and, for a day, to every snapshot.
+//! Bodies of stored replies. Long bodies are compressed, because they are written to the journal
+//! and, for a day, to every snapshot.
 
 use std::io::{Read, Write};
 
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 /// The size in bytes above which a body is compressed.
 const LONG: usize = 2048;
-/// The maximum size of a body in bytes. The reply to a batch is far smaller.
+/// The maximum size of a body in bytes, far more than the reply to a batch needs.
 const MAX_BODY_BYTES: u64 = 64 << 20;
 
 /// A body, byte for byte.

@@ -1,5 +1,4 @@
-//! Stored replies, for clients that repeat a request. They are limited by age, number and size
-//! ([`Shares`]).
+//! Stored replies for clients that repeat a request, limited by age, number and size ([`Shares`]).
 
 use std::collections::HashMap;
 
@@ -14,19 +13,19 @@ const OVERHEAD: usize = 256;
 /// Stored replies by tenant and key.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Keys {
-    /// The replies with their times, in order of creation. The amounts are their number and size.
+    /// The replies with their times, oldest first. The amounts are their number and size.
     replies: Shares<String, (u64, KeptReply), 2>,
     /// The number of each reply, by tenant and key.
     known: HashMap<(String, String), u64>,
 }
 
-/// Returns the number of bytes counted for a reply.
+/// Returns the size that counts against the limits, in bytes.
 fn size(kept: &KeptReply) -> usize {
     kept.body.len() + kept.key.len() + kept.tenant.len() + OVERHEAD
 }
 
 impl Keys {
-    /// Returns the digest of the command and the reply, if the key is known.
+    /// Returns the command's digest and the reply, if the key is known.
     pub(crate) fn get(&self, tenant: &str, key: &str) -> Option<(u64, Result<Written, String>)> {
         let number = self.known.get(&(tenant.to_string(), key.to_string()))?;
         let (_, (_, kept)) = self.replies.get(*number)?;
@@ -34,10 +33,10 @@ impl Keys {
         Some((kept.digest, reply))
     }
 
-    /// Stores a reply, and removes replies that are too old or too many.
+    /// Stores a reply and removes excess ones.
     pub(crate) fn keep(&mut self, now_ms: u64, kept: &KeptReply, limits: &ServiceLimits) {
         let name = (kept.tenant.clone(), kept.key.clone());
-        // A key identifies one reply, because a command with a known key is not decided twice.
+        // A command with a known key is not decided again, so each key has one reply.
         if !self.known.contains_key(&name) {
             let (tenant, amounts) = (kept.tenant.clone(), [1, size(kept)]);
             self.known.insert(name, self.replies.add(tenant, amounts, (now_ms, kept.clone())));
@@ -60,11 +59,11 @@ impl Keys {
 
     /// Forgets the key of a removed reply.
     fn forget(&mut self, removed: Option<(String, (u64, KeptReply))>) {
-        let (tenant, (_, kept)) = removed.expect("it is one of them");
+        let (tenant, (_, kept)) = removed.expect("the removed reply was stored");
         self.known.remove(&(tenant, kept.key));
     }
 
-    /// Returns all replies in order of creation, with their times.
+    /// Returns all replies with their times, oldest first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, KeptReply)> + '_ {
         self.replies.iter().map(|(_, _, reply)| reply.clone())
     }

@@ -50,7 +50,7 @@ pub(crate) fn cuboids(boxes: &[Box3]) -> Vec<Cuboid> {
     boxes.iter().map(|&[base, sides]| Cuboid::new(base, sides)).collect()
 }
 
-/// Nodes that are held until they are released or the lease expires.
+/// Nodes held until they are released or the lease expires.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lease {

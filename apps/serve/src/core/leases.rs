@@ -1,8 +1,8 @@
 //! The leases by number, in pages that are shared with views.
 //!
 //! A view keeps the list of pages. A change copies that list and the page of its lease, if a view
-//! shares them. In addition to each lease, its page stores everything that diagnoses need from all
-//! leases ([`Held`]): leases are scattered in memory, but a page is contiguous.
+//! shares them. A page also stores the data that diagnoses need from all leases ([`Held`]): leases
+//! are scattered in memory, but a page is contiguous.
 //!
 //! Invariant: no page is empty. Numbers increase within a page and from page to page. Two neighbors
 //! together have more than half of [`MAX_PAGE_LEASES`] leases.
@@ -19,7 +19,7 @@ use super::Lease;
 /// The maximum number of leases in a page.
 const MAX_PAGE_LEASES: usize = 64;
 
-/// The data of a lease that all diagnoses need.
+/// The lease data that every diagnosis needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Held {
     pub(crate) id: u64,
@@ -84,8 +84,7 @@ impl Leases {
         leases
     }
 
-    /// Returns the data of leases that diagnoses need, by number. The leases themselves are not
-    /// accessed.
+    /// Returns the data that diagnoses need, by number, without accessing the leases themselves.
     pub(crate) fn held(&self) -> impl Iterator<Item = &Held> {
         self.pages.iter().flat_map(|page| page.iter())
     }
@@ -101,7 +100,7 @@ impl Leases {
         self.find(*id).is_ok()
     }
 
-    /// Returns the page of a lease and its index there, or else (as an error) where to insert it.
+    /// Returns a lease's page and its index there, or else (as an error) the place to insert it.
     fn find(&self, id: u64) -> Result<(usize, usize), (usize, usize)> {
         let page = self.pages.partition_point(|page| page[0].id <= id).saturating_sub(1);
         let held = self.pages.get(page).map_or(&[][..], |page| page);
@@ -128,8 +127,8 @@ impl Leases {
         let list = Arc::make_mut(&mut pages[page]);
         list.insert(at, held);
         if list.len() > MAX_PAGE_LEASES {
-            // Numbers usually increase: an addition at the end starts a new page, and the old page
-            // stays full.
+            // Numbers usually increase, so an insertion at the end starts a new page and leaves the
+            // old one full.
             let rest = list.split_off(if is_last && at == MAX_PAGE_LEASES {
                 MAX_PAGE_LEASES
             } else {
@@ -139,7 +138,6 @@ impl Leases {
         }
     }
 
-    /// Removes a lease.
     pub(crate) fn remove(&mut self, id: u64) -> Option<Arc<Lease>> {
         // Removing a missing lease must not copy anything.
         let (page, at) = self.find(id).ok()?;

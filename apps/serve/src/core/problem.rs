@@ -1,15 +1,15 @@
-//! Reasons why a command is not carried out.
+//! Reasons why a command was not carried out.
 
 use pavior::Refusal;
 
-/// The kind of a problem, which has a machine-readable word and a title.
+/// A kind of problem, with a machine-readable word and a title.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// The strategy refuses the request.
     Refused(Refusal),
     /// The request would overlap a reservation.
     Reserved,
-    /// The tenant would hold more than its quota.
+    /// The tenant would exceed its quota.
     OverQuota,
     /// The boxes of a hold are not free.
     NotFree,
@@ -45,7 +45,7 @@ pub enum Reason {
     NotYet,
     /// A value is invalid.
     BadValue,
-    /// The request exceeds the limit on a single request.
+    /// The request exceeds a limit on single requests.
     TooLarge,
     /// The reply stored under the key is corrupt.
     LostReply,
@@ -62,7 +62,7 @@ impl Reason {
             Reason::Refused(refusal) => (refusal.word(), refusal.meaning()),
             Reason::Reserved => ("reserved", "the nodes are reserved"),
             Reason::UnknownReservation => ("unknown-reservation", "there is no such reservation"),
-            Reason::OverQuota => ("over-quota", "the tenant's quota is used up"),
+            Reason::OverQuota => ("over-quota", "the request exceeds the tenant's quota"),
             Reason::NotFree => ("not-free", "some of the nodes are not free"),
             Reason::StaleEpoch => ("stale-epoch", "the lease is held under another epoch"),
             Reason::LeaseEnded => ("lease-ended", "the lease has ended"),
@@ -77,12 +77,12 @@ impl Reason {
             Reason::NoScheduler => ("no-scheduler", "the service has no scheduler"),
             Reason::OperatorOnly => ("operator-only", "only the operator may do this"),
             Reason::OtherTenant => ("other-tenant", "a tenant may name only itself"),
-            Reason::TooLarge => ("too-large", "the request asks for too much at once"),
+            Reason::TooLarge => ("too-large", "the request is too large"),
             Reason::LostReply => ("lost-reply", "the stored reply cannot be read"),
             Reason::NoEpochs => ("no-epochs", "the epochs are used up"),
             Reason::NotYet => ("not-yet", "past records are still being read"),
             Reason::BadValue => ("bad-value", "a value is invalid"),
-            Reason::BadStrategy => ("bad-strategy", "the strategy breaks its contract"),
+            Reason::BadStrategy => ("bad-strategy", "the strategy violates its contract"),
         }
     }
 
@@ -103,18 +103,18 @@ impl Reason {
     }
 }
 
-/// The reason for not carrying out a command.
+/// The reason why a command was not carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The kind.
+    /// The kind of problem.
     pub reason: Reason,
-    /// A description of the problem, in a sentence.
+    /// A description of the problem in a sentence.
     pub detail: String,
-    /// The exceeded quota and its current use.
+    /// The exceeded quota.
     pub(crate) quota: Option<Quota>,
 }
 
-/// A quota of nodes.
+/// A tenant's node quota and its current use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Quota {
     pub(crate) quota: u64,
@@ -122,12 +122,11 @@ pub(crate) struct Quota {
 }
 
 impl Problem {
-    /// Returns a problem with a description.
     pub fn new(reason: Reason, detail: impl Into<String>) -> Problem {
         Problem { reason, detail: detail.into(), quota: None }
     }
 
-    /// Returns a problem with an invalid value.
+    /// Returns the problem of an invalid value.
     pub(crate) fn bad(detail: impl Into<String>) -> Problem {
         Problem::new(Reason::BadValue, detail)
     }

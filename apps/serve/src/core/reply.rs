@@ -12,7 +12,7 @@ use serde::{Serialize, Serializer};
 
 use super::{JobName, NodeState, Problem, lease, reservation};
 
-/// The answer to a command.
+/// The reply to a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
     /// A lease has begun.
@@ -35,15 +35,12 @@ pub enum Reply {
     Batch(Vec<Reply>),
     /// The command was carried out, and there is nothing to report.
     Done,
-    /// The reply to an earlier command with the same key, as the interface formatted it then.
+    /// The reply to an earlier command with the same key, as formatted then.
     Kept(Written),
-    /// The command was not carried out.
     Problem(Problem),
 }
 
 impl Reply {
-    /// Returns true if the reply is stored under its key. A temporary error is not stored, because
-    /// the client may retry the command.
     pub(crate) fn is_final(&self) -> bool {
         !matches!(self, Reply::Problem(problem) if problem.reason.may_pass())
     }
@@ -58,7 +55,7 @@ pub struct Written {
     pub body: String,
 }
 
-/// Nodes that are held.
+/// A lease of nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 pub struct Lease {
@@ -69,7 +66,7 @@ pub struct Lease {
     /// after a backup is restored.
     pub(crate) epoch: u64,
     pub(crate) machine: String,
-    /// The number of nodes that are held.
+    /// The number of held nodes.
     pub(crate) nodes: u64,
     /// The number of requested nodes.
     pub(crate) requested: u64,
@@ -87,7 +84,6 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Returns a lease on a machine with this grid.
     pub(crate) fn of(grid: &Grid, lease: &lease::Lease) -> Lease {
         Lease {
             id: lease.id,
@@ -113,7 +109,8 @@ pub struct Waiting {
     pub(crate) id: u64,
     /// `waiting`.
     pub(crate) state: &'static str,
-    /// Its own fencing token, needed to remove it from the queue. Its lease gets a greater token.
+    /// The request's fencing token, needed to remove it from the queue. Its lease gets a greater
+    /// token.
     pub(crate) epoch: u64,
     pub(crate) machine: String,
     pub(crate) requested: u64,
@@ -137,7 +134,6 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Returns a waiting request for a machine with this grid.
     pub(crate) fn of(grid: &Grid, waiting: &lease::WaitingRequest) -> Waiting {
         Waiting {
             id: waiting.id,
@@ -161,26 +157,26 @@ impl Waiting {
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum WaitsForKind {
-    /// Fewer nodes are free than it needs.
+    /// Fewer nodes are free than the request needs.
     Nodes,
     /// Enough nodes are free, but the strategy finds no place among them.
     Place,
-    /// Could be placed now, but only on nodes reserved in advance or for another request.
+    /// It could be placed now, but only on nodes reserved in advance or for another request.
     Reservation,
-    /// Another request must start first, or the scheduler does not examine it yet.
+    /// Another request must start first, or the scheduler has not reached this one yet.
     Turn,
-    /// The scheduler keeps it waiting without giving a reason.
+    /// The scheduler does not start it, without giving a reason.
     Scheduler,
 }
 
-/// The reason for a request's wait.
+/// The reason why a request is waiting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 pub struct WaitsFor {
     pub(crate) kind: WaitsForKind,
     /// The reason as a sentence.
     pub(crate) sentence: String,
-    /// The nodes that must be free for it.
+    /// The number of nodes that must be free for the request.
     pub(crate) needed: u64,
     /// The number of free nodes.
     pub(crate) free: u64,
@@ -193,7 +189,7 @@ pub struct WaitsFor {
     /// The end of the reservation; null for a request without an estimate.
     #[cfg_attr(feature = "http", schema(value_type = Option<String>))]
     pub(crate) until: Option<Instant>,
-    /// The planned start; null if the scheduler does not plan, or does not know.
+    /// The planned start; null if the scheduler has no plan for the request.
     #[cfg_attr(feature = "http", schema(value_type = Option<String>))]
     pub(crate) planned: Option<Instant>,
 }
@@ -209,7 +205,7 @@ pub struct Other {
 /// A lease that has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
-#[expect(clippy::struct_field_names, reason = "the member has this name")]
+#[expect(clippy::struct_field_names, reason = "the JSON member has this name")]
 pub struct Ended {
     pub(crate) id: u64,
     pub(crate) ended: bool,
@@ -220,7 +216,7 @@ pub struct Ended {
 /// The state of a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
-#[expect(clippy::struct_field_names, reason = "the member has this name")]
+#[expect(clippy::struct_field_names, reason = "the JSON member has this name")]
 pub struct Node {
     #[cfg_attr(feature = "http", schema(value_type = Vec<u16>))]
     pub(crate) node: Point,
@@ -242,21 +238,20 @@ pub struct Reservation {
     /// The boxes as requested.
     #[cfg_attr(feature = "http", schema(value_type = Vec<crate::core::schema::Part>))]
     pub(crate) parts: Vec<Place>,
-    /// The time when its nodes should become free.
+    /// The start of the reservation.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub(crate) from: Instant,
-    /// The time when jobs may run on these nodes again.
+    /// The end of the reservation, when jobs may run on its nodes again.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub(crate) to: Instant,
     pub(crate) name: Option<String>,
-    /// The leases visible to the caller that hold some of its nodes and are expected to end after
-    /// it begins. No lease is ended for a reservation.
+    /// The visible leases that hold some of its nodes and are expected to end after it begins. No
+    /// lease is ended for a reservation.
     pub(crate) leases: Vec<u64>,
 }
 
 impl Reservation {
-    /// Returns a reservation on a machine with this grid, and lists those of the given leases that
-    /// are in its way.
+    /// Describes a reservation and those of the given leases that are in its way.
     pub(crate) fn of<'a>(
         grid: &Grid,
         one: &reservation::Reservation,
@@ -274,7 +269,7 @@ impl Reservation {
     }
 }
 
-/// A clock that was confirmed.
+/// A confirmed clock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 pub struct Clock {
@@ -288,7 +283,7 @@ pub struct Clock {
     pub(crate) ended: u64,
 }
 
-/// Returns a tenant's name as callers see it; the operator has no name.
+/// Returns the tenant for a reply; the operator has no name.
 fn tenant(name: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_string())
 }

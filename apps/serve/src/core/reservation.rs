@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Lease;
 use super::lease::{Box3, cuboids};
 
-/// Nodes that are kept free of jobs between two times.
+/// Nodes kept free of jobs for a period.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reservation {
@@ -17,11 +17,11 @@ pub struct Reservation {
     pub machine: String,
     /// The boxes: base and sides, three of each.
     pub parts: Vec<Box3>,
-    /// The time when the nodes should become free, in milliseconds since 1970.
+    /// The start of the reservation, in milliseconds since 1970.
     pub from_ms: u64,
-    /// The time when jobs may run on the nodes again.
+    /// The end of the reservation, when jobs may run on the nodes again.
     pub to_ms: u64,
-    /// The name.
+    /// The reservation's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
@@ -46,10 +46,10 @@ impl Reservation {
         late.filter(|lease| lease.cuboids().iter().any(meets)).map(|lease| lease.id).collect()
     }
 
-    /// Returns its entry in the scheduler's calendar.
+    /// Returns the entry for the scheduler's calendar.
     ///
     /// # Errors
-    /// Returns an error if its duration or set of nodes is empty, or a box is not on the machine.
+    /// Returns an error if the period or the set of nodes is empty, or a box is not on the machine.
     pub(crate) fn ahead(&self, grid: &Grid) -> Result<AdvanceReservation, String> {
         let micros = |ms: u64| Time(ms.saturating_mul(1000));
         let time = (micros(self.from_ms), micros(self.to_ms));

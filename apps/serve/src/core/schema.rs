@@ -1,4 +1,4 @@
-//! OpenAPI descriptions of values that are converted to or from JSON by hand, or in other crates.
+//! OpenAPI descriptions of values whose JSON is written by hand or in other crates.
 
 use std::borrow::Cow;
 
@@ -27,13 +27,11 @@ pub(crate) struct Move {
     to: Vec<Part>,
 }
 
-/// The predicted start of a request, if known, and the accuracy of past forecasts. Times are in RFC
-/// 3339.
+/// The predicted start of a request, and the accuracy of past forecasts. Times are in RFC 3339.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only described")]
 pub(crate) struct Forecast {
-    /// About 5 of 100 requests start earlier. This is null if the request does not start within 60
-    /// days.
+    /// About 5 of 100 requests start earlier. Null if the request does not start within 60 days.
     #[schema(format = DateTime)]
     earliest: Option<String>,
     /// Half of the requests start earlier.
@@ -45,24 +43,24 @@ pub(crate) struct Forecast {
     /// The start if each job runs as long as estimated and no more requests arrive.
     #[schema(format = DateTime)]
     plan: Option<String>,
-    /// The reason if no time is known: `unavailable` if the request cannot start until an
-    /// unavailable node returns, `horizon` if it does not start within 60 days. Otherwise null.
+    /// The reason for a missing time: `unavailable` if the request cannot start until an
+    /// unavailable node returns, `horizon` if it does not start within 60 days.
     obstacle: Option<&'static str>,
-    /// The place for the request with the fewest unavailable nodes, if it needs any.
+    /// The place with the fewest unavailable nodes, if the request needs any of them.
     place: Option<Part>,
-    /// True if at least 30 forecasts on this machine have been checked. Until then, the margin is
+    /// True once at least 30 forecasts on this machine have been checked. Until then, the margin is
     /// wide and not based on data.
     calibrated: bool,
     /// The number of requests that waited on this machine and started in the interval predicted
     /// first.
     kept: u64,
-    /// The number of requests that did not start within that interval, or can no longer do so.
+    /// The number of requests that missed that interval.
     broken: u64,
     /// The number of known run times on this machine.
     runs: u64,
 }
 
-/// The freedom in placing a request: each word allows everything that the previous one allows.
+/// The freedom in placing a request. Each word includes everything that the previous one allows.
 #[derive(serde::Serialize, ToSchema)]
 #[expect(dead_code, reason = "only described")]
 #[serde(rename_all = "kebab-case")]

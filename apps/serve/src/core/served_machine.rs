@@ -1,4 +1,4 @@
-//! One of the service's machines, with its queue and scheduler.
+//! A machine of the service, with its queue and scheduler.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use super::{Ask, Lease, MachineSpec, NodeState, Reservation, StateError, Waiting
 /// The duration assumed for a job without an estimate: a century, in milliseconds.
 const FOREVER_MS: u64 = 100 * 365 * 24 * 3600 * 1000;
 
-/// A machine with its queue and its running jobs. A job has the number of its lease.
+/// A machine with its queue and running jobs, which are numbered like their leases.
 pub(crate) struct ServedMachine {
     pub(crate) spec: MachineSpec,
     pub(crate) grid: Grid,
@@ -38,7 +38,7 @@ impl ServedMachine {
         let scheduler: pavior::scheduling::Selection =
             scheduler.parse().map_err(|error: pavior::BadName| bad(error.reason))?;
         if pavior::scheduling::weighs_messages(&scheduler) {
-            let reason = "this scheduler considers the messages of jobs, which the service does \
+            let reason = "this scheduler depends on jobs' messages, which the service does \
                           not know: specify a freedom in each request instead";
             return Err(bad(reason.into()));
         }
@@ -57,12 +57,11 @@ impl ServedMachine {
         })
     }
 
-    /// Returns the nodes and the jobs that hold them.
     pub(crate) fn machine(&self) -> &Machine {
         self.dispatcher.machine()
     }
 
-    /// Checks whether a request could be granted if the machine were empty and healthy.
+    /// Checks whether a request could be granted on the empty, healthy machine.
     ///
     /// # Errors
     /// Returns the reason if it could not.
@@ -70,12 +69,12 @@ impl ServedMachine {
         self.dispatcher.could_ever_fit(request)
     }
 
-    /// Returns true if requests can wait.
+    /// Returns true if the machine has a queue.
     pub(crate) fn orders(&self) -> bool {
         self.spec.scheduler.is_some()
     }
 
-    /// Returns the request passed to the machine's strategy for a caller's demand.
+    /// Converts a caller's demand to a request for the strategy.
     pub(crate) fn request(&mut self, ask: Ask) -> Request {
         ask.request(&mut self.shaper)
     }
@@ -106,13 +105,11 @@ impl ServedMachine {
         met.map(AdvanceReservation::number)
     }
 
-    /// Reserves nodes in advance.
     pub(crate) fn reserve(&mut self, reservation: &Reservation) -> Result<(), String> {
         let reserved = self.dispatcher.reserve(reservation.ahead(&self.grid)?);
         reserved.map_err(|error| error.to_string())
     }
 
-    /// Removes a reservation.
     pub(crate) fn unreserve(&mut self, id: u64) {
         self.dispatcher.give_up(id);
     }
@@ -130,8 +127,8 @@ impl ServedMachine {
         Ok(placement.parts().to_vec())
     }
 
-    /// Allocates the nodes of a lease, unless the scheduler or the strategy has just done so. If
-    /// the nodes are not free, nothing changes.
+    /// Allocates a lease's nodes, unless the scheduler or the strategy has just done so. If the
+    /// nodes are not free, nothing changes.
     pub(crate) fn hold(&mut self, lease: &Lease) -> Result<(), String> {
         if self.dispatcher.running().get(JobId(lease.id)).is_some() {
             return Ok(());
@@ -144,23 +141,23 @@ impl ServedMachine {
         let (start, request) = (micros(lease.start_ms), request(lease.requested, lease.shape));
         let job = job(lease.id, request, start, lease.estimate());
         let held = self.dispatcher.hold(job, start, placement).map(drop);
-        // The box that is in the way is searched for only after a failure.
+        // The offending box is searched for only after a failure.
         held.map_err(|error| self.check(&parts).err().unwrap_or_else(|| error.to_string()))
     }
 
     /// Checks that boxes are on the machine, disjoint, and on free nodes.
     pub(crate) fn check(&self, parts: &[Cuboid]) -> Result<(), String> {
         if parts.is_empty() {
-            return Err("a lease holds at least one box".to_string());
+            return Err("a lease must have at least one box".to_string());
         }
         let mut free: Occupancy = self.machine().free().clone();
         for part in parts {
             let (base, sides) = (self.cut(part.base), self.cut(part.sides));
             free.take(part).map_err(|error| match error {
                 OccupancyError::NotFree(_) => {
-                    format!("the box at {base:?} of {sides:?} is not free")
+                    format!("the box at {base:?} with sides {sides:?} is not free")
                 }
-                _ => format!("the box at {base:?} of {sides:?} is not on {}", self.grid),
+                _ => format!("the box at {base:?} with sides {sides:?} is not on {}", self.grid),
             })?;
         }
         Ok(())
@@ -170,7 +167,6 @@ impl ServedMachine {
         numbers[..self.grid.axes()].to_vec()
     }
 
-    /// Ends a lease.
     pub(crate) fn end(&mut self, id: u64) {
         self.dispatcher.end(JobId(id));
     }
@@ -180,14 +176,12 @@ impl ServedMachine {
         self.dispatcher.estimate_anew(JobId(lease.id), lease.estimate());
     }
 
-    /// Returns the maximum number of nodes that a waiting request may be granted, which counts
-    /// against the quota.
+    /// Returns the most nodes that a waiting request may be granted, which count against the quota.
     pub(crate) fn books(&self, waiting: &WaitingRequest) -> u64 {
         self.machine().most(&waiting.request())
     }
 
-    /// Adds a request to the queue, and returns the number of nodes counted for it
-    /// ([`ServedMachine::books`]).
+    /// Adds a request to the queue and returns its nodes counted against the quota.
     pub(crate) fn wait(&mut self, waiting: &WaitingRequest) -> u64 {
         let asked = micros(waiting.asked_ms);
         let job = job(waiting.id, waiting.request(), asked, waiting.estimate());
@@ -203,8 +197,7 @@ impl ServedMachine {
         }
     }
 
-    /// Starts the next waiting request that can start now: the machine grants its boxes, and it
-    /// leaves the queue. Returns its number and its boxes.
+    /// Starts the next waiting request that can start now. Returns its number and its boxes.
     pub(crate) fn start_next(&mut self, now_ms: u64) -> Option<(u64, Vec<Cuboid>)> {
         if !self.orders() {
             return None;
@@ -225,7 +218,6 @@ impl ServedMachine {
         self.dispatcher.queue().iter().map(|job| job.id.0)
     }
 
-    /// Returns the state of a node.
     pub(crate) fn node(&self, node: NodeId) -> NodeState {
         if self.failed.contains(&node) {
             NodeState::Failed
@@ -236,9 +228,8 @@ impl ServedMachine {
         }
     }
 
-    /// Changes the state of a node.
     pub(crate) fn set_node(&mut self, node: NodeId, state: NodeState) {
-        const KNOWN: &str = "callers look the node up on the grid";
+        const KNOWN: &str = "callers check that the node exists";
         self.failed.remove(&node);
         self.drained.remove(&node);
         match state {
@@ -249,7 +240,7 @@ impl ServedMachine {
         self.dispatcher.fail(node).expect(KNOWN);
     }
 
-    /// Returns the node at some coordinates, if they are on the machine.
+    /// Returns the node at the given coordinates, if they are on the machine.
     pub(crate) fn node_at(&self, coordinates: &[u16]) -> Option<NodeId> {
         let mut point = [0; 3];
         point.get_mut(..coordinates.len())?.copy_from_slice(coordinates);
@@ -258,13 +249,13 @@ impl ServedMachine {
     }
 }
 
-/// Returns the run time for schedulers: the stated time, or else the time until the lease expires.
+/// Returns the run time for schedulers: the stated time, or else the time to live.
 pub(crate) fn estimate(said_ms: Option<u64>, length_ms: Option<u64>) -> Time {
     micros(said_ms.or(length_ms).unwrap_or(FOREVER_MS))
 }
 
 impl Lease {
-    /// Returns the request's expected end, in milliseconds since 1970.
+    /// Returns the end that schedulers expect, in milliseconds since 1970.
     pub(crate) fn said_end_ms(&self) -> u64 {
         self.start_ms.saturating_add(self.estimate().0 / 1000)
     }
@@ -276,12 +267,11 @@ impl Lease {
 }
 
 impl WaitingRequest {
-    /// Returns the run time for schedulers.
     pub(crate) fn estimate(&self) -> Time {
         estimate(self.estimate_ms, self.ttl_ms)
     }
 
-    /// Returns the request for the machine.
+    /// Returns the request for the strategy.
     pub(crate) fn request(&self) -> Request {
         request(self.requested, self.shape).with_freedom(self.freedom)
     }

@@ -1,11 +1,11 @@
-//! Shares of common resources: each entry belongs to a party, such as a tenant. If there are too
-//! many entries, or they are too large, the party with the most loses its oldest entry. Each of P
-//! parties thus keeps at least a P-th of the total, because parties with more lose entries first.
+//! Fair shares of a limited resource. Each entry belongs to a party, such as a tenant. If there are
+//! too many entries, or they are too large, the party with the most loses its oldest entry. Each of
+//! P parties thus keeps at least a P-th of the total.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;
 
-/// Entries by number and by party. Each entry has `N` amounts, such as its size, which are added up
+/// Entries by number and by party. Each entry has `N` amounts, such as its size, which are summed
 /// by party and in total.
 #[derive(Clone, Debug)]
 pub(crate) struct Shares<P, T, const N: usize> {
@@ -40,7 +40,7 @@ impl<P, T, const N: usize> Default for Shares<P, T, N> {
 }
 
 impl<P: Clone + Eq + Hash + Ord, T, const N: usize> Shares<P, T, N> {
-    /// Returns the number for the next entry; numbers start at 1.
+    /// Returns a number for a new entry; numbers start at 1.
     pub(crate) fn number(&mut self) -> u64 {
         self.last += 1;
         self.last
@@ -53,7 +53,7 @@ impl<P: Clone + Eq + Hash + Ord, T, const N: usize> Shares<P, T, N> {
         number
     }
 
-    /// Adds an entry with a number that no other entry has.
+    /// Adds an entry with an unused number.
     pub(crate) fn insert(&mut self, number: u64, party: P, amounts: [usize; N], item: T) {
         self.change(&party, |share| {
             share.numbers.insert(number);
@@ -62,7 +62,6 @@ impl<P: Clone + Eq + Hash + Ord, T, const N: usize> Shares<P, T, N> {
         self.entries.insert(number, Entry { party, amounts, item });
     }
 
-    /// Removes an entry.
     pub(crate) fn remove(&mut self, number: u64) -> Option<(P, T)> {
         let Entry { party, amounts, item } = self.entries.remove(&number)?;
         self.change(&party, |share| {
@@ -72,14 +71,14 @@ impl<P: Clone + Eq + Hash + Ord, T, const N: usize> Shares<P, T, N> {
         Some((party, item))
     }
 
-    /// Removes the oldest entry of the party with the largest share of an amount, given by index.
+    /// Removes the oldest entry of the party with the largest share of the amount at an index.
     pub(crate) fn remove_from_largest(&mut self, amount: usize) -> Option<(P, T)> {
         let (_, largest) = self.ranks[amount].last()?;
         let oldest = self.parties[largest].numbers.first().copied()?;
         self.remove(oldest)
     }
 
-    /// Changes the share of a party, and updates its ranks.
+    /// Changes a party's share and updates the totals and ranks.
     fn change(&mut self, party: &P, change: impl FnOnce(&mut Share<N>)) {
         let none = || Share { numbers: BTreeSet::new(), amounts: [0; N] };
         let share = self.parties.entry(party.clone()).or_insert_with(none);
@@ -98,17 +97,15 @@ impl<P: Clone + Eq + Hash + Ord, T, const N: usize> Shares<P, T, N> {
         }
     }
 
-    /// Returns the sum of each amount.
     pub(crate) fn total(&self) -> [usize; N] {
         self.total
     }
 
-    /// Returns an entry and its party.
     pub(crate) fn get(&self, number: u64) -> Option<(&P, &T)> {
         self.entries.get(&number).map(|entry| (&entry.party, &entry.item))
     }
 
-    /// Returns the first entry and its party.
+    /// Returns the oldest entry and its party.
     pub(crate) fn first(&self) -> Option<(u64, &P, &T)> {
         self.iter().next()
     }
@@ -121,12 +118,12 @@ impl<P: Clone + Eq + Hash + Ord, T, const N: usize> Shares<P, T, N> {
 
 #[cfg(feature = "http")]
 impl<P: Eq + Hash, T, const N: usize> Shares<P, T, N> {
-    /// Returns the sum of each amount of a party.
+    /// Returns a party's sum of each amount.
     pub(crate) fn of(&self, party: &P) -> [usize; N] {
         self.parties.get(party).map_or([0; N], |share| share.amounts)
     }
 
-    /// Returns the parties with the amounts and the first entry of each.
+    /// Returns the parties with their amounts and the numbers of their oldest entries.
     pub(crate) fn parties(&self) -> impl Iterator<Item = (&P, [usize; N], u64)> {
         let first = |share: &Share<N>| share.numbers.first().copied();
         self.parties
@@ -134,7 +131,6 @@ impl<P: Eq + Hash, T, const N: usize> Shares<P, T, N> {
             .filter_map(move |(party, share)| Some((party, share.amounts, first(share)?)))
     }
 
-    /// Returns the last number.
     pub(crate) fn last(&self) -> u64 {
         self.last
     }

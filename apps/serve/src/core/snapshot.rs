@@ -11,7 +11,7 @@ use super::{
     WaitingRequest,
 };
 
-/// A serialized state.
+/// A state as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StateSnapshot {
@@ -23,7 +23,7 @@ pub struct StateSnapshot {
     pub next_id: u64,
     /// The last epoch.
     pub epoch: u64,
-    /// If the clock is in doubt, the leases granted or renewed since the doubt began.
+    /// The leases granted or renewed since the doubt about the clock began, if it is in doubt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubted: Option<Vec<u64>>,
     /// The machines with their unhealthy nodes.
@@ -35,7 +35,7 @@ pub struct StateSnapshot {
     /// The advance reservations, by number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reservations: Vec<Reservation>,
-    /// Plans carried out by an earlier version. They are read but never written.
+    /// Plans carried out by an earlier version, which are read but never written.
     #[serde(default, skip_serializing)]
     pub plans: Vec<Value>,
     /// The stored replies, with their times.
@@ -51,8 +51,8 @@ impl StateSnapshot {
     }
 }
 
-/// A machine in a snapshot. The fields of its specification are repeated here, because serde's
-/// `flatten` would accept unknown keys.
+/// A machine in a snapshot. It repeats the fields of [`MachineSpec`], because serde's `flatten`
+/// would accept unknown keys.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SavedMachine {
@@ -79,7 +79,7 @@ impl SavedMachine {
 }
 
 impl ServiceState {
-    /// Returns a snapshot, from which [`restore`](ServiceState::restore) makes an equal state.
+    /// Returns a snapshot, from which [`restore`](ServiceState::restore) recreates the state.
     pub fn snapshot(&self) -> StateSnapshot {
         let machines = self.boards.iter().map(|board| {
             let out_of_service = board.failed.iter().chain(&board.drained);
@@ -116,8 +116,8 @@ impl ServiceState {
         let mut state = ServiceState::new(limits, seed);
         let specs: Vec<MachineSpec> = snapshot.machines.iter().map(SavedMachine::spec).collect();
         state.configure(&specs).map_err(|error| error.to_string())?;
-        // Leases begin before nodes fail: a lease may hold a failed node, but only free nodes can
-        // be allocated. The numbers of requests and reservations are compared with those of leases.
+        // Leases begin before nodes fail, because only healthy nodes can be allocated. Requests and
+        // reservations follow, because their numbers are compared with those of leases.
         for lease in &snapshot.leases {
             let begin = state.begin(&Arc::new(lease.clone()));
             begin.map_err(|reason| format!("lease {}: {reason}", lease.id))?;

@@ -1,4 +1,4 @@
-//! Leases, waiting requests, and stored replies: the fold of the journal.
+//! The state of the service: the fold of the journal.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -61,7 +61,7 @@ impl Default for ServiceLimits {
 /// Errors when building a state.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum StateError {
-    /// A machine's description is wrong.
+    /// A machine's description is invalid.
     #[error("machine {name}: {reason}")]
     Machine {
         /// The name.
@@ -69,7 +69,7 @@ pub enum StateError {
         /// The reason.
         reason: String,
     },
-    /// The stored data belong to another grid.
+    /// The machine has another grid in the stored data.
     #[error("machine {name} is {known} in the data, not {asked}")]
     OtherGrid {
         /// The machine's name.
@@ -103,10 +103,10 @@ pub struct ServiceState {
     pub(crate) ended: Ended,
     /// The last epoch.
     pub(crate) epoch: u64,
-    /// If the clock is in doubt, the leases granted or renewed since the doubt began. No lease
-    /// expires during the doubt.
+    /// The leases granted or renewed since the doubt about the clock began, if it is in doubt. No
+    /// lease expires during the doubt.
     pub(crate) doubted: Option<BTreeSet<u64>>,
-    /// Machines whose queues advance after the last of several simultaneous ends. Empty between
+    /// Machines whose queues advance after the last of several simultaneous ends; empty between
     /// batches.
     pub(crate) moving: BTreeSet<usize>,
     pub(crate) limits: ServiceLimits,
@@ -114,7 +114,7 @@ pub struct ServiceState {
 }
 
 impl ServiceState {
-    /// Creates a service without machines, before its first record.
+    /// Returns the state before the first record, without machines.
     pub fn new(limits: ServiceLimits, seed: u64) -> ServiceState {
         ServiceState {
             seq: 0,
@@ -160,7 +160,7 @@ impl ServiceState {
         next.map(|&(at, _)| at).min().filter(|_| self.doubted.is_none())
     }
 
-    /// Makes epochs continue from the wall clock. A server calls this when it starts to decide;
+    /// Makes epochs continue from the wall clock. A server calls this when it becomes the leader;
     /// `random` must differ each time.
     pub fn begin_epochs(&mut self, wall_ms: u64, random: u64) {
         self.epoch = epoch::begin(self.epoch, wall_ms, random);
@@ -172,7 +172,7 @@ impl ServiceState {
         held.or_else(|| self.waiting.get(&id).map(|waiting| waiting.tenant.as_str()))
     }
 
-    /// Returns the machines as they are configured.
+    /// Returns the machines' configurations.
     pub fn machines(&self) -> Vec<MachineSpec> {
         self.boards.iter().map(|board| board.spec.clone()).collect()
     }
@@ -185,18 +185,18 @@ impl ServiceState {
         }
     }
 
-    /// Returns the nodes of a machine and the jobs that hold them.
+    /// Returns a machine's nodes and the jobs that hold them.
     pub fn machine(&self, board: usize) -> &Machine {
         self.boards[board].machine()
     }
 
-    /// Returns the request passed to a machine's strategy for a caller's demand. A random shape
-    /// rule draws a random number.
+    /// Converts a caller's demand to a request for the strategy. A random shape rule draws a
+    /// number.
     pub fn request(&mut self, board: usize, ask: Ask) -> Request {
         self.boards[board].request(ask)
     }
 
-    /// Returns the placement that a request for an unlimited time would be granted now.
+    /// Returns the placement that a request without a time limit would be granted now.
     ///
     /// # Errors
     /// Returns the reason if the request would be refused.
@@ -210,7 +210,7 @@ impl ServiceState {
         self.leases.get(&id).map(|lease| &**lease)
     }
 
-    /// Returns the active lease of a tenant's job.
+    /// Returns the lease of a tenant's job.
     pub fn lease_of(&self, tenant: &str, job: &JobName) -> Option<&Lease> {
         self.jobs.get(&(tenant.to_string(), job.clone())).and_then(|&id| self.lease(id))
     }
@@ -228,7 +228,7 @@ impl ServiceState {
         self.limits.quotas.get(tenant).copied().or(self.limits.quota)
     }
 
-    /// Removes a lease that has ended, or a request that is no longer waiting, from the counts.
+    /// Removes an ended lease, or a request that has left the queue, from the counts.
     pub(crate) fn forget(&mut self, tenant: &str, job: Option<&JobName>, nodes: u64) {
         if let Some(used) = self.usage.get_mut(tenant) {
             *used = used.saturating_sub(nodes);
@@ -241,7 +241,7 @@ impl ServiceState {
         }
     }
 
-    /// Counts a lease that begins, or a request that is waiting.
+    /// Counts a new lease or waiting request.
     pub(crate) fn count(&mut self, id: u64, tenant: &str, job: Option<&JobName>, nodes: u64) {
         *self.usage.entry(tenant.to_string()).or_insert(0) += nodes;
         if let Some(job) = job {
@@ -250,7 +250,7 @@ impl ServiceState {
         self.next_id = self.next_id.max(id + 1);
     }
 
-    /// Checks the tables against each other. For tests.
+    /// Checks that the tables are consistent. For tests.
     ///
     /// # Panics
     /// Panics if they are inconsistent.

@@ -1,4 +1,4 @@
-//! A copy of a machine in a view that can be changed and simulated, for hypothetical questions.
+//! Copies of machines in a view, which can be changed and simulated for hypothetical questions.
 
 use pavior::NodeId;
 use pavior::scheduling::Dispatcher;
@@ -6,8 +6,7 @@ use pavior::scheduling::Dispatcher;
 use super::{BoardView, NodeState, ServedMachine, StateView};
 
 impl ServedMachine {
-    /// Returns a copy of a machine in a view, with its leases, its queue and its advance
-    /// reservations.
+    /// Returns a copy of a machine with its leases, queue and advance reservations.
     ///
     /// # Errors
     /// Returns an error if the view is inconsistent.
@@ -33,7 +32,7 @@ impl ServedMachine {
         Ok(machine)
     }
 
-    /// Returns the machine, the queue and the running jobs, to be simulated forward.
+    /// Returns the machine, queue and running jobs, for simulation.
     pub(crate) fn dispatcher(&self) -> &Dispatcher {
         &self.dispatcher
     }

@@ -1,4 +1,4 @@
-//! Views for readers: the state at one record, shared and immutable.
+//! Immutable views of the state for readers.
 
 use std::sync::Arc;
 
@@ -35,37 +35,35 @@ pub struct BoardView {
     pub grid: Grid,
     /// The free, healthy nodes.
     pub free: Occupancy,
-    /// The number of nodes that leases hold.
+    /// The number of nodes held by leases.
     pub busy: u32,
-    /// The number of nodes, failed or drained, that no lease holds.
+    /// The number of failed or drained nodes that no lease holds.
     pub unavailable: u32,
-    /// The row-major numbers of nodes that have failed, including those that a lease holds.
+    /// The row-major numbers of failed nodes, including those held by a lease.
     pub failed: Vec<u32>,
-    /// The nodes that are drained, including those that a lease holds.
+    /// The row-major numbers of drained nodes, including those held by a lease.
     pub drained: Vec<u32>,
-    /// The scheduler's plans for the waiting requests, in queue order, if it was queried in this
-    /// state.
+    /// The scheduler's plans for waiting requests, in queue order, if it was queried in this state.
     pub standing: Option<Standing>,
 }
 
-/// The number of nodes of each kind. A node that a lease holds is busy, regardless of its state:
-/// `free + busy + failed + drained` is the number of nodes.
+/// Node counts. A node held by a lease is busy in any state: `free + busy + failed + drained` is
+/// the number of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = Counts))]
 pub struct NodeCounts {
     /// Free, healthy nodes.
     pub free: u64,
-    /// Nodes that leases hold.
+    /// Nodes held by leases.
     pub busy: u64,
-    /// Nodes that have failed, and that no lease holds.
+    /// Failed nodes that no lease holds.
     pub failed: u64,
-    /// Nodes that are drained, and that no lease holds.
+    /// Drained nodes that no lease holds.
     pub drained: u64,
 }
 
 impl ServiceState {
-    /// Returns a view of the state for readers. O(nodes/64 + waiting requests); the leases are
-    /// shared.
+    /// Returns a view of the state. O(nodes/64 + waiting requests), because the leases are shared.
     pub fn view(&self) -> StateView {
         let boards = self.boards.iter().map(|board| BoardView {
             spec: board.spec.clone(),
@@ -113,7 +111,7 @@ impl StateView {
         all.filter(|one| one.machine == board.spec.name)
     }
 
-    /// Counts the nodes of each kind on a machine. O(leases and their rows) if a node is drained.
+    /// Counts a machine's nodes. O(leases and their rows) if a node is drained.
     pub fn counts(&self, board: &BoardView) -> NodeCounts {
         let mut drained = board.drained.len() as u64;
         if drained > 0 {

@@ -14,12 +14,12 @@ use crate::forecasts::Forecasts;
 use crate::waits;
 use crate::writer::WriterHandle;
 
-/// The maximum number of watchers that read the history at the same time, because each opens a file
-/// and occupies a processor.
+/// The maximum number of watchers that read the history simultaneously. Each opens a file and
+/// occupies a processor.
 const MAX_HISTORY_READERS: usize = 2;
-/// The number of computations per queue that may run at once, even on a single processor.
+/// The minimum number of concurrent computations per queue, even on a single processor.
 const MIN_CONCURRENT: usize = 2;
-/// The time limit for an answer.
+/// The time limit for a question or a diagnosis.
 const ANSWER_TIMEOUT: Duration = Duration::from_mins(2);
 /// The time limit for a forecast.
 const FORECAST_TIMEOUT: Duration = Duration::from_secs(10);
@@ -27,18 +27,18 @@ const FORECAST_TIMEOUT: Duration = Duration::from_secs(10);
 /// Limits on callers, and the shapes in the metrics.
 #[derive(Clone, Debug)]
 pub struct HttpBounds {
-    /// The maximum size of a body, in bytes.
+    /// The maximum size of a request body, in bytes.
     pub max_body_bytes: usize,
     /// The maximum number of concurrent watchers.
     pub watchers: usize,
-    /// The average number of requests per second that a tenant may send; the operator has no limit.
+    /// The average number of requests per second allowed per tenant; the operator has no limit.
     /// Each operation in a batch counts as a request.
     pub rate: Option<f64>,
     /// The maximum number of commands in a batch.
     pub batch: usize,
     /// The maximum number of concurrent connections.
     pub connections: usize,
-    /// The shapes for which the metrics count the boxes that can be placed at once.
+    /// The shapes whose free boxes are counted in the metrics.
     pub slots: Vec<Sides>,
 }
 
@@ -65,19 +65,17 @@ pub(crate) struct App {
     pub(crate) refusals: refusals::Refusals,
     pub(crate) diagnoses: Arc<diagnoses::Diagnoses>,
     pub(crate) waits: waits::WaitsCache,
-    /// The latest counts of boxes for the metrics.
+    /// The latest box counts for the metrics.
     pub(crate) counted: slots::Counted,
     pub(crate) forecasts: Forecasts,
     pub(super) rates: Option<rates::Rates>,
     pub(super) traffic: traffic::Traffic,
-    /// The queue of questions. Diagnoses and forecasts have their own, so that no kind waits for
-    /// another.
+    /// The queue of questions. It is separate from the next two, so that no kind waits for another.
     pub(super) questions: FairQueue,
-    /// The queue of diagnoses of refusals.
     pub(super) diagnosis_queue: FairQueue,
-    /// The queue of requested forecasts, which run one at a time on a shared copy of the state.
+    /// The queue of forecasts, which run one at a time on a shared copy of the state.
     pub(super) forecast_queue: FairQueue,
-    /// The machines, in the order configured.
+    /// The machines in configured order.
     pub(crate) machines: Vec<(MachineSpec, Grid)>,
     pub(super) watchers: Arc<Places>,
     /// Permits for watchers that read the history.
@@ -85,7 +83,6 @@ pub(crate) struct App {
     pub(super) connections: Arc<Places>,
     /// Becomes true when the service stops.
     pub(crate) stopping: sync::watch::Receiver<bool>,
-    /// The seed of strategies and forecasts.
     pub(crate) seed: u64,
 }
 
@@ -125,8 +122,8 @@ impl App {
         }
     }
 
-    /// Returns the grid of a machine, or of the first machine if the name is unknown; the decision
-    /// then reports the error.
+    /// Returns a machine's grid, or that of the first machine if the name is unknown, which the
+    /// decision then reports.
     pub(crate) fn grid(&self, machine: Option<&str>) -> &Grid {
         let named = |(spec, _): &&(MachineSpec, Grid)| machine.is_none_or(|name| spec.name == name);
         let found = self.machines.iter().find(named).or(self.machines.first());

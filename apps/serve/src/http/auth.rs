@@ -1,4 +1,4 @@
-//! Identities of callers, established by the peer of a Unix socket, a bearer token, or a client
+//! Authentication of callers by the user of a Unix socket's peer, a bearer token, or a client
 //! certificate.
 
 use std::collections::HashMap;
@@ -15,9 +15,9 @@ use crate::core::Caller;
 /// The other end of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Peer {
-    /// A process of this user, connected through the Unix socket.
+    /// A process of this user, through the Unix socket.
     User(u32),
-    /// A TCP connection, with the first DNS name in its client certificate, if it presented one.
+    /// A TCP connection, with the first DNS name of its client certificate, if any.
     Tcp(Option<String>),
 }
 
@@ -28,19 +28,19 @@ struct Token {
     tenant: Option<String>,
 }
 
-/// The tokens and the rights that they grant.
+/// The tokens and quotas of a token file, and other ways to authenticate.
 #[derive(Default)]
 pub struct Access {
     tokens: Vec<Token>,
     /// The maximum number of nodes per tenant.
     quotas: HashMap<String, u64>,
-    /// The user of this process, who is the operator. So is root.
+    /// The user of this process, who is the operator, like root.
     uid: u32,
     /// True if client certificates are requested.
     certificates: bool,
 }
 
-/// A malformed line in a token file. The error never contains the token.
+/// An error in a line of a token file. It never contains the token.
 #[derive(Debug, PartialEq, Eq, Error)]
 #[error("line {line}: {reason}")]
 pub struct BadToken {
@@ -51,8 +51,8 @@ pub struct BadToken {
 }
 
 impl Access {
-    /// Reads a token file. Each line contains a token, then `tenant=NAME` unless the token is the
-    /// operator's, then `quota=NODES` if the tenant has a quota. `#` starts a comment.
+    /// Parses a token file. Each line contains a token, followed by `tenant=NAME` unless the token
+    /// is the operator's, and `quota=NODES` if the tenant has a quota. `#` starts a comment.
     ///
     /// # Errors
     /// Returns an error if a line does not have this form.
@@ -66,11 +66,11 @@ impl Access {
         Ok(access)
     }
 
-    /// Adds the token of a line, if any.
+    /// Adds the token in a line, if any.
     fn read_line(&mut self, line: &str) -> Result<(), &'static str> {
-        // For example, the byte order mark that some editors write at the beginning of a file.
+        // Some editors write a byte order mark at the beginning of a file.
         if line.contains(|c: char| c == '\u{feff}' || c.is_control() && c != '\t') {
-            return Err("it contains an invisible character (a byte order mark, or NUL)");
+            return Err("it contains an invisible character, such as a byte order mark or NUL");
         }
         let mut words = line.split_whitespace();
         let Some(secret) = words.next() else { return Ok(()) };
@@ -105,7 +105,7 @@ impl Access {
         Ok(())
     }
 
-    /// Returns the quotas of tenants.
+    /// Returns the tenants' quotas.
     pub fn quotas(&self) -> &HashMap<String, u64> {
         &self.quotas
     }
@@ -120,10 +120,10 @@ impl Access {
         self.certificates
     }
 
-    /// Determines the sender of a request.
+    /// Authenticates the sender of a request.
     pub(crate) fn caller(&self, peer: &Peer, headers: &HeaderMap) -> Result<Caller, Fault> {
         let known = self.known(peer);
-        // A token may give a caller more rights, even if it is already identified.
+        // A token may give more rights to a caller that is already identified.
         match headers.get(header::AUTHORIZATION) {
             None => known.ok_or_else(|| unauthorized("a bearer token is required")),
             Some(value) => {
@@ -133,7 +133,7 @@ impl Access {
                 });
                 match (bearer.and_then(|token| self.token(token)), known) {
                     (Some(token), _) => Ok(Caller { tenant: token.tenant.clone() }),
-                    // If no token is required, a token is ignored.
+                    // A token is ignored if none is configured.
                     (None, Some(caller)) if self.tokens.is_empty() => Ok(caller),
                     (None, _) => Err(unauthorized("the token is unknown")),
                 }
@@ -141,7 +141,7 @@ impl Access {
         }
     }
 
-    /// Returns the caller, if the peer is identified without a token.
+    /// Returns the caller if no token is needed to identify it.
     fn known(&self, peer: &Peer) -> Option<Caller> {
         match peer {
             Peer::User(uid) if *uid == 0 || *uid == self.uid => Some(Caller::OPERATOR),
@@ -152,13 +152,13 @@ impl Access {
         }
     }
 
-    /// Returns the party of a peer that is identified without a token.
+    /// Returns the party of a peer, as far as it is known without a token.
     pub(crate) fn party(&self, peer: &Peer) -> Party {
         self.known(peer).map_or(Party::at([0, 0, 0, 0].into()), |caller| Party::of(&caller))
     }
 
-    /// Returns the token with this text, in constant time, so that timing does not reveal how much
-    /// of the text is correct.
+    /// Finds a token. Comparisons take constant time, so timing does not reveal how much of a text
+    /// is correct.
     fn token(&self, given: &str) -> Option<&Token> {
         let same = |token: &&Token| bool::from(token.secret.as_bytes().ct_eq(given.as_bytes()));
         self.tokens.iter().find(same)

@@ -1,5 +1,4 @@
-//! Batches: many commands in one request, carried out in order and independently, with a single
-//! durable write.
+//! Batches: many commands in one request, with a single durable write.
 
 use std::sync::Arc;
 
@@ -15,16 +14,15 @@ use super::statuses::Named;
 use super::{App, Fault};
 use crate::core::{Command, NodeChange, Problem, Reason, Reply};
 
-/// Commands, in order.
+/// Commands to carry out in order.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BatchBody {
-    /// The commands.
     #[schema(max_items = 4096)]
     operations: Vec<Operation>,
 }
 
-/// A command of a batch, under its name.
+/// A command in a batch, under its name.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Operation {
@@ -88,10 +86,10 @@ impl Operation {
     }
 }
 
-/// Carries out many commands in order. Each command is decided separately: a refused command does
-/// not stop the others, but if any cannot be parsed, none is carried out. The answers are in
-/// command order, each with the status that the command would have on its own. Consecutive ends
-/// happen at the same instant, and all their nodes are offered to waiting requests together.
+/// Carries out many commands in order. Each command is decided separately: a refusal does not stop
+/// the others, but if any command cannot be parsed, none is carried out. The answers are in command
+/// order, each with the status that the command would have on its own. Consecutive ends happen at
+/// the same instant, so waiting requests can use all their nodes together.
 #[utoipa::path(
     post, path = "/v1/batch", tag = "leases",
     request_body = BatchBody, params(ChangeHeaders),
@@ -103,7 +101,6 @@ pub(crate) async fn batch(State(app): State<Arc<App>>, change: Change) -> Result
     change.carry_out(&app, "batch", |bytes| commands(&app, bytes)).await
 }
 
-/// Returns the commands of a batch.
 fn commands(app: &App, bytes: &Bytes) -> Result<Command, Problem> {
     let BatchBody { operations } = read(bytes)?;
     let most = app.bounds.batch;

@@ -1,4 +1,4 @@
-//! Parsing of request bodies.
+//! Request bodies and their parsing.
 
 use std::fmt;
 
@@ -14,12 +14,12 @@ use utoipa::ToSchema;
 use crate::core::schema;
 use crate::core::{Ask, JobName, LeaseRequest, Problem, Reason};
 
-/// The maximum time to live in seconds: a century.
+/// The maximum time to live or estimate in seconds: a century.
 const LONGEST_S: f64 = 3.2e9;
-/// The maximum length of a tenant's, machine's or job's name.
+/// The maximum length of a tenant's or job's name, in bytes.
 const NAME: usize = 255;
 
-/// A request for nodes: a shape or a number of nodes.
+/// A request for a shape or a number of nodes.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LeaseBody {
@@ -29,28 +29,28 @@ pub(crate) struct LeaseBody {
     /// The number of nodes, instead of a shape.
     #[schema(minimum = 1)]
     pub(crate) nodes: Option<u64>,
-    /// The freedom in placing it; by default, the strategy decides.
+    /// The freedom in the placement; by default, the strategy decides.
     #[schema(value_type = Option<schema::Freedom>)]
     pub(crate) freedom: Option<String>,
-    /// Seconds until the lease expires; by default, it lasts until it is ended.
+    /// Seconds until the lease expires; by default, it does not expire.
     #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
     pub(crate) ttl_s: Option<f64>,
     /// The estimated run time in seconds, for schedulers.
     #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
     pub(crate) estimate_s: Option<f64>,
-    /// The tenant; only the operator may name another tenant.
+    /// The tenant; only the operator may name another one.
     #[schema(min_length = 1, max_length = 255, pattern = r"^[A-Za-z0-9._:@-]+$")]
     pub(crate) tenant: Option<String>,
     /// The machine; by default the first one.
     pub(crate) machine: Option<String>,
     /// The client's name for the job: an integer or a string.
     pub(crate) job: Option<JobName>,
-    /// Waits in the queue if it cannot start now.
+    /// True to wait in the queue if the request cannot start now.
     #[serde(default)]
     pub(crate) wait: bool,
 }
 
-/// A box: its base and sides, each with one number per axis of the machine.
+/// A box. Its base and sides have one number per axis of the machine.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BoxBody {
@@ -62,7 +62,7 @@ pub(crate) struct BoxBody {
     sides: Vec<u64>,
 }
 
-/// Nodes already in use that should be held.
+/// Nodes that are already in use.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HoldBody {
@@ -111,23 +111,23 @@ pub(crate) struct NodeBody {
     pub(crate) machine: Option<String>,
 }
 
-/// Reads a body, which must be an object without duplicate keys.
+/// Parses a body, which must be an object without duplicate keys.
 pub(crate) fn read<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Problem> {
     let bad = |detail: &dyn fmt::Display| Problem::bad(message(&format!("the body: {detail}")));
-    // Serde would also accept a list of its values in order.
+    // Serde would also accept a list of the values in order.
     if bytes.trim_ascii_start().first() == Some(&b'[') {
         return Err(bad(&"expected an object, found a list"));
     }
-    // All keys in bodies are known, so this also detects duplicates.
+    // This also detects duplicate keys, because all keys are known.
     serde_json::from_slice(bytes).or_else(|error| {
-        // JSON also allows 4.0 as an integer; a body without such numbers is parsed only once.
+        // JSON also allows 4.0 as an integer. Only a body with such numbers is parsed again.
         let mut body: Value = json::read(bytes).map_err(|error| bad(&error))?;
         whole(&mut body);
         serde_json::from_value(body).map_err(|_| bad(&error))
     })
 }
 
-/// Reads a number in a query: at most 2^63 - 1, as stated in the OpenAPI document for all integers.
+/// Parses a number in a query: at most 2^63 - 1, as the OpenAPI document states for all integers.
 pub(crate) fn in_query<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     let number = Option::<u64>::deserialize(from)?;
     match number.filter(|&number| i64::try_from(number).is_err()) {
@@ -156,7 +156,6 @@ fn bad<T>(detail: impl Into<String>) -> Result<T, Problem> {
 }
 
 impl LeaseBody {
-    /// Returns the request, for a machine with this grid.
     pub(crate) fn request(self, grid: &Grid) -> Result<LeaseRequest, Problem> {
         let ask = ask(self.shape.as_deref(), self.nodes, grid)?;
         Ok(LeaseRequest {
@@ -173,7 +172,6 @@ impl LeaseBody {
 }
 
 impl HoldBody {
-    /// Returns the request and the boxes, for a machine with this grid.
     pub(crate) fn request(self, grid: &Grid) -> Result<(LeaseRequest, Vec<Cuboid>), Problem> {
         let parts = self.parts.iter().map(|part| part.cuboid(grid)).collect::<Result<_, _>>()?;
         let request = LeaseRequest {
@@ -206,18 +204,16 @@ impl BoxBody {
     }
 }
 
-/// Reads the requested nodes or box, for a machine with this grid.
 pub(crate) fn ask(shape: Option<&[u64]>, nodes: Option<u64>, grid: &Grid) -> Result<Ask, Problem> {
     Ask::read(shape, nodes, grid).or_else(|fault| bad(fault.to_string()))
 }
 
-/// Reads the freedom in placing a request.
 pub(crate) fn freedom(word: Option<&str>) -> Result<Option<Freedom>, Problem> {
     let read = |word: &str| word.parse().or_else(|error: UnknownFreedom| bad(error.to_string()));
     word.map(read).transpose()
 }
 
-/// Returns a node's coordinates, for a machine with this grid.
+/// Checks a node's coordinates.
 pub(crate) fn node(coordinates: &[u64], grid: &Grid) -> Result<Coordinates, Problem> {
     let axes = grid.axes();
     if coordinates.len() != axes {
@@ -234,7 +230,7 @@ pub(crate) fn node(coordinates: &[u64], grid: &Grid) -> Result<Coordinates, Prob
     Ok(point)
 }
 
-/// Returns a time in a body, in milliseconds since 1970.
+/// Parses the time in the member `what`, in milliseconds since 1970.
 pub(crate) fn instant(what: &str, text: &str) -> Result<u64, Problem> {
     let read = text.parse().map(|Date(since)| since.as_millis() as u64);
     read.or_else(|error: BadDate| bad(format!("\"{what}\": {error}")))
@@ -244,7 +240,7 @@ pub(crate) fn instant(what: &str, text: &str) -> Result<u64, Problem> {
 pub(crate) fn nothing(bytes: &Bytes) -> Result<(), Problem> {
     match bytes.trim_ascii() {
         b"" | b"{}" => Ok(()),
-        _ => bad("this request takes no body, or an empty object"),
+        _ => bad("the body must be empty or an empty object"),
     }
 }
 
@@ -270,7 +266,7 @@ fn tenant(name: Option<String>) -> Result<Option<String>, Problem> {
     }
 }
 
-/// Returns true if the name is valid for a tenant.
+/// Returns true if a tenant may have this name.
 pub(crate) fn is_tenant(name: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "._:@-".contains(c);
     (1..=NAME).contains(&name.len()) && name.chars().all(allowed)

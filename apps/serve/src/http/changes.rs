@@ -19,36 +19,36 @@ use crate::core::{Command, NodeChange, Problem, Reason, Reply};
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct CreateQuery {
-    /// True queues the request if it cannot start now; same as `wait` in the body.
+    /// True to wait in the queue if the request cannot start now; same as `wait` in the body.
     wait: Option<bool>,
-    /// The details of a refusal, in addition to its reason.
+    /// The amount of detail in a refusal.
     #[param(inline)]
     diagnosis: Option<Told>,
 }
 
-/// The details of a refusal, in addition to its reason.
+/// The amount of detail in a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum Told {
-    /// With a diagnosis.
+    /// The reason and a diagnosis.
     Full,
-    /// Without a diagnosis, so that the reply costs the service no more than the attempt itself.
+    /// Only the reason, so the reply costs the service no more than the attempt itself.
     None,
 }
 
 /// Requests nodes.
 ///
-/// The reply is the lease, or the reason and a diagnosis (omitted by `diagnosis=none`). With
-/// `wait`, a request that cannot start now is queued: the reply is 202, and `/v1/watch` reports its
-/// lease when it starts. Without `wait`, a request takes free nodes immediately, even if others are
-/// waiting.
+/// The reply is the lease, or the reason for the refusal and a diagnosis (omitted by
+/// `diagnosis=none`). With `wait`, a request that cannot start now is queued: the reply is 202, and
+/// `/v1/watch` reports its lease when it starts. Without `wait`, a request takes free nodes
+/// immediately, even if others are waiting.
 #[utoipa::path(
     post, path = "/v1/leases", tag = "leases",
     request_body = LeaseBody,
     params(CreateQuery, ChangeHeaders),
     responses(
         (status = 201, description = "the lease", body = Lease),
-        (status = 202, description = "the request waits", body = Waiting),
+        (status = 202, description = "the request is waiting", body = Waiting),
         Named, Conflict
     )
 )]
@@ -70,12 +70,12 @@ pub(crate) async fn create(
     change.carry_out(&app, "lease", command).await
 }
 
-/// Ends a lease, or takes a waiting request out of the queue.
+/// Ends a lease, or removes a waiting request from the queue.
 #[utoipa::path(
     post, path = "/v1/leases/{id}/end", tag = "leases",
     request_body = Option<EndBody>,
     params(("id" = u64, Path, description = "the lease"), ChangeHeaders),
-    responses((status = 200, description = "it has ended", body = Ended), Named, Conflict)
+    responses((status = 200, description = "the lease has ended", body = Ended), Named, Conflict)
 )]
 pub(crate) async fn end(
     State(app): State<Arc<App>>,
@@ -95,7 +95,7 @@ pub(crate) async fn end(
     post, path = "/v1/leases/{id}/renew", tag = "leases",
     request_body = RenewBody,
     params(("id" = u64, Path, description = "the lease"), ChangeHeaders),
-    responses((status = 200, description = "the lease as it is now", body = Lease), Named, Conflict)
+    responses((status = 200, description = "the extended lease", body = Lease), Named, Conflict)
 )]
 pub(crate) async fn renew(
     State(app): State<Arc<App>>,
@@ -109,7 +109,7 @@ pub(crate) async fn renew(
     change.carry_out(&app, &format!("renew/{id}"), command).await
 }
 
-/// Registers nodes that are already in use as a lease.
+/// Registers nodes that are already in use, as a lease.
 #[utoipa::path(
     post, path = "/v1/hold", tag = "leases",
     request_body = HoldBody, params(ChangeHeaders),
@@ -125,12 +125,12 @@ pub(crate) async fn hold(State(app): State<Arc<App>>, change: Change) -> Result<
     change.carry_out(&app, "hold", command).await
 }
 
-/// Returns the lease number in an address.
+/// Parses the lease number in a URL.
 pub(crate) fn number(id: &str) -> Result<u64, Problem> {
     number_of(id, "lease", Reason::UnknownLease)
 }
 
-/// Returns the number of an object in an address, or else the problem `unknown`.
+/// Parses the number of a `thing` in a URL, or else returns the problem `unknown`.
 pub(crate) fn number_of(id: &str, thing: &str, unknown: Reason) -> Result<u64, Problem> {
     let none = |_| Problem::new(unknown, format!("there is no {thing} `{}`", message(id)));
     id.parse().map_err(none)
@@ -141,7 +141,7 @@ pub(crate) fn number_of(id: &str, thing: &str, unknown: Reason) -> Result<u64, P
 #[utoipa::path(
     post, path = "/v1/nodes/fail", tag = "nodes",
     request_body = NodeBody, params(ChangeHeaders),
-    responses((status = 200, description = "its state now", body = Node), Named)
+    responses((status = 200, description = "the node's state", body = Node), Named)
 )]
 pub(crate) async fn fail(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
     node(&app, change, NodeChange::Fail).await
@@ -151,17 +151,17 @@ pub(crate) async fn fail(State(app): State<Arc<App>>, change: Change) -> Result<
 #[utoipa::path(
     post, path = "/v1/nodes/repair", tag = "nodes",
     request_body = NodeBody, params(ChangeHeaders),
-    responses((status = 200, description = "its state now", body = Node), Named)
+    responses((status = 200, description = "the node's state", body = Node), Named)
 )]
 pub(crate) async fn repair(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
     node(&app, change, NodeChange::Repair).await
 }
 
-/// Marks a node that should become free for maintenance; like a failure, under a different name.
+/// Marks a node for maintenance, which is like a failure under a different name.
 #[utoipa::path(
     post, path = "/v1/nodes/drain", tag = "nodes",
     request_body = NodeBody, params(ChangeHeaders),
-    responses((status = 200, description = "its state now", body = Node), Named)
+    responses((status = 200, description = "the node's state", body = Node), Named)
 )]
 pub(crate) async fn drain(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
     node(&app, change, NodeChange::Drain).await
@@ -178,13 +178,13 @@ async fn node(app: &App, asked: Change, change: NodeChange) -> Result<Reply, Fau
 
 /// Confirms the clock, so that times continue from it and leases expire again (operator).
 ///
-/// A clock that is far ahead of the last record at startup is in doubt (`/readyz`). Leases that
-/// were granted or renewed while in doubt keep their remaining time; others end if they are
-/// overdue. A clock that is not in doubt is left unchanged.
+/// A clock that is far ahead of the last record at startup is in doubt (`/readyz`). Leases granted
+/// or renewed during the doubt keep their remaining time; others end if they are overdue. A clock
+/// that is not in doubt stays unchanged.
 #[utoipa::path(
     post, path = "/v1/clock/confirm", tag = "service",
     params(ChangeHeaders),
-    responses((status = 200, description = "the old and new time", body = Clock), Changed)
+    responses((status = 200, description = "the old and the new time", body = Clock), Changed)
 )]
 pub(crate) async fn confirm(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
     let command = |bytes: &Bytes| {

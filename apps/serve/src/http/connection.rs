@@ -1,4 +1,4 @@
-//! The life cycle of a connection.
+//! The life cycle of a connection: TLS, requests, and the loss of its place.
 
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -29,8 +29,8 @@ use super::{Access, App, Peer};
 
 /// The time limit for the TLS handshake, and for sending a request head.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The buffer size for a request head, and for output in addition to a body. A head that is larger
-/// than [`HEAD`] but fits is refused with a problem; a larger head is refused with only a status.
+/// The buffer size for a request head, and for output besides a body. A head that fits but is
+/// larger than [`HEAD`] is refused with a problem; a larger one is refused with only a status.
 const BUFFER: usize = HEAD + (8 << 10);
 /// The reply to a connection that loses its place before it has sent a request.
 const BUSY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n\
@@ -39,18 +39,17 @@ const BUSY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n\
 pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-/// A connection that was just accepted.
+/// A new connection.
 pub(super) struct Accepted {
     pub(super) stream: Box<dyn Stream>,
-    /// The TLS acceptor, if any.
     pub(super) tls: Option<TlsAcceptor>,
-    /// The peer's address, over TCP.
+    /// The peer's address; `None` for a Unix socket.
     pub(super) address: Option<IpAddr>,
     pub(super) peer: Peer,
 }
 
 impl Accepted {
-    /// Returns the party that the connection's place initially belongs to.
+    /// Returns the initial party of the connection's place.
     pub(super) fn party(&self, access: &Access) -> Party {
         match self.address {
             Some(address) => Party::at(address),
@@ -59,7 +58,7 @@ impl Accepted {
     }
 }
 
-/// Answers the requests on a connection until the connection ends or must give up its place.
+/// Answers requests on a connection until it ends or loses its place.
 pub(super) async fn serve_connection(
     accepted: Accepted,
     place: Arc<Place>,
@@ -79,7 +78,7 @@ pub(super) async fn serve_connection(
     builder.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_buf_size(BUFFER);
     let mut connection = builder.serve_connection(TokioIo::new(WriteTimeout::new(stream)), service);
     let mut stopping = app.stopping.clone();
-    // A peer that disconnects early is not an error of the service.
+    // A peer may disconnect early, which is not an error of the service.
     tokio::select! {
         _ = &mut connection => return,
         () = place.given_up() => {
@@ -97,7 +96,7 @@ pub(super) async fn serve_connection(
     }
 }
 
-/// Answers a request. The place is in use until the last part of the answer has been passed on.
+/// Answers a request. The place is in use until the whole answer has been passed on.
 async fn answer(
     mut request: Request<Incoming>,
     peer: &Peer,
@@ -108,7 +107,7 @@ async fn answer(
     request.extensions_mut().insert(peer.clone());
     request.extensions_mut().insert(place.clone());
     let response = router.clone().oneshot(request.map(Body::new)).await?;
-    // The body owns this closure, so the place is marked as in use until the body is dropped.
+    // The body owns this closure, so the place is in use until the body is dropped.
     let held = move |error| {
         let _in_use = &in_use;
         error
@@ -116,7 +115,7 @@ async fn answer(
     Ok(response.map(|body| Body::new(body.map_err(held))))
 }
 
-/// Replies that there are too many connections, if that can be written without waiting.
+/// Sends [`BUSY`] if that is possible without waiting.
 fn refuse(mut stream: Box<dyn Stream>) {
     let told = async {
         let _ = stream.write_all(BUSY).await;
@@ -125,13 +124,13 @@ fn refuse(mut stream: Box<dyn Stream>) {
     let _ = told.now_or_never();
 }
 
-/// Performs the TLS handshake if TLS is used. Returns `None` if it fails.
+/// Performs the TLS handshake, if any. Returns `None` if it fails.
 async fn shake(accepted: Accepted) -> Option<(Box<dyn Stream>, Peer)> {
     let Accepted { stream, tls, peer, .. } = accepted;
     let Some(acceptor) = tls else { return Some((stream, peer)) };
     let stream = match tokio::time::timeout(PATIENCE, acceptor.accept(stream)).await {
         Ok(Ok(stream)) => stream,
-        // For example, the client trusts another authority or its certificate has expired.
+        // For example, the client does not trust the certificate, or its own has expired.
         Ok(Err(error)) => {
             tracing::info!(%error, "the TLS handshake failed");
             return None;
@@ -145,7 +144,7 @@ async fn shake(accepted: Accepted) -> Option<(Box<dyn Stream>, Peer)> {
     Some((Box::new(stream), Peer::Tcp(name)))
 }
 
-/// Returns the first DNS name in a client certificate, if it is a valid tenant name.
+/// Returns the first DNS name in a certificate, if it is a valid tenant name.
 fn name(certificate: &CertificateDer<'_>) -> Option<String> {
     let certificate = webpki::EndEntityCert::try_from(certificate).ok()?;
     certificate.valid_dns_names().next().filter(|name| is_tenant(name)).map(str::to_string)

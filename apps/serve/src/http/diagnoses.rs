@@ -1,7 +1,7 @@
-//! Diagnoses of refusals. Questions about one state share everything that does not depend on the
-//! request, and equal questions by one caller share the answer.
+//! Cached diagnoses of refusals. Diagnoses in one state share all data that does not depend on the
+//! request, and equal requests by one caller share a diagnosis.
 //!
-//! Only the last state is cached: memory is bounded by its snapshot and [`MAX_ANSWERS`] answers.
+//! Only the last state is cached, with at most [`MAX_ANSWERS`] answers, so memory is bounded.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -20,20 +20,18 @@ const MAX_ANSWERS: usize = 256;
 /// The index of a machine, a request, and the caller's tenant.
 type Key = (usize, Request, Option<String>);
 
-/// Diagnoses in the last state for which any were requested.
+/// The cache of the last state in which a request was diagnosed.
 #[derive(Default)]
 pub(crate) struct Diagnoses(Mutex<Option<Arc<StateCache>>>);
 
 /// The scenes and answers of one state.
 struct StateCache {
     view: Arc<StateView>,
-    /// The scene of each machine.
     scenes: Vec<OnceLock<Scene>>,
     answers: Mutex<HashMap<Key, Diagnosis>>,
 }
 
 impl Diagnoses {
-    /// Returns the cached answer to a question, if there is one.
     pub(crate) fn cached(&self, caller: &Caller, refusal: &RefusalInState) -> Option<Diagnosis> {
         let cache = self.cache_for(&refusal.view);
         let answers = cache.answers.lock();
@@ -57,7 +55,7 @@ impl Diagnoses {
             request: refused.request,
             queued: Queued::First,
             planned: None,
-            // Refusals must be fast.
+            // A search for moves would take too long.
             plans: false,
             caller,
         };
@@ -72,7 +70,7 @@ impl Diagnoses {
     /// Returns the cache of a state, which replaces the cache of any other state.
     fn cache_for(&self, view: &Arc<StateView>) -> Arc<StateCache> {
         let mut last = self.0.lock();
-        // Record numbers do not identify states: they are reused after a failed write.
+        // Record numbers do not identify states, because they are reused after a failed write.
         if let Some(cache) = last.as_ref().filter(|cache| Arc::ptr_eq(&cache.view, view)) {
             return cache.clone();
         }

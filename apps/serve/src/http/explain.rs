@@ -1,4 +1,4 @@
-//! Explanations of refusals, and what-if queries.
+//! Explanations of refusals and waits, and what-if questions.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -23,7 +23,7 @@ use crate::core::{Caller, Problem, Reason, StateView, WaitingRequest};
 use crate::diagnose::{self, Changes, Choice, Diagnosis};
 use crate::waits;
 
-/// A question about the current machine.
+/// A question about a machine in its current state.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExplainBody {
@@ -36,16 +36,16 @@ pub(crate) struct ExplainBody {
     /// The freedom in placing it; by default, the strategy decides.
     #[schema(value_type = Option<schema::Freedom>)]
     freedom: Option<String>,
-    /// The strategies to query; by default the machine's own.
+    /// The strategies to compare; by default only the machine's own.
     #[schema(max_items = 64)]
     strategies: Option<Vec<String>>,
     /// The machine; by default the first one.
     machine: Option<String>,
-    /// The number of a waiting request whose wait is to be explained, instead of the other members.
+    /// The number of a waiting request to explain, in place of `shape`, `nodes` and `freedom`.
     waiting: Option<u64>,
 }
 
-/// A question about a hypothetical machine.
+/// A question about a machine in a hypothetical state.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WhatIfBody {
@@ -84,7 +84,7 @@ pub(crate) struct AskedRequest {
     freedom: Option<&'static str>,
 }
 
-/// The decisions of strategies, and a diagnosis.
+/// The strategies' decisions and a diagnosis.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Explanation {
     seq: u64,
@@ -92,17 +92,17 @@ pub(crate) struct Explanation {
     request: AskedRequest,
     strategies: Vec<Choice>,
     diagnosis: Diagnosis,
-    /// The reason for the wait, if the question is about a waiting request.
+    /// The reason why the given request is waiting.
     waits_for: Option<WaitsFor>,
 }
 
-/// Explains how each strategy would decide a request now, and which leases are in its way. Nothing
-/// changes.
+/// Explains how each strategy would decide a request now, and which leases are in its way, without
+/// changing anything.
 #[utoipa::path(
     post, path = "/v1/explain", tag = "machines",
     request_body = ExplainBody,
     responses(
-        (status = 200, description = "the answers, and the diagnosis", body = Explanation),
+        (status = 200, description = "the decisions and the diagnosis", body = Explanation),
         Questioned, Missing
     )
 )]
@@ -117,13 +117,13 @@ pub(crate) async fn explain(
     app.answer(&app.questions, &caller, move |moment| answer(moment, &question)).await
 }
 
-/// Explains how the machine's strategy would decide if leases had ended or nodes had other states.
-/// Nothing changes.
+/// Explains how the machine's strategy would decide a request if some leases had ended or nodes had
+/// other states, without changing anything.
 #[utoipa::path(
     post, path = "/v1/what-if", tag = "machines",
     request_body = WhatIfBody,
     responses(
-        (status = 200, description = "the answer, and the diagnosis", body = Explanation),
+        (status = 200, description = "the decision and the diagnosis", body = Explanation),
         Questioned, Missing
     )
 )]
@@ -137,7 +137,7 @@ pub(crate) async fn what_if(
     app.answer(&app.questions, &caller, move |moment| answer(moment, &question)).await
 }
 
-/// A question to either route.
+/// A question to one of the two routes.
 struct Question {
     asked: WhatIfBody,
     strategies: Option<Vec<String>>,
@@ -163,7 +163,7 @@ fn answer(moment: &Moment, question: &Question) -> Result<Explanation, Problem> 
     let mut answers = Vec::new();
     for name in names.iter().take(64) {
         if stop.load(Ordering::Relaxed) {
-            return Err(Problem::bad("no one is waiting for the answer"));
+            return Err(Problem::bad("the caller has disconnected"));
         }
         let unknown = |error: pavior::BadName| Problem::new(Reason::UnknownStrategy, error.reason);
         let strategy: Selection = name.parse().map_err(unknown)?;
@@ -200,7 +200,7 @@ fn answer(moment: &Moment, question: &Question) -> Result<Explanation, Problem> 
     })
 }
 
-/// Reads the hypothetical changes in a question.
+/// Parses the hypothetical changes in a question.
 fn changes(
     view: &StateView,
     caller: &Caller,
@@ -223,7 +223,7 @@ fn changes(
     })
 }
 
-/// Returns the waiting request that the question is about, if any.
+/// Finds the waiting request that the question names, if any.
 fn waiting<'a>(
     view: &'a StateView,
     caller: &Caller,
@@ -234,7 +234,7 @@ fn waiting<'a>(
         || question.asked.nodes.is_some()
         || question.asked.freedom.is_some();
     if both {
-        return Err(Problem::bad("give \"waiting\", or a shape or a number of nodes"));
+        return Err(Problem::bad("give either \"waiting\", or a shape or a number of nodes"));
     }
     let found = view.waiting.iter().find(|one| one.id == id);
     let found = found.filter(|one| caller.may_touch(&one.tenant));

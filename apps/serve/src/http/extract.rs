@@ -1,4 +1,4 @@
-//! Extractors for handlers. Errors are answered with problems.
+//! Extractors for handlers, whose errors are problems.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for InQuery<T> {
     }
 }
 
-/// A body of a request that changes nothing.
+/// The body of a request that changes nothing.
 pub(crate) struct InBody<T>(pub(crate) T);
 
 impl<T: DeserializeOwned> FromRequest<Arc<App>> for InBody<T> {
@@ -43,7 +43,6 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for InBody<T> {
     }
 }
 
-/// Returns the bytes of a body.
 async fn whole(request: Request, app: &Arc<App>) -> Result<Bytes, Fault> {
     Bytes::from_request(request, app).await.map_err(|rejection| match rejection.status() {
         StatusCode::PAYLOAD_TOO_LARGE => Fault::large_body(app.bounds.max_body_bytes),
@@ -51,23 +50,23 @@ async fn whole(request: Request, app: &Arc<App>) -> Result<Bytes, Fault> {
     })
 }
 
-/// The header that ensures that a change is carried out only once.
+/// The header that prevents a repeated request from being carried out twice.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Header)]
 #[expect(dead_code, reason = "used only as a description")]
 pub(crate) struct ChangeHeaders {
-    /// If the same request is sent again with the same key, the original reply is returned.
+    /// A key for retries: the same request with the same key gets the original reply.
     #[param(rename = "Idempotency-Key", min_length = 1, max_length = 255, pattern = "^[!-~]+$")]
     idempotency_key: Option<String>,
 }
 
-/// A request that changes something, with its caller, key and body.
+/// A request for a change, with its caller, key and body.
 pub(crate) struct Change {
     caller: Caller,
     key: Option<HeaderValue>,
     query: Option<String>,
     bytes: Bytes,
-    /// True if a refusal is diagnosed.
+    /// True to diagnose a refusal.
     is_diagnosed: bool,
 }
 
@@ -76,8 +75,8 @@ impl FromRequest<Arc<App>> for Change {
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Change, Fault> {
         let caller = request.extensions().get::<Caller>().cloned();
-        let caller = caller
-            .ok_or_else(|| Fault::internal(&"a route that changes something is not guarded"))?;
+        let caller =
+            caller.ok_or_else(|| Fault::internal(&"a route for changes lacks authentication"))?;
         let mut keys = request.headers().get_all("idempotency-key").iter();
         let key = keys.next().cloned();
         if keys.next().is_some() {
@@ -91,13 +90,13 @@ impl FromRequest<Arc<App>> for Change {
 }
 
 impl Change {
-    /// Returns the same change, except that a refusal contains only its reason.
+    /// Omits the diagnosis of a refusal.
     pub(crate) fn undiagnosed(self) -> Change {
         Change { is_diagnosed: false, ..self }
     }
 
-    /// Carries out the command in the body, and adds a diagnosis to a refusal. `what` identifies
-    /// the method and the path, to distinguish requests with equal queries and bodies.
+    /// Carries out the command in the body, and adds a diagnosis to a refusal. `what` stands for
+    /// the method and path in the digest for the idempotency key.
     pub(crate) async fn carry_out(
         self,
         app: &App,
@@ -125,13 +124,12 @@ impl Change {
         if key.is_none() {
             return Err(fault);
         }
-        // Another request may have used the key in the meantime; both then get the reply to that
-        // request.
+        // If another request has used the key in the meantime, both get that request's reply.
         let command = Command::Keep(fault.written());
         Ok(app.writer.carry_out(Do { caller, key, command }).await?.reply)
     }
 
-    /// Returns the key, with a digest of the request.
+    /// Returns the idempotency key, with a digest of the request.
     fn key(&self, what: &str) -> Result<Option<IdempotencyKey>, Problem> {
         let Some(value) = &self.key else { return Ok(None) };
         let is_key = |text: &&str| {
@@ -150,8 +148,8 @@ impl Change {
     }
 }
 
-/// Returns copies of the requests for nodes in a command, because the decision consumes the command
-/// itself. For a batch, the list has one entry per command.
+/// Copies the requests for nodes in a command, because the decision consumes the command. A batch
+/// has one entry per command.
 fn lease_requests(command: &Command) -> Vec<Option<LeaseRequest>> {
     let commands = match command {
         Command::Batch(commands) => &commands[..],
@@ -164,7 +162,7 @@ fn lease_requests(command: &Command) -> Vec<Option<LeaseRequest>> {
     commands.iter().map(request).collect()
 }
 
-/// Diagnoses a request in the state where it was refused.
+/// Diagnoses a request in the state in which it was refused.
 async fn diagnosis(
     app: &App,
     caller: &Caller,

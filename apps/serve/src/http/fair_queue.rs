@@ -1,5 +1,4 @@
-//! A queue for expensive computations: a few run at a time, at most one per caller, and callers
-//! take turns.
+//! A queue for expensive computations, in which callers take turns.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,18 +14,17 @@ use super::places::Party;
 use crate::core::Caller;
 use crate::writer::Unavailable;
 
-/// The number of callers above which idle ones are removed.
 const TIDY_ABOVE: usize = 64;
 
-/// A queue for expensive computations with one place per caller. A caller with many requests first
-/// waits for its own earlier ones, and then behind at most one request per other caller.
+/// A queue that runs a few computations at a time, at most one per caller. A caller with many
+/// requests first waits for its own earlier ones, and then behind at most one per other caller.
 pub(crate) struct FairQueue {
     turns: Arc<Semaphore>,
     own: Mutex<HashMap<Party, Arc<Semaphore>>>,
     longest: Duration,
 }
 
-/// Tells a computation to stop once no one is waiting for its result.
+/// Stops a computation when no one is waiting for its result any more.
 struct StopOnDrop(Arc<AtomicBool>);
 
 impl Drop for StopOnDrop {
@@ -36,14 +34,13 @@ impl Drop for StopOnDrop {
 }
 
 impl FairQueue {
-    /// Creates a queue that runs `at_once` computations at a time, each for at most `longest`.
+    /// Returns a queue that runs `at_once` computations at a time, each for at most `longest`.
     pub(crate) fn new(at_once: usize, longest: Duration) -> FairQueue {
         FairQueue { turns: Arc::new(Semaphore::new(at_once)), own: Mutex::default(), longest }
     }
 
-    /// Runs a caller's computation when its turn comes. The computation's flag becomes true when
-    /// the caller has disconnected or the computation takes too long. A computation that ignores
-    /// the flag keeps its turn until it finishes.
+    /// Runs a caller's computation in its turn. The computation's flag becomes true when the caller
+    /// disconnects or the computation takes too long; if it ignores the flag, it keeps its turn.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         caller: &Caller,
@@ -60,7 +57,7 @@ impl FairQueue {
         if let Ok(done) = tokio::time::timeout(self.longest, done).await {
             return done.map_err(|error| Fault::internal(&error));
         }
-        let detail = format!("it takes more than {} s", self.longest.as_secs());
+        let detail = format!("the computation takes longer than {} s", self.longest.as_secs());
         Err(Fault::new(StatusCode::SERVICE_UNAVAILABLE, "too-much-work", detail))
     }
 
@@ -111,7 +108,7 @@ mod tests {
             queue.run(&caller, move |_| order.lock().push(name)).await.unwrap();
         };
         runtime.block_on(async {
-            // No computation finishes before all callers have entered the queue.
+            // The first computation waits until all callers have entered the queue.
             let held = order.lock();
             let all_have_asked = async move { drop(held) };
             tokio::join!(of("a"), of("a"), of("a"), of("a"), of("b"), all_have_asked);

@@ -1,4 +1,4 @@
-//! Forecasts of the start time of a hypothetical request.
+//! Forecasts of a hypothetical request's start.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::core::schema;
 use crate::core::{Caller, Problem, Reason};
 use crate::forecasts::{Asks, Unforeseen};
 
-/// A request that has not been made yet.
+/// A hypothetical request.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ForecastBody {
@@ -33,14 +33,14 @@ pub(crate) struct ForecastBody {
     /// The estimated run time in seconds.
     #[schema(exclusive_minimum = 0, maximum = 3.2e9, example = 3600.0)]
     estimate_s: Option<f64>,
-    /// Seconds until the lease would expire, used if there is no estimate.
+    /// The time to live in seconds, used if there is no estimate.
     #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
     ttl_s: Option<f64>,
     /// The machine; by default the first one.
     machine: Option<String>,
 }
 
-/// The predicted start, and the accuracy of earlier predictions.
+/// The predicted start of a hypothetical request.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ForecastReply)]
 pub(crate) struct ForecastReply {
@@ -50,7 +50,7 @@ pub(crate) struct ForecastReply {
 }
 
 /// Forecasts the start of a request made now, as an interval that is correct for nine out of ten
-/// requests. Nothing changes.
+/// requests, without changing anything.
 #[utoipa::path(
     post, path = "/v1/forecast", tag = "machines",
     request_body = ForecastBody,
@@ -86,7 +86,7 @@ pub(crate) async fn forecast(
 fn problem(unforeseen: Unforeseen) -> Problem {
     match unforeseen {
         Unforeseen::Never(refusal) => {
-            Problem::new(Reason::Refused(refusal), "the request can never be granted here")
+            Problem::new(Reason::Refused(refusal), "this machine can never grant the request")
         }
         Unforeseen::NoQueue => {
             Problem::new(Reason::NoScheduler, "requests cannot wait for this machine")

@@ -1,5 +1,5 @@
-//! Checks the form of requests and replies: the parameters of each route, the encoding of bodies,
-//! and the headers common to all replies.
+//! Formal checks of requests (query parameters, encoding of bodies, size of heads), and the headers
+//! of all replies.
 
 use axum::body::HttpBody;
 use axum::extract::{MatchedPath, Query, Request};
@@ -14,15 +14,14 @@ use super::{Fault, openapi};
 /// The maximum size of a request head, in bytes.
 pub(super) const HEAD: usize = 32 << 10;
 
-/// Headers of every reply, so that browsers do not guess its content type and do not tell other
+/// Headers of all replies. They stop browsers from guessing content types, and from telling other
 /// sites which page linked to them.
 pub(super) const ALWAYS: [(HeaderName, HeaderValue); 2] = [
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
 ];
 
-/// Rejects parameters that the route does not have, duplicate parameters, and bodies that are not
-/// JSON.
+/// Rejects unknown or duplicate parameters, and bodies that are not JSON.
 pub(crate) async fn checked(request: Request, next: Next) -> Result<Response, Fault> {
     if let Some(path) = request.extensions().get::<MatchedPath>() {
         let known = openapi::parameters(request.method(), path.as_str());
@@ -34,7 +33,7 @@ pub(crate) async fn checked(request: Request, next: Next) -> Result<Response, Fa
     Ok(next.run(request).await)
 }
 
-/// Checks the size of a head, the host, and the declared length of the body.
+/// Checks the size of the head, the `Host` header, and the declared length of the body.
 pub(super) fn head(request: &Request, most: usize) -> Result<(), Fault> {
     let headers = request.headers();
     let fields = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
@@ -67,7 +66,7 @@ fn parameters(uri: &Uri, known: &[&str]) -> Result<(), Fault> {
         if !known.contains(&name.as_str()) {
             return bad(unknown_name("parameter", &shown(name).to_string(), known).reason);
         }
-        // There are few known parameters, so this loop is short.
+        // This loop is short, because there are few known parameters.
         if given[..index].iter().any(|(other, _)| other == name) {
             return bad(format!("the `{name}` parameter appears twice"));
         }
@@ -75,8 +74,7 @@ fn parameters(uri: &Uri, known: &[&str]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Checks that a body is declared as JSON, unencoded. A request without a body may omit the
-/// declaration.
+/// Checks that a body is declared as unencoded JSON. A request without a body need not declare it.
 fn media_type(request: &Request) -> Result<(), Fault> {
     let mut codings = request.headers().get_all(header::CONTENT_ENCODING).iter();
     if codings.any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {

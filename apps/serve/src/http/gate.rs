@@ -1,4 +1,4 @@
-//! Processing that every request goes through: authentication, rate limiting and metrics.
+//! Middleware for all requests: authentication, rate limits and metrics.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::core::Caller;
 const PROBLEM: &str = "application/problem+json";
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
-/// Lets authenticated callers through if they are within their rate limit.
+/// Admits authenticated callers within their rate limits.
 pub(crate) async fn pass(
     State(app): State<Arc<App>>,
     Extension(peer): Extension<Peer>,
@@ -43,7 +43,7 @@ impl App {
         let (Some(tenant), Some(rates)) = (&caller.tenant, &self.rates) else { return Ok(()) };
         rates.take(tenant, count, paid, || self.writer.clock.micros()).map_err(|wait| {
             let rate = self.bounds.rate.unwrap_or_default();
-            let detail = format!("at most {rate} requests per second");
+            let detail = format!("the rate limit is {rate} requests per second");
             let mut fault = Fault::new(StatusCode::TOO_MANY_REQUESTS, "too-many-requests", detail);
             fault.retry_after = Some(wait.as_secs_f64().ceil() as u32);
             fault
@@ -51,10 +51,10 @@ impl App {
     }
 }
 
-/// For callers without a token, rejects requests that name another host or origin, so that a page
-/// from another site cannot reach the service through a browser on this machine.
+/// Rejects requests that name another host or origin, so that another site's page cannot reach the
+/// service through a browser on this machine. Callers with a token are exempt.
 fn same_origin(headers: &HeaderMap) -> Result<(), Fault> {
-    // Text that is not ASCII cannot name our host.
+    // A header that is not ASCII cannot name this host.
     let text = |name| headers.get(name).map(|value: &HeaderValue| value.to_str().unwrap_or("?"));
     let host = text(header::HOST).unwrap_or_default();
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
@@ -69,8 +69,8 @@ fn same_origin(headers: &HeaderMap) -> Result<(), Fault> {
     Err(Fault::new(StatusCode::FORBIDDEN, "other-origin", detail))
 }
 
-/// Refuses requests with a malformed head, measures all requests, copies `traceparent` to the reply
-/// and the log, and adds the common headers to replies.
+/// Refuses malformed heads, measures all requests, copies `traceparent` to the reply and the log,
+/// and adds the common headers to replies.
 pub(crate) async fn observe(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let began = app.writer.clock.micros();
     let trace = request.headers().get(TRACEPARENT).cloned();
@@ -93,7 +93,7 @@ pub(crate) async fn observe(State(app): State<Arc<App>>, request: Request, next:
     response
 }
 
-/// Converts errors of the framework, such as those for oversized bodies, to problems.
+/// Converts the framework's errors, such as that for an oversized body, to problems.
 fn as_problem(response: Response) -> Response {
     let status = response.status();
     let plain = status.as_u16() >= 400

@@ -11,19 +11,19 @@ use super::statuses::{NotReady, Open};
 use super::{App, Fault};
 use crate::writer::{ClockDoubt, Unavailable};
 
-/// The health of the service.
+/// The status of the service.
 #[derive(Default, Serialize, ToSchema)]
-#[expect(clippy::struct_field_names, reason = "the member has this name")]
+#[expect(clippy::struct_field_names, reason = "the JSON member has this name")]
 pub(crate) struct Status {
     /// `ok` or `ready`.
     status: &'static str,
-    /// The number of the last record, if the service can decide.
+    /// The number of the last record, if the service is ready.
     #[serde(skip_serializing_if = "Option::is_none")]
     seq: Option<u64>,
-    /// `in-doubt` if the clock is far ahead of the last record, so that no lease expires.
+    /// `in-doubt` if the clock is far ahead of the last record. No lease expires then.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock: Option<&'static str>,
-    /// A description of the doubt about the clock, and the remedy.
+    /// A description of the doubt about the clock, with the remedy.
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<String>,
 }
@@ -37,17 +37,17 @@ pub(crate) async fn healthz() -> Json<Status> {
     Json(Status { status: "ok", ..Status::default() })
 }
 
-/// Reports that the service can decide, or why it cannot.
+/// Reports whether the service can make decisions, or why it cannot.
 #[utoipa::path(
     get, path = "/readyz", tag = "service",
-    responses((status = 200, description = "the service can decide", body = Status), Open, NotReady)
+    responses((status = 200, description = "the service is ready", body = Status), Open, NotReady)
 )]
 pub(crate) async fn readyz(State(app): State<Arc<App>>) -> Result<Json<Status>, Fault> {
     let stopping = app.stopping.borrow().then_some(Unavailable::Stopping);
     if let Some(why) = app.writer.unavailable().or(stopping) {
         return Err(why.into());
     }
-    // This asks the database whether another server has taken over, so it comes last.
+    // This comes last, because it asks the database whether another server has taken over.
     app.writer.confirm().await?;
     let doubt = app.writer.clock_doubt();
     Ok(Json(Status {

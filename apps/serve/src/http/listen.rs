@@ -21,7 +21,7 @@ use super::connection::{Accepted, serve_connection};
 use super::{App, Peer};
 use crate::secret;
 
-/// The time that running requests have to finish when the service stops.
+/// The time for running requests to finish when the service stops.
 const GRACE: Duration = Duration::from_millis(1200);
 
 /// An address to listen on.
@@ -39,10 +39,10 @@ pub enum ListenError {
     /// The text is not an address.
     #[error("`{0}` is not a valid address; use unix:PATH, or HOST:PORT such as 127.0.0.1:8080")]
     Address(String),
-    /// Others could read the traffic.
+    /// Other machines could read the traffic.
     #[error("{0} is reachable from other machines, which requires TLS (--tls-cert and --tls-key)")]
     NeedsTls(SocketAddr),
-    /// Anyone could use the service.
+    /// Other machines could use the service without authentication.
     #[error("{0} is reachable from other machines, which requires --token-file or --client-ca")]
     NeedsToken(SocketAddr),
     /// The address cannot be bound.
@@ -65,14 +65,14 @@ pub enum ListenError {
     },
 }
 
-/// Certificates for TLS.
+/// The files for TLS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tls {
     /// The server's certificate chain (PEM).
     pub certificate: PathBuf,
-    /// The key (PEM).
+    /// The server's private key (PEM).
     pub key: PathBuf,
-    /// The authorities that sign client certificates (PEM); without them, clients use tokens.
+    /// The authorities that issue client certificates (PEM); without them, clients use tokens.
     pub client_ca: Option<PathBuf>,
 }
 
@@ -81,7 +81,6 @@ enum Socket {
     Tcp(TcpListener, Option<TlsAcceptor>),
 }
 
-/// A bound address.
 pub(crate) struct Listener {
     socket: Socket,
     shown: String,
@@ -91,7 +90,7 @@ impl Address {
     /// Parses `unix:PATH`, `HOST:PORT` or `http://HOST:PORT`.
     ///
     /// # Errors
-    /// Returns an error if the text has none of these forms, or the host has no address.
+    /// Returns an error if the text has none of these forms, or the host is unknown.
     pub fn read(text: &str) -> Result<Address, ListenError> {
         if let Some(path) = text.strip_prefix("unix:") {
             return Ok(Address::Unix(PathBuf::from(path)));
@@ -155,9 +154,8 @@ impl Listener {
             let accepted = match accepted {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    // For example, when too many files are open; other connections must close
-                    // first.
-                    tracing::warn!(%error, "a connection could not be accepted");
+                    // For example, too many files are open until other connections close.
+                    tracing::warn!(%error, "cannot accept a connection");
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
                 }
@@ -195,7 +193,7 @@ impl fmt::Display for Listener {
     }
 }
 
-/// Binds a Unix socket, replacing a socket that no process listens on.
+/// Binds a Unix socket, replacing one on which no process listens.
 fn bind_unix(path: &Path) -> io::Result<UnixListener> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
@@ -214,21 +212,19 @@ fn bind_unix(path: &Path) -> io::Result<UnixListener> {
         other => other,
     }
     .and_then(|listener| {
-        // Anyone may connect, because the peer's credentials identify them.
+        // Any user may connect, because the peer's credentials identify it.
         std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o666))?;
         Ok(listener)
     })
 }
 
-/// The option that names a file, and the file.
+/// An option and the file that it names.
 type Named<'a> = (&'static str, &'a Path);
 
-/// Returns the error for an unusable file.
 fn unusable((option, file): Named<'_>, reason: impl fmt::Display) -> ListenError {
     ListenError::Certificate { option, file: file.to_path_buf(), reason: reason.to_string() }
 }
 
-/// Reads one or more certificates.
 fn certificates(named: Named<'_>) -> Result<Vec<CertificateDer<'static>>, ListenError> {
     let read = CertificateDer::pem_file_iter(named.1).and_then(Iterator::collect);
     let read: Vec<_> = read.map_err(|error| unusable(named, error))?;

@@ -1,4 +1,4 @@
-//! Machines: counts of nodes, and the data for the page, at present or in the past.
+//! Node counts of machines, and the data for the web page, at present or in the past.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::core::{
 use crate::storage::StoreError;
 use crate::writer::{Cutoff, RecoveryError, look_back};
 
-/// The machine and the time of a query.
+/// A machine and a time.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct MachineQuery {
@@ -30,31 +30,31 @@ pub(crate) struct MachineQuery {
     /// The state after this record.
     #[serde(default, deserialize_with = "in_query")]
     at: Option<u64>,
-    /// The state at this instant, in milliseconds since 1970.
+    /// The state at this time, in milliseconds since 1970.
     #[serde(default, deserialize_with = "in_query")]
     at_ms: Option<u64>,
 }
 
-/// A machine.
+/// A machine with its node counts.
 #[derive(Serialize, ToSchema)]
-#[expect(clippy::struct_field_names, reason = "the member has this name")]
+#[expect(clippy::struct_field_names, reason = "the JSON member has this name")]
 pub(crate) struct Machine {
     name: String,
     /// The grid, such as `torus:8x8x8`.
     machine: String,
     strategy: String,
-    /// The scheduler of waiting requests; null if requests cannot wait.
+    /// The scheduler; null if requests cannot wait.
     scheduler: Option<String>,
     nodes: u64,
     /// Free, healthy nodes.
     free: u64,
     /// Nodes held by leases, even if they have failed or are drained.
     busy: u64,
-    /// Nodes that have failed, and that no lease holds.
+    /// Failed nodes that no lease holds.
     failed: u64,
-    /// Nodes that are drained, and that no lease holds: free + busy + failed + drained = nodes.
+    /// Drained nodes that no lease holds: free + busy + failed + drained = nodes.
     drained: u64,
-    /// Leases.
+    /// The number of leases.
     jobs: u64,
     /// The sides of the largest free box.
     #[schema(value_type = Vec<u16>)]
@@ -93,13 +93,13 @@ pub(crate) struct Machines {
     machines: Vec<Machine>,
 }
 
-/// A lease as drawn by a page.
+/// A lease as the page draws it.
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum DrawnLease {
-    /// A lease that the caller may see.
+    /// A lease visible to the caller.
     Own(reply::Lease),
-    /// A lease of another tenant.
+    /// Another tenant's lease.
     Other(OtherLease),
 }
 
@@ -111,7 +111,7 @@ pub(crate) struct OtherLease {
     id: Option<u64>,
     #[schema(value_type = Vec<crate::core::schema::Part>)]
     parts: Vec<Place>,
-    /// The time when it began.
+    /// The start of the lease.
     #[schema(value_type = String, format = DateTime)]
     start: Instant,
 }
@@ -126,7 +126,7 @@ impl DrawnLease {
     }
 }
 
-/// All data about a machine that the page draws.
+/// All data of a machine that the page draws.
 #[derive(Serialize, ToSchema)]
 #[schema(as = State)]
 pub(crate) struct Drawn {
@@ -140,18 +140,17 @@ pub(crate) struct Drawn {
     scheduler: Option<String>,
     leases: Vec<DrawnLease>,
     waiting: Vec<Waiting>,
-    /// The nodes that have failed, including those that a lease still holds.
+    /// Failed nodes, including those held by a lease.
     #[schema(value_type = Vec<Vec<u16>>)]
     failed: Vec<Point>,
-    /// The nodes that are drained, including those that a lease still holds.
+    /// Drained nodes, including those held by a lease.
     #[schema(value_type = Vec<Vec<u16>>)]
     drained: Vec<Point>,
     /// The names of all machines.
     machines: Vec<String>,
 }
 
-/// Returns a machine: the numbers of free, held, failed and drained nodes, and the largest free
-/// box.
+/// Returns a machine with its node counts and the largest free box.
 #[utoipa::path(
     get, path = "/v1/machine", tag = "machines", params(MachineQuery),
     responses((status = 200, description = "the machine", body = Machine), Guarded, Missing, Gone)
@@ -181,8 +180,8 @@ pub(crate) async fn machines(State(app): State<Arc<App>>) -> Result<Json<Machine
     work.await.map(Json).map_err(|error| Fault::internal(&error))
 }
 
-/// Returns all data about a machine that the page draws: leases, the queue, and unhealthy nodes.
-/// Leases of other tenants have no names.
+/// Returns all data of a machine that the page draws: leases, queue and unavailable nodes. Other
+/// tenants' leases have no names.
 #[utoipa::path(
     get, path = "/v1/state", tag = "machines", params(MachineQuery),
     responses((status = 200, description = "the state", body = Drawn), Guarded, Missing, Gone)
@@ -216,12 +215,12 @@ pub(crate) async fn state(
     }))
 }
 
-/// Returns the index of a machine in a view; the first if no name is given.
+/// Returns the index of a machine, by default the first one.
 fn index(view: &StateView, name: Option<&str>) -> Result<usize, Problem> {
     view.board_index(name).ok_or_else(|| unknown_machine(name))
 }
 
-/// Returns a machine of a view; the first if no name is given.
+/// Returns a machine, by default the first one.
 pub(crate) fn board_of<'a>(
     view: &'a StateView,
     name: Option<&str>,
@@ -234,7 +233,7 @@ pub(crate) fn unknown_machine(name: Option<&str>) -> Problem {
     Problem::new(Reason::UnknownMachine, detail)
 }
 
-/// Returns the current state, or the state after a record or at an instant in the past.
+/// Returns the current state, or the state after a past record or at a past time.
 async fn view_at(
     app: &Arc<App>,
     caller: &Caller,
@@ -248,7 +247,7 @@ async fn view_at(
     let (history, seed) = (app.writer.history().clone(), app.seed);
     let until = until.min(now.seq);
     let cutoff = Cutoff { known: app.series.before(at_ms).min(until), until, at_ms };
-    // Past states are read from the journal, one at a time to limit the load.
+    // Past states are read from the journal; the queue limits the load.
     let work = move |_: &_| {
         look_back(&*history, &cutoff, &ServiceLimits::default(), seed).map(|state| state.view())
     };
@@ -259,16 +258,16 @@ async fn view_at(
     }
 }
 
-/// Returns the problem for records that have been removed.
+/// Returns the problem of removed records.
 pub(crate) fn compacted(upto: u64) -> Fault {
-    let detail = format!("records up to {upto} are compacted; start again from GET /v1/state");
+    let detail = format!("records up to {upto} have been removed; start again from GET /v1/state");
     let mut fault = Fault::new(StatusCode::GONE, "compacted", detail);
     fault.problem.oldest = Some(upto);
     fault
 }
 
-/// Returns the problem for a record that does not exist yet. The caller must have seen this number
-/// before the data was restored from an older copy.
+/// Returns the problem of a record that does not exist yet. The caller saw its number before the
+/// data was restored from an older copy.
 pub(crate) fn ahead(record: u64, last: u64) -> Fault {
     let detail = format!("the last record is {last}, not {record}; start again from GET /v1/state");
     Fault::new(StatusCode::GONE, "ahead", detail)

@@ -1,4 +1,4 @@
-//! Metrics for Prometheus.
+//! Metrics in Prometheus format.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,10 +18,9 @@ use super::statuses::Guarded;
 use super::{App, Fault};
 use crate::core::{BoardView, NodeCounts, StateView};
 
-/// Names of labels with their values.
 type Labels<const N: usize> = [(&'static str, String); N];
 
-/// Measurements of requests.
+/// The metrics of HTTP requests.
 pub(crate) struct Metrics {
     registry: Registry,
     requests: Family<Labels<2>, Counter>,
@@ -33,12 +32,11 @@ impl Metrics {
         let requests = Family::<Labels<2>, Counter>::default();
         let seconds = Histogram::new(exponential_buckets(0.0005, 2.0, 14));
         let mut registry = Registry::with_prefix("pavior");
-        registry.register("requests", "Requests answered, by path and status", requests.clone());
+        registry.register("requests", "Answered requests, by path and status", requests.clone());
         registry.register("request_seconds", "Time from request to reply", seconds.clone());
         Metrics { registry, requests, seconds }
     }
 
-    /// Counts an answered request.
     pub(crate) fn request(&self, path: &str, status: u16, seconds: f64) {
         let labels = [("path", path.to_string()), ("status", status.to_string())];
         self.requests.get_or_create(&labels).inc();
@@ -46,11 +44,11 @@ impl Metrics {
     }
 }
 
-/// Metrics for Prometheus, in its text format.
+/// Returns metrics in the text format of Prometheus.
 #[utoipa::path(
     get, path = "/metrics", tag = "service",
     responses(
-        (status = 200, description = "the numbers", content(
+        (status = 200, description = "the metrics", content(
             (String = "application/openmetrics-text"), (String = "text/plain")
         )),
         Guarded
@@ -80,25 +78,27 @@ fn asks_for_open_metrics(headers: &HeaderMap) -> bool {
     accepted.into_iter().any(|kinds| kinds.contains("application/openmetrics-text"))
 }
 
-/// Returns metrics about the writer and the current state.
+/// Returns the metrics of the writer and of the current state.
 async fn numbers(app: &Arc<App>) -> Registry {
     let mut all = Registry::with_prefix("pavior");
     let counters = &app.writer.counters;
     let count = |counter: &AtomicU64| ConstCounter::new(counter.load(Ordering::Relaxed));
     let gauge = |number: usize| ConstGauge::new(number as i64);
-    all.register("commits", "Groups made durable", count(&counters.commits));
-    all.register("records", "Records made durable", count(&counters.records));
+    all.register("commits", "Durable groups of commands", count(&counters.commits));
+    all.register("records", "Durable records", count(&counters.records));
     let seconds = counters.commit_us.load(Ordering::Relaxed) as f64 * 1e-6;
-    let what = "Time spent making groups durable";
+    let what = "Time spent making groups of commands durable";
     all.register("commit_seconds", what, ConstCounter::new(seconds));
-    all.register("snapshots", "Snapshots saved", count(&counters.snapshots));
-    all.register("commands_waiting", "Undecided commands", gauge(app.writer.waiting()));
+    all.register("snapshots", "Saved snapshots", count(&counters.snapshots));
+    let waiting = app.writer.waiting();
+    all.register("commands_waiting", "Commands waiting for the writer", gauge(waiting));
     all.register("watchers", "Watchers", gauge(app.watchers.held()));
     all.register("connections", "Connections", gauge(app.connections.held()));
     let ready = app.writer.unavailable().is_none();
-    all.register("ready", "1 if the service can decide", gauge(ready.into()));
+    all.register("ready", "1 if the service can make decisions", gauge(ready.into()));
     let doubted = app.writer.clock_doubt().is_some();
-    all.register("clock_in_doubt", "1 if leases do not expire", gauge(doubted.into()));
+    let what = "1 if the clock is in doubt, so leases do not expire";
+    all.register("clock_in_doubt", what, gauge(doubted.into()));
     let Ok(view) = app.writer.view().await else { return all };
     let counts: Vec<NodeCounts> = view.boards.iter().map(|board| view.counts(board)).collect();
     let here = |board: &BoardView, machine: &String| *machine == board.spec.name;
@@ -131,8 +131,7 @@ async fn numbers(app: &Arc<App>) -> Registry {
     all
 }
 
-/// Registers the forecasts for waiting requests and their accuracy. The counts start over when the
-/// service restarts.
+/// Registers the numbers and the accuracy of forecasts, which start over with the service.
 fn promises(app: &App, all: &mut Registry) {
     let experiences = app.forecasts.experiences();
     let mut each = |name: &str, what: &str, number: fn(&Experience, u64) -> u64| {
@@ -146,17 +145,16 @@ fn promises(app: &App, all: &mut Registry) {
     };
     let what = "Forecasts made for waiting requests, including renewed ones";
     each("forecasts", what, |_, made| made);
-    let what = "Requests that were promised a start interval";
+    let what = "Start intervals promised to waiting requests";
     each("promises", what, |known, _| known.promises.made);
-    let what = "Promises whose request started in the interval";
+    let what = "Promised intervals in which the request started";
     each("promises_kept", what, |known, _| known.promises.kept);
-    let what = "Promises whose request started before the interval, or did not start by its end";
+    let what = "Promised intervals that the request missed";
     each("promises_broken", what, |known, _| known.promises.broken);
 }
 
-/// Registers the number of boxes of each configured shape that can be placed at once, on machines
-/// with as many axes as the shape. Boxes are counted on a separate thread, and only if the free
-/// nodes have changed.
+/// Registers how many boxes of each configured shape can be placed simultaneously, on machines with
+/// as many axes. Boxes are counted on a separate thread, and only if the free nodes have changed.
 async fn slots(app: &Arc<App>, view: Arc<StateView>, all: &mut Registry) {
     if app.bounds.slots.is_empty() {
         return;
@@ -180,9 +178,9 @@ async fn slots(app: &Arc<App>, view: Arc<StateView>, all: &mut Registry) {
         }
         (found, bound)
     };
-    // If a count fails, it is omitted from this scrape.
+    // A failed count is missing from this scrape.
     if let Ok((found, bound)) = tokio::task::spawn_blocking(count).await {
-        all.register("slots", "Boxes of a shape found to fit at the same time", found);
-        all.register("slots_bound", "Upper bound on the boxes that fit at the same time", bound);
+        all.register("slots", "Boxes of a shape found to fit simultaneously", found);
+        all.register("slots_bound", "Upper bound on the boxes that fit simultaneously", bound);
     }
 }

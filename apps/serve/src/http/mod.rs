@@ -1,4 +1,4 @@
-//! The service's commands over HTTP.
+//! The HTTP interface.
 
 mod app;
 mod auth;
@@ -54,7 +54,7 @@ pub(crate) use problem::Fault;
 pub use problem::written;
 pub(crate) use series::sample;
 
-/// Returns the routes that require authentication, and those that do not.
+/// Returns the routes that require authentication, and the public ones.
 fn api_routes() -> [OpenApiRouter<Arc<App>>; 2] {
     let authenticated = OpenApiRouter::new()
         .routes(routes!(reads::leases, changes::create))
@@ -88,7 +88,6 @@ fn api_routes() -> [OpenApiRouter<Arc<App>>; 2] {
     [authenticated, public]
 }
 
-/// Returns all routes.
 pub(crate) fn router(app: Arc<App>) -> Router {
     let max_body_bytes = app.bounds.max_body_bytes;
     let [authenticated, public] = api_routes().map(Router::from);

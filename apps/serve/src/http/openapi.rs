@@ -13,7 +13,7 @@ use utoipa::openapi::{OpenApi, RefOr};
 use super::problem::Problem;
 use super::{App, Fault, api_routes};
 
-/// The document that describes the routes.
+/// The document without the parts that depend on the service's options.
 static DOCUMENT: LazyLock<OpenApi> = LazyLock::new(|| {
     #[derive(utoipa::OpenApi)]
     #[openapi(
@@ -30,10 +30,10 @@ static DOCUMENT: LazyLock<OpenApi> = LazyLock::new(|| {
     document
 });
 
-/// Routes that do not require a token.
+/// The routes that require no authentication.
 const OPEN: [&str; 2] = ["/healthz", "/readyz"];
 
-/// The parameters of each route, by method and path.
+/// The query parameters of each route, by method and path.
 static PARAMETERS: LazyLock<HashMap<(Method, String), Vec<String>>> = LazyLock::new(|| {
     let mut known = HashMap::new();
     for (path, item) in &DOCUMENT.paths.paths {
@@ -43,7 +43,7 @@ static PARAMETERS: LazyLock<HashMap<(Method, String), Vec<String>>> = LazyLock::
             }
         }
     }
-    // The page reads the query of its own address; the service ignores it.
+    // Read by the page, ignored by the service.
     known.insert((Method::GET, "/".to_string()), vec!["flat".to_string()]);
     known
 });
@@ -57,15 +57,15 @@ fn in_query(operation: &Operation) -> Vec<String> {
     .collect()
 }
 
-/// Returns the parameters that a route's URL may have, according to the document.
+/// Returns the query parameters of a route.
 pub(crate) fn parameters(method: &Method, path: &str) -> Vec<&'static str> {
     let method = if method == Method::HEAD { &Method::GET } else { method };
     let known = PARAMETERS.get(&(method.clone(), path.to_string()));
     known.into_iter().flatten().map(String::as_str).collect()
 }
 
-/// Returns the OpenAPI document of this service. The number of coordinates depends on its machines,
-/// and the authentication scheme depends on its options.
+/// Returns the document, adapted to the machines' number of axes and to the required
+/// authentication.
 pub(crate) async fn document(State(app): State<Arc<App>>) -> Result<Json<Value>, Fault> {
     let mut document = serde_json::to_value(&*DOCUMENT).map_err(|error| Fault::internal(&error))?;
     let axes: Vec<usize> = app.machines.iter().map(|(_, grid)| grid.axes()).collect();
@@ -75,7 +75,7 @@ pub(crate) async fn document(State(app): State<Arc<App>>) -> Result<Json<Value>,
             widen(schema);
             refine(schema, bounds);
         }
-        // A command in a batch is an object with a single member.
+        // A command in a batch has only the member that names it.
         if let Some(commands) = schemas["Operation"]["oneOf"].as_array_mut() {
             for one in commands {
                 one["additionalProperties"] = false.into();
@@ -86,8 +86,8 @@ pub(crate) async fn document(State(app): State<Arc<App>>) -> Result<Json<Value>,
     Ok(Json(document))
 }
 
-/// Describes how callers authenticate: with a bearer token, or with a certificate if the service
-/// requests certificates. If the service requires neither, the document says so.
+/// Describes how callers authenticate: with a bearer token, with a certificate if the service
+/// requests one, or not at all.
 fn secure(document: &mut Value, asks: bool, certificates: bool) {
     let token = "a token from --token-file";
     let mut schemes = json!({
@@ -111,7 +111,7 @@ fn secure(document: &mut Value, asks: bool, certificates: bool) {
     }
 }
 
-/// Widens integers in bodies to unsigned 64 bits, because `int64` is too narrow.
+/// Widens integers in bodies to unsigned 64 bits, because `int64` would exclude the upper half.
 fn widen(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
@@ -127,8 +127,8 @@ fn widen(schema: &mut Value) {
     }
 }
 
-/// Adds constraints that types cannot express to a schema: the number of coordinates, their
-/// maximum, and the rule that a request has either a shape or a number of nodes.
+/// Adds constraints that types cannot express: the number and range of coordinates, and the choice
+/// between a shape and a number of nodes.
 fn refine(schema: &mut Value, (least, most): (Option<usize>, Option<usize>)) {
     let is_asked = schema.get("additionalProperties").is_some_and(|more| more == false);
     let Some(members) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };
@@ -149,8 +149,7 @@ fn refine(schema: &mut Value, (least, most): (Option<usize>, Option<usize>)) {
     }
     let waits = members.contains_key("waiting");
     if is_asked && members.contains_key("shape") && members.contains_key("nodes") {
-        // `oneOf` is not used: client generators would turn it into two types and drop all other
-        // members.
+        // Client generators would turn `oneOf` into two types and drop all other members.
         let only = |name: &str, kind: Value| json!({ "properties": { name: kind } });
         let mut shape = only("shape", json!({ "not": { "type": "null" } }));
         shape["required"] = json!(["shape"]);
@@ -158,7 +157,7 @@ fn refine(schema: &mut Value, (least, most): (Option<usize>, Option<usize>)) {
         nodes["required"] = json!(["nodes"]);
         let mut none = json!({ "properties": { "nodes": { "type": "null" } } });
         if waits {
-            // Alternatively, a waiting request may be specified.
+            // A waiting request is a third choice.
             none["properties"]["waiting"] = json!({ "type": "null" });
             let mut waiting = only("waiting", json!({ "not": { "type": "null" } }));
             waiting["required"] = json!(["waiting"]);

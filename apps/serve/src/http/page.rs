@@ -7,13 +7,12 @@ use axum::response::IntoResponse;
 
 static PAGE: LazyLock<String> = LazyLock::new(pavior_viewer::live);
 
-/// The content security policy: the page may only use its own script and style, and connect to this
+/// The content security policy. The page may only use its own script and style, and connect to this
 /// service.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
     connect-src 'self'; img-src data: blob:; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
 
-/// Returns the page.
 pub(crate) async fn page() -> impl IntoResponse {
     let headers = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),

@@ -1,7 +1,7 @@
 //! A bounded number of places for connections and watchers, shared fairly. Every place belongs to a
-//! party. An unauthenticated caller's party is the peer's address; an authenticated caller's party
-//! is the tenant or the operator. When all places are taken, the party with the most places gives
-//! one up, so a party with less than an equal share loses nothing.
+//! party: the tenant, the operator, or for an unauthenticated caller the peer's address. When all
+//! places are taken, the party with the most places gives one up, so a party with less than an
+//! equal share loses nothing.
 
 use std::cmp::Reverse;
 use std::net::{IpAddr, Ipv6Addr};
@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 use crate::core::Caller;
 use crate::core::shares::Shares;
 
-/// The party that a place belongs to.
+/// A party that shares places with others.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Party {
     /// An unauthenticated caller, by address; IPv6 addresses count by their 64-bit network.
@@ -26,7 +26,7 @@ pub(crate) enum Party {
 }
 
 impl Party {
-    /// Returns the party for an address.
+    /// Returns the party of an unauthenticated caller.
     pub(crate) fn at(address: IpAddr) -> Party {
         Party::Unknown(match address.to_canonical() {
             IpAddr::V6(address) => {
@@ -37,7 +37,7 @@ impl Party {
         })
     }
 
-    /// Returns the party for a caller.
+    /// Returns the party of an authenticated caller.
     pub(crate) fn of(caller: &Caller) -> Party {
         caller.tenant.clone().map_or(Party::Operator, Party::Tenant)
     }
@@ -52,16 +52,15 @@ type Taken = Shares<Party, Arc<Notify>, 1>;
 /// A bounded number of places.
 pub(crate) struct Places {
     most: usize,
-    /// The places by party, each with the signal that tells its holder to leave.
+    /// The places by party, with the signals that tell their holders to leave.
     taken: Mutex<Taken>,
-    /// The number of places whose holders are still present, including those that have been told to
-    /// leave.
+    /// The number of holders that are still present, including those told to leave.
     held: AtomicUsize,
     left: Notify,
 }
 
-/// The bit of a place's number that is set while the place is in use. Other places of the party are
-/// given up first.
+/// The bit that is set in a place's number while it is in use. A party first gives up places with
+/// lower numbers.
 const IN_USE: u64 = 1 << 63;
 
 /// A place, held until it is dropped.
@@ -73,7 +72,7 @@ pub(crate) struct Place {
     asked: AtomicBool,
 }
 
-/// Marks a place as in use until it is dropped.
+/// Keeps a place marked as in use until this is dropped.
 pub(crate) struct InUse(Arc<Place>);
 
 impl Places {
@@ -82,18 +81,17 @@ impl Places {
         Arc::new(Places { most, taken, held: AtomicUsize::new(0), left: Notify::new() })
     }
 
-    /// Returns the maximum number of places.
     pub(crate) fn most(&self) -> usize {
         self.most
     }
 
-    /// Returns the number of places that are held.
+    /// Returns the number of holders, including those told to leave.
     pub(crate) fn held(&self) -> usize {
         self.held.load(Ordering::Acquire)
     }
 
-    /// Returns a place. If none is free, the party with the most places gives one up, even if that
-    /// is `party` itself.
+    /// Returns a place. If none is free, the party with the most places, possibly `party` itself,
+    /// gives one up.
     pub(crate) fn enter(self: &Arc<Places>, party: Party) -> Arc<Place> {
         let mut taken = self.taken.lock();
         if taken.total() >= [self.most]
@@ -114,12 +112,12 @@ impl Places {
         Some(self.add(&mut taken, party))
     }
 
-    /// Waits until enough holders have left for the number of places to be within its limit.
+    /// Waits until the number of holders is within the limit.
     pub(crate) async fn settled(&self) {
         self.down_to(self.most).await;
     }
 
-    /// Waits until at most `most` places are held.
+    /// Waits until there are at most `most` holders.
     pub(crate) async fn down_to(&self, most: usize) {
         while self.held() > most {
             self.left.notified().await;
@@ -134,13 +132,12 @@ impl Places {
         Arc::new(Place { places, number, leave, asked: AtomicBool::new(false) })
     }
 
-    /// Chooses the place to give up, and returns its party and its number.
+    /// Chooses the place to give up. Returns its party and its number.
     ///
-    /// The party with the most places gives one up. Unauthenticated callers come first while they
-    /// have more than a quarter of all places. An eighth is reserved for the operator. Among
-    /// parties with the same number of places, the newcomer's party gives one up, or else the party
-    /// with the oldest first place. The party gives up the place that has been unused for longest,
-    /// or else the oldest.
+    /// The party with the most places gives up the one that has been unused for longest, or else
+    /// its oldest. Unauthenticated callers come first while they have more than a quarter of all
+    /// places. An eighth is reserved for the operator. Among parties with equally many places, the
+    /// newcomer's gives one up, or else the one with the oldest first place.
     fn victim<'a>(&self, taken: &'a Taken, newcomer: &Party) -> Option<(&'a Party, u64)> {
         let unknown = taken.parties().filter(|(party, ..)| !party.is_known());
         let first_known = unknown.map(|(_, [count], _)| count).sum::<usize>() <= self.most / 4;
@@ -165,7 +162,7 @@ fn dismiss(taken: &mut Taken, number: u64) {
 }
 
 impl Place {
-    /// Assigns the place to another party from now on.
+    /// Moves the place to another party.
     pub(crate) fn becomes(&self, party: &Party) {
         let mut taken = self.places.taken.lock();
         let number = self.number.load(Ordering::Relaxed);
@@ -176,7 +173,6 @@ impl Place {
         }
     }
 
-    /// Marks the place as in use until the returned value is dropped.
     pub(crate) fn in_use(self: &Arc<Place>) -> InUse {
         self.asked.store(true, Ordering::Relaxed);
         self.set_in_use(true);
@@ -188,7 +184,7 @@ impl Place {
         self.asked.load(Ordering::Relaxed)
     }
 
-    /// Waits until the place has to be given up.
+    /// Waits until the place must be given up.
     pub(crate) async fn given_up(&self) {
         self.leave.notified().await;
     }
@@ -197,7 +193,7 @@ impl Place {
         let mut taken = self.places.taken.lock();
         let number = self.number.load(Ordering::Relaxed);
         let changes = in_use == (number & IN_USE == 0);
-        // An unauthenticated caller gains nothing by using its place; the oldest place is given up.
+        // Unauthenticated callers gain nothing by using their places: the oldest is given up.
         if changes
             && taken.get(number).is_some_and(|(party, _)| party.is_known())
             && let Some((party, leave)) = taken.remove(number)

@@ -1,4 +1,4 @@
-//! Replies as HTTP: statuses, JSON, and errors as RFC 9457 problems.
+//! HTTP replies: statuses, JSON, and errors as RFC 9457 problems.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -10,10 +10,10 @@ use crate::core::{Reason, Reply, Written, problem};
 use crate::diagnose::Diagnosis;
 use crate::writer::Unavailable;
 
-/// The reason for not carrying out a request (RFC 9457).
+/// The reason why a request was not carried out (RFC 9457).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Problem {
-    /// `urn:pavior:problem:` and the reason.
+    /// `urn:pavior:problem:` followed by `reason`.
     r#type: String,
     title: &'static str,
     pub(crate) status: u16,
@@ -31,7 +31,7 @@ pub(crate) struct Problem {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(ignore)]
     used: Option<u64>,
-    /// The record up to which the journal is compacted, if the requested records have been removed.
+    /// The last removed record, if the requested records have been removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(ignore)]
     pub(crate) oldest: Option<u64>,
@@ -54,7 +54,6 @@ impl Problem {
     }
 }
 
-/// Returns the status for a problem.
 fn status(reason: Reason) -> u16 {
     match reason {
         Reason::NoScheduler | Reason::BadValue => 400,
@@ -85,7 +84,7 @@ pub(crate) struct Answers<'a> {
     answers: Vec<Answer<'a>>,
 }
 
-/// The answer to a command of a batch.
+/// The answer to a command in a batch.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Answer<'a> {
     status: u16,
@@ -128,7 +127,7 @@ fn status_of(reply: &Reply) -> u16 {
     }
 }
 
-/// Returns a reply as sent to the client and as stored in case the client retries.
+/// Formats a reply for the client, which is also stored in case the client retries.
 pub fn written(reply: &Reply) -> Written {
     match reply {
         Reply::Kept(written) => written.clone(),
@@ -152,35 +151,34 @@ impl IntoResponse for Reply {
     }
 }
 
-/// A request that failed, because of a problem with its command or with the service.
+/// The failure of a request, because of its command or because of the service.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     pub(crate) problem: Box<Problem>,
-    /// The number of seconds to wait before trying again.
+    /// The time to wait before trying again, in seconds.
     pub(crate) retry_after: Option<u32>,
 }
 
 impl Fault {
-    /// Creates a problem of the service itself, rather than of a command.
+    /// Returns the fault of a request that did not reach a decision.
     pub(crate) fn new(status: StatusCode, word: &'static str, detail: impl Into<String>) -> Fault {
         let title = status.canonical_reason().unwrap_or_default();
         let problem = Problem::new(status.as_u16(), word, title, detail.into());
         Fault { problem: Box::new(problem), retry_after: None }
     }
 
-    /// Creates the problem for a body that is too large.
     pub(crate) fn large_body(most: usize) -> Fault {
         let detail = format!("a body may have at most {most} bytes");
         Fault::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
     }
 
-    /// Creates the problem for an internal error, whose details are only logged.
+    /// Logs an internal error and returns a fault without its details.
     pub(crate) fn internal(error: &impl std::fmt::Display) -> Fault {
         tracing::error!(%error, "a request failed");
         Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "see the service's log")
     }
 
-    /// Returns the reply for this fault, to be stored.
+    /// Returns the reply, to be stored.
     pub(crate) fn written(&self) -> Written {
         Written { status: self.problem.status, body: text(&self.problem) }
     }
@@ -196,7 +194,7 @@ impl From<Unavailable> for Fault {
     fn from(unavailable: Unavailable) -> Fault {
         let (word, detail) = match unavailable {
             Unavailable::Busy => {
-                ("busy", "more requests are waiting than the service accepts".to_string())
+                ("busy", "too many requests are waiting; try again later".to_string())
             }
             Unavailable::ReadOnly(reason) => ("read-only", reason),
             Unavailable::Standby(by) => ("standby", format!("another server is the leader: {by}")),

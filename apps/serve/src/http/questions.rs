@@ -1,5 +1,5 @@
-//! Questions about the current state. They change nothing and may take long, so they wait for their
-//! turn and are answered on another thread.
+//! Questions about the current state. They may take long, so they wait for their turn and are
+//! answered on another thread.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -14,18 +14,18 @@ use super::machines::board_of;
 use super::{App, Fault};
 use crate::core::{BoardView, Caller, Problem, ServedMachine, StateView};
 
-/// The state in which a question is answered, and its caller.
+/// The state and the time at which a question is answered, for a caller.
 pub(super) struct Moment {
     pub(super) view: Arc<StateView>,
     pub(super) caller: Caller,
     pub(super) now_ms: u64,
     pub(super) seed: u64,
-    /// Becomes true when no one is waiting for the answer any longer.
+    /// Becomes true when no one is waiting for the answer any more.
     pub(super) stop: Arc<AtomicBool>,
 }
 
 impl App {
-    /// Answers a caller's question when its turn in a queue comes.
+    /// Answers a caller's question when it is its turn in the queue.
     pub(super) async fn answer<T: Send + 'static>(
         &self,
         queue: &FairQueue,
@@ -43,7 +43,7 @@ impl App {
 }
 
 impl Moment {
-    /// Returns a machine; the first if no name is given.
+    /// Returns a machine, by default the first one.
     pub(super) fn board(&self, name: Option<&str>) -> Result<&BoardView, Problem> {
         board_of(&self.view, name)
     }
@@ -53,8 +53,7 @@ impl Moment {
         ServedMachine::of(&self.view, board, self.seed).map_err(Problem::bad)
     }
 
-    /// Reads a request for nodes of a machine. A number of nodes is converted to a box by the
-    /// machine's shape rule.
+    /// Parses a request. The machine's shape rule converts a number of nodes to a box.
     pub(super) fn request(
         &self,
         board: &BoardView,

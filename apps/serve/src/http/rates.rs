@@ -5,37 +5,36 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-/// The maximum burst of a tenant, in seconds at its rate.
+/// A tenant's maximum burst, in seconds at its rate.
 const BURST_S: f64 = 2.0;
-/// The maximum number of tenants that are tracked separately; all others share one allowance. A
-/// tenant whose allowance is full again is forgotten.
+/// The maximum number of tenants tracked separately; all others share one allowance. A tenant whose
+/// allowance is full again is forgotten.
 const TENANTS: usize = 65_536;
-/// The number of entries above which full allowances are searched for and removed.
+/// The minimum number of entries before full allowances are removed.
 const MIN_TIDY: usize = 1024;
 
-/// The time when each tenant's allowance will be full again, in microseconds. A request postpones
-/// that time by the average interval between requests. A tenant without an entry has been idle long
-/// enough for its allowance to be full.
+/// The time when each tenant's allowance will be full again, in microseconds. Each request
+/// postpones that time. A tenant without an entry has a full allowance.
 #[derive(Default)]
 pub(crate) struct Allowances {
     whole_at: HashMap<String, u64>,
-    /// The latest time seen. It never goes back, even if threads read the clock in another order.
+    /// The latest time seen; threads may report earlier times, which are ignored.
     now: u64,
-    /// The number of entries at which full allowances will next be removed.
+    /// The number of entries at which full allowances are next removed.
     tidy_at: usize,
 }
 
-/// The rate of each tenant.
+/// The rate limit of each tenant.
 pub(crate) struct Rates {
     allowances: Mutex<Allowances>,
-    /// The time for one request, in microseconds.
+    /// The cost of a request, in microseconds.
     each: u64,
-    /// The time that may be used up in one burst, in microseconds.
+    /// The cost of a maximum burst, in microseconds.
     most: u64,
 }
 
 impl Rates {
-    /// Creates a limit of `rate` requests per second on average.
+    /// Limits each tenant to `rate` requests per second on average.
     pub(crate) fn new(rate: f64) -> Rates {
         let each = ((1e6 / rate) as u64).max(1);
         let most = ((BURST_S * 1e6) as u64).max(each);
@@ -43,11 +42,11 @@ impl Rates {
         Rates { allowances, each, most }
     }
 
-    /// Charges a tenant for `count` requests, of which `paid` have already been charged. More than
-    /// the maximum burst is accepted if the allowance is full, and leaves a debt.
+    /// Charges a tenant for `count` requests in addition to `paid` ones charged before. A full
+    /// allowance accepts more than the maximum burst, which leaves a debt.
     ///
     /// # Errors
-    /// Returns the time to wait before the next attempt if the tenant exceeds its rate.
+    /// Returns the time to wait if the tenant exceeds its rate.
     pub(crate) fn take(
         &self,
         tenant: &str,
@@ -58,7 +57,6 @@ impl Rates {
         let cost = |count: u64| self.each.saturating_mul(count);
         let needed = cost(count.saturating_add(paid)).min(self.most).saturating_sub(cost(paid));
         let mut all = self.allowances.lock();
-        // The clock is read under the lock, and an earlier time is ignored.
         all.now = all.now.max(clock());
         let now = all.now;
         let whole_at = all.of(tenant);
@@ -73,7 +71,7 @@ impl Rates {
 }
 
 impl Allowances {
-    /// Returns the time when a tenant's allowance is full.
+    /// Returns the entry of a tenant, or the shared entry if there are too many tenants.
     fn of(&mut self, tenant: &str) -> &mut u64 {
         if self.whole_at.len() >= self.tidy_at {
             let now = self.now;
@@ -100,7 +98,7 @@ mod tests {
         assert!(rates.take("b", 1, 0, || 0).is_ok());
         assert_eq!(sent(1_000_000), 10);
         assert_eq!(rates.take("a", 1, 0, || 1_050_000), Err(Duration::from_millis(50)));
-        // An earlier time, read by a slower thread, neither adds to nor takes from the allowance.
+        // An earlier time, read by a slower thread, does not change the allowance.
         assert_eq!(rates.take("a", 1, 0, || 0), Err(Duration::from_millis(50)));
     }
 
@@ -134,7 +132,7 @@ mod tests {
     fn threads_together_take_no_more_than_the_rate() {
         for _ in 0..pavior_trials::size(500, 500, 100_000) {
             let (rates, clock, taken) = (Rates::new(1.0), AtomicU64::new(0), AtomicUsize::new(0));
-            // The threads read an advancing clock, in any order, and take as many requests as they
+            // The threads read an advancing clock in any order, and take as many requests as they
             // can.
             let taker = || {
                 for _ in 0..3 {

@@ -1,4 +1,4 @@
-//! Leases and waiting requests.
+//! Queries for leases and waiting requests.
 
 use std::sync::Arc;
 
@@ -17,14 +17,13 @@ use crate::core::reply::{Lease, Waiting};
 use crate::core::{Caller, Problem, Reason, StateView, WaitingRequest};
 use crate::waits;
 
-/// The maximum number of entries in one reply.
 const PAGE: usize = 10_000;
 
-/// The part of a list to return.
+/// The part of the leases to return.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListQuery {
-    /// Only leases with numbers above this one.
+    /// Only leases with numbers greater than this one.
     #[serde(default, deserialize_with = "in_query")]
     after: Option<u64>,
     /// The maximum number of entries [default: 1000].
@@ -34,34 +33,34 @@ pub(crate) struct ListQuery {
     machine: Option<String>,
 }
 
-/// The machine of a queue.
+/// The part of the queues to return.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct QueueQuery {
-    /// The machine; by default all.
+    /// The machine; by default all machines.
     machine: Option<String>,
-    /// The maximum number of entries, oldest of each machine first; by default all.
+    /// The maximum number of entries, oldest first within each machine; by default all.
     #[serde(default, deserialize_with = "in_query")]
     limit: Option<u64>,
 }
 
-/// A part of the leases that the caller may see.
+/// A part of the leases visible to the caller.
 #[derive(Serialize, ToSchema)]
-#[expect(clippy::struct_field_names, reason = "the member has this name")]
+#[expect(clippy::struct_field_names, reason = "the JSON member has this name")]
 pub(crate) struct Leases {
-    /// The last record included.
+    /// The number of the last record included.
     seq: u64,
     leases: Vec<Lease>,
     /// The value of `after` for the next part; null if this is the last part.
     next: Option<u64>,
 }
 
-/// The waiting requests.
+/// Waiting requests visible to the caller.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Queue {
     seq: u64,
     waiting: Vec<Waiting>,
-    /// The number of waiting requests that the caller may see.
+    /// The number of matching requests, including those beyond `limit`.
     total: u64,
 }
 
@@ -69,13 +68,13 @@ pub(crate) struct Queue {
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum LeaseOrWaiting {
-    /// Nodes that are held.
+    /// A lease.
     Held(Lease),
-    /// Nodes that have been requested.
+    /// A waiting request.
     Waiting(Waiting),
 }
 
-/// Returns the leases that the caller may see, by number.
+/// Returns the leases visible to the caller, by number.
 #[utoipa::path(
     get, path = "/v1/leases", tag = "leases", params(ListQuery),
     responses(
@@ -134,7 +133,7 @@ pub(crate) async fn lease(
     Ok(Json(LeaseOrWaiting::Waiting(asked.await?.pop().ok_or_else(unknown)?)))
 }
 
-/// Returns the waiting requests and the reasons, by machine in order of arrival.
+/// Returns waiting requests with the reasons, by machine, in queue order.
 #[utoipa::path(
     get, path = "/v1/queue", tag = "leases", params(QueueQuery),
     responses((status = 200, description = "the requests", body = Queue), Guarded, Missing)
@@ -158,7 +157,7 @@ pub(crate) async fn queue(
     Ok(Json(Queue { seq: view.seq, waiting, total }))
 }
 
-/// Returns the requested waiting requests that a caller may see.
+/// Selects waiting requests visible to a caller.
 fn wanted(
     view: &StateView,
     caller: &Caller,
@@ -168,7 +167,7 @@ fn wanted(
     view.waiting.iter().filter(seen).cloned().collect()
 }
 
-/// Returns waiting requests and the reasons for their waits.
+/// Describes waiting requests, with reasons and forecasts.
 async fn waiting_list(
     app: &Arc<App>,
     view: &Arc<StateView>,

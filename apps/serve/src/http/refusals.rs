@@ -1,5 +1,5 @@
-//! Recently refused requests, which the page marks on its timeline. Refusals are not records,
-//! because they change nothing, and are lost on restart.
+//! Recently refused requests, which the page marks on its timeline. They are lost on restart,
+//! because refusals change nothing and are not recorded.
 
 use std::sync::Arc;
 
@@ -20,14 +20,13 @@ use crate::core::reply::Instant;
 use crate::core::shares::Shares;
 use crate::core::{Ask, Caller, JobName, LeaseRequest, Problem, Reason, Reply};
 
-/// The maximum number of refusals kept.
 const MAX_REFUSALS: usize = 1024;
 
-/// A request that was refused.
+/// A refused request.
 #[derive(Clone, Serialize, ToSchema)]
 #[schema(as = RefusedRequest)]
 pub(crate) struct Refused {
-    /// The refusal's number; numbering starts at 1 when the service starts.
+    /// The refusal's number, which starts at 1 when the service starts.
     id: u64,
     /// The time of the refusal.
     #[schema(value_type = String, format = DateTime)]
@@ -37,16 +36,16 @@ pub(crate) struct Refused {
     job: Option<JobName>,
     /// The requested number of nodes.
     nodes: u64,
-    /// The requested box; null if only a number was requested.
+    /// The requested box; null if only a number of nodes was requested.
     #[schema(value_type = Option<Vec<u16>>)]
     shape: Option<Point>,
-    /// The word of the problem, such as `no-free-submesh` or `over-quota`.
+    /// The machine-readable reason, such as `no-free-submesh` or `over-quota`.
     reason: &'static str,
     /// The reason as a sentence.
     detail: String,
 }
 
-/// Returns the refusal that a reply reports.
+/// Returns the problem in a reply that counts as a refusal.
 fn refusal(reply: &Reply) -> Option<&Problem> {
     match reply {
         Reply::Problem(problem)
@@ -63,7 +62,7 @@ fn refusal(reply: &Reply) -> Option<&Problem> {
 pub(crate) struct Refusals(Mutex<Shares<Option<String>, Refused, 1>>);
 
 impl Refusals {
-    /// Adds those of the caller's requests that a reply refuses.
+    /// Adds the caller's requests that a reply refuses.
     pub(super) fn note(
         &self,
         app: &App,
@@ -91,7 +90,7 @@ impl Refusals {
         }
     }
 
-    /// Returns the refusals after a number that a caller may see, in ascending order.
+    /// Returns the refusals visible to a caller after a number, oldest first.
     fn seen(&self, caller: &Caller, after: Option<u64>, machine: Option<&str>) -> RefusalsReply {
         let kept = self.0.lock();
         let last = kept.last();
@@ -126,30 +125,31 @@ impl Refused {
     }
 }
 
-/// The requested refusals.
+/// The part of the refusals to return.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RefusalsQuery {
-    /// The machine; by default all.
+    /// The machine; by default all machines.
     machine: Option<String>,
-    /// Only refusals after this number. A number beyond the last (from before a restart) selects
+    /// Only refusals after this number. A number beyond the last, from before a restart, selects
     /// all.
     #[serde(default, deserialize_with = "in_query")]
     after: Option<u64>,
 }
 
-/// The recently refused requests.
+/// Recently refused requests.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Refusals)]
 pub(crate) struct RefusalsReply {
-    /// The refusals that the caller may see, oldest first.
+    /// The refusals visible to the caller, oldest first.
     refusals: Vec<Refused>,
-    /// The number of the last refusal, visible or not: the value of `after` for the next query.
+    /// The number of the last refusal, visible or not. It is the value of `after` for the next
+    /// query.
     last: u64,
 }
 
-/// Returns up to 1024 requests refused since the service was started, with the reasons. A waiting
-/// request is not refused.
+/// Returns up to 1024 requests refused since the service was started, with the reasons. Waiting
+/// requests are not refusals.
 #[utoipa::path(
     get, path = "/v1/refusals", tag = "leases", params(RefusalsQuery),
     responses(
@@ -187,8 +187,7 @@ mod tests {
         }
     }
 
-    /// Checks that a tenant whose requests are refused all the time does not displace other
-    /// tenants' refusals.
+    /// Checks that a tenant with many refused requests does not displace other tenants' refusals.
     #[test]
     fn the_loudest_tenant_loses_its_oldest() {
         let kept = Refusals::default();

@@ -1,4 +1,4 @@
-//! Advance reservations of nodes.
+//! Routes for advance reservations.
 
 use std::sync::Arc;
 
@@ -18,12 +18,12 @@ use super::{App, Fault};
 use crate::core::reply::Reservation;
 use crate::core::{Caller, Command, Problem, Reason, Reply, ReservationRequest};
 
-/// The maximum number of boxes and nodes in one reservation.
+/// The maximum number of boxes and nodes in a reservation.
 const PARTS: usize = 4096;
-/// The maximum length of a name.
+/// The maximum length of a reservation's name, in bytes.
 const NAME: usize = 255;
 
-/// Nodes to be reserved in advance: boxes, nodes or both.
+/// Nodes to reserve in advance, as boxes, single nodes or both.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReservationBody {
@@ -35,37 +35,37 @@ pub(crate) struct ReservationBody {
     #[serde(default)]
     #[schema(max_items = 4096)]
     nodes: Vec<Vec<u64>>,
-    /// The time when the nodes should become free (RFC 3339 in UTC); by default now.
+    /// The start of the reservation (RFC 3339 in UTC); by default now.
     #[schema(value_type = Option<String>, format = DateTime)]
     from: Option<String>,
-    /// The time when jobs may run on the nodes again.
+    /// The end of the reservation, when jobs may run on the nodes again.
     #[schema(value_type = String, format = DateTime, example = "2026-11-24T09:00:00Z")]
     to: String,
-    /// The name.
+    /// The reservation's name.
     #[schema(max_length = 255)]
     name: Option<String>,
     /// The machine; by default the first one.
     machine: Option<String>,
 }
 
-/// The query for reservations.
+/// The reservations to return.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ReservationsQuery {
-    /// The machine; by default all.
+    /// The machine; by default all machines.
     machine: Option<String>,
 }
 
 /// Advance reservations.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Reservations {
-    /// The last record included.
+    /// The number of the last record included.
     seq: u64,
-    /// Reservations by number, including those that have begun but not ended.
+    /// Current and future reservations, by number.
     reservations: Vec<Reservation>,
 }
 
-/// Advance reservations.
+/// Returns the advance reservations.
 #[utoipa::path(
     get, path = "/v1/reservations", tag = "reservations", params(ReservationsQuery),
     responses(
@@ -90,10 +90,10 @@ pub(crate) async fn reservations(
     Ok(Json(Reservations { seq: view.seq, reservations: shown.collect() }))
 }
 
-/// Reserves nodes in advance (operator). No job is started on these nodes if it is expected to
-/// still be running when the reservation begins. Leases keep them until they end; after that, the
-/// nodes are kept free. A lease without `estimate_s` and `ttl_s` is expected to run forever. The
-/// reservation ends at `to`.
+/// Reserves nodes in advance (operator). No job is started on these nodes if it is expected to run
+/// when the reservation begins. Leases keep their nodes until they end; after that, the nodes stay
+/// free. A lease without `estimate_s` and `ttl_s` is expected to run forever. The reservation ends
+/// at `to`.
 #[utoipa::path(
     post, path = "/v1/reservations", tag = "reservations",
     request_body = ReservationBody, params(ChangeHeaders),
@@ -112,7 +112,7 @@ pub(crate) async fn reserve(State(app): State<Arc<App>>, change: Change) -> Resu
 #[utoipa::path(
     post, path = "/v1/reservations/{id}/cancel", tag = "reservations",
     params(("id" = u64, Path, description = "the reservation"), ChangeHeaders),
-    responses((status = 200, description = "the removed reservation", body = Reservation), Named)
+    responses((status = 200, description = "the canceled reservation", body = Reservation), Named)
 )]
 pub(crate) async fn give_up(
     State(app): State<Arc<App>>,
@@ -128,11 +128,10 @@ pub(crate) async fn give_up(
 }
 
 impl ReservationBody {
-    /// Returns the request, for a machine with this grid.
     fn request(self, grid: &Grid) -> Result<ReservationRequest, Problem> {
         if self.parts.len() + self.nodes.len() > PARTS {
             return Err(Problem::bad(format!(
-                "parts and nodes may have at most {PARTS} elements in total"
+                "\"parts\" and \"nodes\" may have at most {PARTS} elements in total"
             )));
         }
         if self.name.as_ref().is_some_and(|name| name.is_empty() || name.len() > NAME) {

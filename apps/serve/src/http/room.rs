@@ -1,4 +1,4 @@
-//! The route for plans that free nodes by a given time.
+//! The route that plans how to free nodes by a given time.
 
 use std::sync::Arc;
 
@@ -20,10 +20,10 @@ use crate::core::schema;
 use crate::core::{BoardView, Caller, Instant, Problem, micros};
 use crate::diagnose::instant as time;
 
-/// The maximum number of nodes to free.
+/// The maximum number of nodes to drain.
 const NODES: usize = 4096;
 
-/// The box or nodes to be free by a given time.
+/// The box or the nodes to free by a given time.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RoomBody {
@@ -33,50 +33,50 @@ pub(crate) struct RoomBody {
     /// The number of nodes, instead of a shape.
     #[schema(minimum = 1)]
     nodes: Option<u64>,
-    /// The freedom in placing the box: `box`, `turned` or `any-box`; by default `turned`.
+    /// The freedom in placing the box; by default `turned`.
     #[schema(value_type = Option<schema::BoxFreedom>)]
     freedom: Option<String>,
     /// The nodes to free, instead of a box.
     #[schema(max_items = 4096)]
     drain: Option<Vec<Vec<u64>>>,
-    /// The deadline by which the nodes should be free (RFC 3339 in UTC).
+    /// The time when the nodes must be free (RFC 3339 in UTC).
     #[schema(value_type = String, format = DateTime, example = "2026-11-24T09:00:00Z")]
     by: String,
-    /// The number of seconds for which the room is needed, used to compute delays [default: until
-    /// it is free].
+    /// The time for which the nodes are needed, in seconds, for computing delays [default: 0.001].
     #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
     for_s: Option<f64>,
     /// The machine; by default the first one.
     machine: Option<String>,
-    /// The maximum number of leases that move or are requeued [default: 2].
+    /// The maximum number of leases to move or requeue [default: 2].
     #[schema(maximum = 4)]
     max_jobs: Option<u32>,
-    /// True if leases may be requeued; otherwise they can only move.
+    /// True if leases may be requeued as well as moved.
     #[serde(default)]
     requeue: bool,
 }
 
-/// A plan that makes room by a given time.
+/// A plan to free nodes by a given time.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct RoomAnswer {
     /// True if there is a plan.
     found: bool,
-    /// True if it is proven that no plan loses less, or that no plan with this few leases exists.
+    /// True if the plan is proven to lose the least work, or if no plan with this few leases is
+    /// proven to exist.
     proven: bool,
     /// The box that will be free; null for nodes.
     #[schema(value_type = Option<schema::Part>)]
     placement: Option<Place>,
-    /// The leases to requeue: they are ended now, and their requests return to the queue.
+    /// The leases to end now, whose requests return to the queue.
     requeued: Vec<u64>,
     /// The work lost by requeued leases, in node-seconds.
     lost_node_s: Option<f64>,
-    /// The total number of nodes of the leases that move.
+    /// The total number of nodes in the leases to move.
     cost: Option<u64>,
     /// The moves, in an order in which they can be carried out.
     moves: Vec<RoomMove>,
-    /// The leases that hold needed nodes and are expected to end in time.
+    /// The leases on needed nodes that are expected to end in time.
     awaited: Vec<u64>,
-    /// The requests that start later than without the plan, if all jobs run as long as estimated.
+    /// The requests that the plan delays, if all jobs run as long as estimated.
     delayed: Vec<Delayed>,
 }
 
@@ -88,12 +88,12 @@ pub(crate) struct RoomMove {
     from: Vec<Place>,
     #[schema(value_type = Vec<schema::Part>)]
     to: Vec<Place>,
-    /// The time when its target nodes become free because leases end; null means now.
+    /// The time when leases on the target nodes have ended; null means now.
     #[schema(value_type = Option<String>, format = DateTime)]
     ready: Option<Instant>,
 }
 
-/// A request that starts later.
+/// A delayed request.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Delayed {
     /// The waiting request or the requeued lease.
@@ -109,9 +109,9 @@ pub(crate) struct Delayed {
 }
 
 /// Plans how to free a box or some nodes by a given time (operator): the leases to move or requeue,
-/// the work lost, and the requests that start later. Of all plans with at most `max_jobs` leases,
-/// the service chooses the one that loses the least work, then the one that moves the fewest nodes.
-/// The expected end of a lease follows from its `estimate_s` or `ttl_s`. Nothing changes.
+/// the work lost, and the delayed requests. The plan loses the least work possible with at most
+/// `max_jobs` leases, and then moves the fewest nodes. A lease's expected end follows from its
+/// `estimate_s` or `ttl_s`. Nothing is changed.
 #[utoipa::path(
     post, path = "/v1/room", tag = "machines",
     request_body = RoomBody,
@@ -141,10 +141,10 @@ fn planned(moment: &Moment, body: &RoomBody) -> Result<RoomAnswer, Problem> {
     let room = drain.as_deref().map_or(Room::Box(&shapes), Room::Nodes);
     let (by_ms, for_ms) = (instant("by", &body.by)?, millis("for_s", body.for_s)?.unwrap_or(1));
     if by_ms < now_ms {
-        return Err(Problem::bad("\"by\" has passed"));
+        return Err(Problem::bad("\"by\" must not be in the past"));
     }
     if body.drain.is_some() && (body.shape.is_some() || body.nodes.is_some()) {
-        return Err(Problem::bad("give \"drain\", or \"shape\" or \"nodes\""));
+        return Err(Problem::bad("give only one of \"drain\", \"shape\" and \"nodes\""));
     }
     let (dispatcher, now) = (machine.dispatcher(), micros(now_ms));
     let question = RoomQuestion {
@@ -214,7 +214,6 @@ fn drained(nodes: &[Vec<u64>], grid: &Grid) -> Result<Vec<NodeId>, Problem> {
     nodes.iter().map(|node| body::node(node, grid).map(|point| grid.id(point))).collect()
 }
 
-/// Returns the boxes that satisfy a request.
 fn shapes(
     moment: &Moment,
     machine: &Machine,

@@ -1,6 +1,6 @@
 //! Utilization and the largest free box over time, as drawn by the page. The number of intervals is
-//! limited, so they become longer as time passes. For each interval the minimum, the maximum and
-//! the last value are kept, so that every value shown has occurred and no lasting change is lost.
+//! limited, so they become longer as time passes. Each interval has a minimum, a maximum and a last
+//! value, so every value shown has occurred, and no lasting change is lost.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,14 +21,13 @@ use crate::core::{Instant, ServiceLimits, ServiceState, StateView};
 use crate::storage::History;
 use crate::writer::{RecoveryError, from_snapshot};
 
-/// The maximum number of records between two searches for the largest free box when reading past
-/// records.
+/// The maximum number of past records between two searches for the largest free box.
 const EVERY: u64 = 512;
 
-/// A machine during an interval.
+/// The values of a machine during an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Seen {
-    /// The first record that was sampled, and its time.
+    /// The first sampled record and its time.
     seq: u64,
     at_ms: u64,
     /// The time of the last sampled record.
@@ -40,7 +39,8 @@ struct Seen {
 }
 
 impl Seen {
-    /// Samples a machine as of one record. `free` is called if the largest free box is needed.
+    /// Returns a sample at one record. The largest free box is searched for only if `free` is
+    /// given.
     fn of(
         (seq, at_ms): (u64, u64),
         [busy, unavailable, waiting]: [u32; 3],
@@ -85,8 +85,7 @@ impl Stretch for Seen {
 pub(crate) struct Series(Mutex<Vec<Stretches<Seen>>>);
 
 impl Series {
-    /// Returns the first record of the last interval that begins at or before an instant, or 0 if
-    /// none does.
+    /// Returns the first record of the last interval that begins by the given time, or 0.
     pub(super) fn before(&self, at_ms: u64) -> u64 {
         let machines = self.0.lock();
         let Some(samples) = machines.first().map(Stretches::all) else { return 0 };
@@ -94,7 +93,7 @@ impl Series {
         after.checked_sub(1).map_or(0, |index| samples[index].seq)
     }
 
-    /// Returns the length of an interval, in milliseconds.
+    /// Returns the length of the longest intervals, in milliseconds.
     fn gap_ms(&self) -> u64 {
         let machines = self.0.lock();
         machines.iter().map(Stretches::gap).max().unwrap_or(1)
@@ -111,7 +110,6 @@ impl Series {
         }
     }
 
-    /// Adds the machines of a view.
     fn add_view(&self, view: &StateView) {
         self.add(view.boards.iter().map(|board| {
             let waiting = view.waiting.iter().filter(|one| one.machine == board.spec.name).count();
@@ -120,7 +118,7 @@ impl Series {
         }));
     }
 
-    /// Adds the machines of a state; the largest free box is searched for if `look` is set.
+    /// Adds a sample of each machine; `look` is true to search for the largest free box.
     fn add_state(&self, state: &ServiceState, look: bool) {
         self.add(state.boards.iter().map(|board| {
             let (machine, waiting) = (board.machine(), board.waiting().len() as u32);
@@ -130,7 +128,7 @@ impl Series {
     }
 }
 
-/// Samples the history once, then the state once per second, until the service stops.
+/// Samples the history once, then the state every half second, until the service stops.
 pub(crate) async fn sample(app: Arc<App>) {
     let mut stopping = app.stopping.clone();
     let (own, seed, until) = (app.clone(), app.seed, app.writer.seq());
@@ -138,7 +136,7 @@ pub(crate) async fn sample(app: Arc<App>) {
         look_back(&own.series, &**own.writer.history(), until, seed)
     });
     if let Ok(Err(error)) = past.await {
-        tracing::warn!(%error, "past usage cannot be drawn");
+        tracing::warn!(%error, "cannot read past utilization");
     }
     let mut last = 0;
     loop {
@@ -156,7 +154,7 @@ pub(crate) async fn sample(app: Arc<App>) {
     }
 }
 
-/// Samples the retained records.
+/// Samples the states after all retained records.
 fn look_back(
     series: &Series,
     history: &dyn History,
@@ -164,10 +162,9 @@ fn look_back(
     seed: u64,
 ) -> Result<(), RecoveryError> {
     let oldest = history.oldest()?;
-    // The latest snapshot before the first retained record.
     let limits = ServiceLimits::default();
     let mut state = from_snapshot(history, oldest.max(1).min(until), &limits, seed)?;
-    // The state at the end of an interval persists, so its largest free box is searched for.
+    // The state at the end of an interval lasts, so its largest free box is searched for.
     let mut looked = false;
     history.scan(state.seq(), &mut |record| {
         if record.seq > until {
@@ -189,10 +186,10 @@ fn look_back(
     Ok(())
 }
 
-/// A machine during an interval of time.
+/// The values of a machine during an interval.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Sample {
-    /// The first record of the interval, and its time.
+    /// The first record of the interval.
     seq: u64,
     #[schema(value_type = String, format = DateTime)]
     at: Instant,
@@ -203,7 +200,7 @@ pub(crate) struct Sample {
     busy: u64,
     busy_least: u64,
     busy_most: u64,
-    /// Nodes, failed or drained, that no lease holds.
+    /// Failed or drained nodes that no lease holds.
     unavailable: u64,
     unavailable_least: u64,
     unavailable_most: u64,
@@ -239,18 +236,18 @@ impl From<Seen> for Sample {
     }
 }
 
-/// A machine over time.
+/// The values of a machine over time.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Series)]
 pub(crate) struct SeriesReply {
     /// The samples, oldest first.
     samples: Vec<Sample>,
-    /// The time of the answer (RFC 3339); until then, the last sample is valid.
+    /// The time of the reply (RFC 3339), until which the last sample is valid.
     #[schema(value_type = String)]
     now: Instant,
 }
 
-/// The machine of a query.
+/// The machine to return.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct SeriesQuery {
@@ -259,7 +256,7 @@ pub(crate) struct SeriesQuery {
 }
 
 /// Returns utilization and the largest free box over time, as intervals with their minimum, maximum
-/// and last value. The last value is valid until `now`.
+/// and last value.
 #[utoipa::path(
     get, path = "/v1/series", tag = "machines", params(SeriesQuery),
     responses(
@@ -291,7 +288,7 @@ mod tests {
     }
 
     /// Checks that an interval begins at its first record, and that its largest free box covers all
-    /// records at which a search was made.
+    /// searches.
     #[test]
     fn a_stretch_has_all_numbers_of_its_records() {
         let joined =

@@ -1,4 +1,4 @@
-//! The number of boxes of a given shape that can be placed on a machine at once.
+//! Counts of the boxes of a shape that can be placed on a machine simultaneously.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,13 +23,14 @@ use crate::core::{BoardView, Caller, JobName, Problem};
 use crate::diagnose;
 use crate::plan::Move;
 
-/// The maximum number of bit-set words examined per count, whether for a request or a scrape.
+/// The maximum number of bit-set words examined for a request.
 const BUDGET: u64 = 4_000_000;
+/// The maximum number of bit-set words examined for each shape in a scrape of the metrics.
 const SCRAPED: u64 = 400_000;
-/// The maximum number of jobs moved in a plan.
+/// The maximum number of moves in a plan.
 const MOVED: u64 = 4;
 
-/// The boxes and the machine of a query.
+/// The boxes to count.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct SlotsQuery {
@@ -44,47 +45,47 @@ pub(crate) struct SlotsQuery {
     moves: Option<u64>,
 }
 
-/// The number of boxes of a shape that can be placed at once.
+/// The boxes of a shape that can be placed simultaneously.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SlotsReply {
     seq: u64,
     machine: String,
     #[schema(value_type = Vec<u16>)]
     shape: Point,
-    /// The number found.
+    /// The number of boxes.
     slots: u64,
     /// An upper bound on the number.
     bound: u64,
-    /// True if it is proven that no more exist.
+    /// True if more boxes are proven impossible.
     proven: bool,
     #[schema(value_type = Vec<crate::core::schema::Part>)]
     boxes: Vec<Place>,
-    /// The next time when more boxes fit, based on expected ends of leases; null if unknown or for
+    /// The next time when more boxes fit, based on leases' expected ends; null if unknown or for
     /// tenants.
     next: Option<NextSlots>,
-    /// The counts after leases have moved; null if not requested.
+    /// The boxes after some leases have moved; null if not requested.
     after: Option<SlotsAfter>,
 }
 
-/// The next time when there are more slots.
+/// The next time when more boxes fit.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct NextSlots {
-    /// The end of the lease after which more boxes fit.
+    /// The expected end of the lease after which more boxes fit.
     #[schema(value_type = String, format = DateTime)]
     at: Instant,
-    /// The number of slots at that time.
+    /// The number of boxes at that time.
     slots: u64,
-    /// True if it is proven that no earlier time has more slots.
+    /// True if more boxes are proven impossible before that time.
     proven: bool,
 }
 
-/// Slots after leases have moved.
+/// The boxes after some leases have moved.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SlotsAfter {
     slots: u64,
     /// An upper bound on the number with this many moves.
     bound: u64,
-    /// True if it is proven that no more exist.
+    /// True if more boxes are proven impossible with this many moves.
     proven: bool,
     #[schema(value_type = Vec<crate::core::schema::Part>)]
     boxes: Vec<Place>,
@@ -93,8 +94,8 @@ pub(crate) struct SlotsAfter {
     moves: Vec<Move>,
 }
 
-/// Counts the boxes of a shape that can be placed at once on the free nodes, with an upper bound.
-/// The strategy is not involved, and nothing changes.
+/// Counts the boxes of a shape that can be placed simultaneously on the free nodes, regardless of
+/// the strategy. Nothing is changed.
 #[utoipa::path(
     get, path = "/v1/slots", operation_id = "slots", tag = "machines", params(SlotsQuery),
     responses((status = 200, description = "the boxes", body = SlotsReply), Guarded, Missing)
@@ -119,7 +120,7 @@ fn answer(moment: &Moment, query: &SlotsQuery) -> Result<SlotsReply, Problem> {
     let grid = &board.grid;
     let asked = Ask::typed(Some(&query.shape), None, grid);
     let Ask::Shape(sides) = asked.map_err(|fault| Problem::bad(fault.to_string()))? else {
-        return Err(Problem::bad("a side is longer than any machine's"));
+        return Err(Problem::bad("a side is too long for any machine"));
     };
     let shape = Shape::new(sides);
     let snapshot = Snapshot::of(moment.machine(board)?.machine());
@@ -151,17 +152,15 @@ fn answer(moment: &Moment, query: &SlotsQuery) -> Result<SlotsReply, Problem> {
     })
 }
 
-/// The latest counts for the metrics, by machine and shape. They are valid as long as the free
-/// nodes stay the same.
+/// The latest counts for the metrics, which are valid as long as the free nodes stay the same.
 #[derive(Default)]
 pub(crate) struct Counted(Mutex<Counts>);
 
-/// The counts and their bounds by machine and shape, with the free nodes at the time of counting.
+/// Counts and upper bounds by machine and shape, with the free nodes to which they apply.
 type Counts = HashMap<(String, Sides), (Occupancy, [u64; 2])>;
 
 impl Counted {
-    /// Counts the boxes of a shape and returns the count and its bound. A count takes about a
-    /// millisecond.
+    /// Returns the count and its upper bound. A count takes about a millisecond.
     pub(crate) fn of(&self, board: &BoardView, sides: Sides) -> [u64; 2] {
         let mut known = self.0.lock();
         let key = (board.spec.name.clone(), sides);

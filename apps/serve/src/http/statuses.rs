@@ -1,4 +1,4 @@
-//! Problems that routes may reply with, as described in the OpenAPI document.
+//! The problems of each route in the OpenAPI document.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -7,7 +7,7 @@ use utoipa::IntoResponses;
 use utoipa::openapi::content::ContentBuilder;
 use utoipa::openapi::{Ref, RefOr, Response, ResponseBuilder};
 
-/// Defines sets of problems that many routes share, with a name for use in their attributes.
+/// Defines named sets of problems that many routes share.
 macro_rules! problems {
     ($($(#[$doc:meta])* $name:ident { $($status:literal: $what:literal,)* })*) => {$(
         $(#[$doc])*
@@ -26,16 +26,16 @@ problems! {
     Guarded {
         400: "a parameter or a value is invalid",
         401: "the caller is not authenticated",
-        403: "not allowed for this caller, or sent by a page from another site",
+        403: "the caller is not allowed to do this, or a page from another site sent the request",
         431: "the request head is too large",
-        429: "the tenant has sent too many requests; try again after `Retry-After` seconds",
-        500: "an internal error; see the log of the service",
-        503: "the service is currently unable to answer; `reason` says why",
+        429: "the tenant exceeds its rate limit; try again after `Retry-After` seconds",
+        500: "an internal error; see the service's log",
+        503: "the service is unavailable; `reason` says why",
     }
     /// Problems of every route that takes a body.
     Posted {
         408: "the body did not arrive in time",
-        413: "the body is too large, or asks for too much at once",
+        413: "the body or the request is too large",
         415: "the body is not application/json, or is encoded",
     }
     /// Problems of every route that takes an Idempotency-Key.
@@ -44,28 +44,28 @@ problems! {
     }
     /// Problems of routes that refer to a lease, a machine, a node or a strategy.
     Missing {
-        404: "nothing has that name",
+        404: "a named object does not exist",
     }
     /// Problems of routes that change leases or nodes.
     Conflict {
-        409: "refused, with a reason and a diagnosis; the epoch is stale; or the lease has ended",
+        409: "the request is refused, the epoch is stale, or the lease has ended",
     }
     /// Problems of routes that read past records.
     Gone {
-        410: "these records are compacted, or do not exist yet",
+        410: "the records have been removed, or do not exist yet",
     }
     /// Problems of a public route without parameters.
     Open {
-        400: "the request takes no parameters",
+        400: "the request has parameters, which the route does not accept",
         431: "the request head is too large",
     }
-    /// Problems of the route that reports whether the service can decide.
+    /// Problems of the route that reports whether the service is ready.
     NotReady {
-        503: "the service cannot decide; `reason` says why",
+        503: "the service is not ready; `reason` says why",
     }
 }
 
-/// Problems of two kinds.
+/// The problems of two sets.
 pub(crate) struct Both<A, B>(PhantomData<(A, B)>);
 
 impl<A: IntoResponses, B: IntoResponses> IntoResponses for Both<A, B> {

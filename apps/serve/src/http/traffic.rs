@@ -1,4 +1,4 @@
-//! Limits on how long a request body may take to arrive, and on buffered bodies and replies.
+//! Limits on the time for a request body to arrive, and on the memory for bodies and replies.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -20,27 +20,26 @@ use crate::core::shares::Shares;
 
 /// The time limit for a body to arrive.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The maximum number of bytes in bodies that are arriving or being processed.
+/// The maximum size of all bodies that are arriving or being processed, in bytes.
 const BODIES: usize = 128 << 20;
-/// The maximum number of bytes in replies that have not been sent yet.
+/// The maximum size of all unsent replies, in bytes.
 const REPLIES: usize = 256 << 20;
 
-/// The number of bytes per body or reply that are not counted. The uncounted total is at most this
-/// number times the number of connections.
+/// The number of bytes per body or reply that are not counted. The uncounted total is bounded by
+/// the number of connections.
 const FREE: usize = 16 << 10;
 
-/// A number of bytes shared by all callers. A tenant may use a quarter, and all tenants together
-/// seven eighths. A body or reply larger than that is let through if it is the only one.
+/// A memory limit shared by all callers. A tenant may use a quarter, and all tenants together seven
+/// eighths. A larger body or reply is let through if it is the only one.
 struct Budget {
     most: usize,
     used: Mutex<Shares<Party, (), 1>>,
 }
 
-/// Bytes in use, until this is dropped.
+/// Memory charged to a caller until this is dropped.
 struct Charge {
     budget: Arc<Budget>,
     party: Party,
-    /// The numbers of the charge's entries.
     entries: Vec<u64>,
 }
 
@@ -49,12 +48,12 @@ impl Budget {
         Arc::new(Budget { most, used: Mutex::default() })
     }
 
-    /// Returns a charge to a caller, initially of zero bytes.
+    /// Returns an empty charge.
     fn charge(self: &Arc<Budget>, caller: &Caller) -> Charge {
         Charge { budget: self.clone(), party: Party::of(caller), entries: Vec::new() }
     }
 
-    /// Returns true if a caller may use more.
+    /// Returns true if a caller may use more memory.
     fn is_open(&self, caller: &Caller) -> bool {
         self.fits(&self.used.lock(), &Party::of(caller), 1)
     }
@@ -70,7 +69,7 @@ impl Budget {
 }
 
 impl Charge {
-    /// Adds bytes to the charge, if the caller may use more or the limit does not apply.
+    /// Adds bytes to the charge if they are within the limit, or `always`.
     fn add(&mut self, bytes: usize, always: bool) -> bool {
         let mut used = self.budget.used.lock();
         let adds = always || self.budget.fits(&used, &self.party, bytes);
@@ -90,16 +89,16 @@ impl Drop for Charge {
     }
 }
 
-/// The buffered bytes in both directions.
+/// The memory limits for both directions.
 pub(crate) struct Traffic {
     bodies: Arc<Budget>,
     replies: Arc<Budget>,
 }
 
-/// The state of a body while its request is carried out.
+/// A body while its request is carried out.
 pub(super) struct Received {
     charge: Mutex<Charge>,
-    /// The reason why the body was not read to its end.
+    /// The reason why the body was not read completely.
     refused: OnceLock<Fault>,
 }
 
@@ -108,12 +107,12 @@ impl Traffic {
         Traffic { bodies: Budget::new(BODIES), replies: Budget::new(REPLIES) }
     }
 
-    /// Limits the time and memory for a request's body. The memory is released when the returned
-    /// state is dropped.
+    /// Limits the time and memory for a request's body. Dropping the returned state frees the
+    /// memory.
     ///
     /// # Errors
-    /// Returns an error if too many earlier replies to the caller are unread. A change is refused
-    /// before it is carried out.
+    /// Returns an error if too many replies to the caller are unread, so a change is refused before
+    /// it is carried out.
     pub(super) fn receive(
         &self,
         caller: &Caller,
@@ -130,7 +129,7 @@ impl Traffic {
         Ok((request.map(|body| bounded(body, received.clone())), Some(received)))
     }
 
-    /// Limits the memory of a reply. A reply that reports a change is always sent.
+    /// Limits the memory for a reply. The reply to a change is always sent.
     pub(super) async fn send(
         &self,
         caller: &Caller,
@@ -157,21 +156,18 @@ impl Traffic {
     }
 }
 
-/// Returns the problem for too much traffic.
 fn busy(detail: &str) -> Fault {
     let mut fault = Fault::new(StatusCode::SERVICE_UNAVAILABLE, "busy", detail);
     fault.retry_after = Some(1);
     fault
 }
 
-/// Returns the problem for a body that does not arrive in time.
 fn slow() -> Fault {
     let detail = format!("a body must arrive within {} s", PATIENCE.as_secs());
     Fault::new(StatusCode::REQUEST_TIMEOUT, "slow-body", detail)
 }
 
-/// Returns a body that ends with an error if it does not arrive in time, or if there are too many
-/// bytes in other bodies.
+/// Makes a body end with an error if it does not arrive in time or exceeds the memory limit.
 fn bounded(body: Body, received: Arc<Received>) -> Body {
     let unread = (body.into_data_stream(), FREE, received, Box::pin(sleep(PATIENCE)));
     Body::from_stream(unfold(unread, async |(mut parts, free, received, mut late)| {
@@ -187,7 +183,7 @@ fn bounded(body: Body, received: Arc<Received>) -> Body {
 }
 
 impl Received {
-    /// Charges the bytes of a part, except those that are free.
+    /// Charges the bytes of a part, except the first `free` ones.
     fn charge(&self, bytes: Bytes, free: usize) -> Result<Bytes, Error> {
         let counted = bytes.len().saturating_sub(free);
         let mut charge = self.charge.lock();
@@ -204,7 +200,7 @@ impl Received {
     }
 }
 
-/// Bytes that are charged as long as anything refers to them, such as a write buffer.
+/// Bytes that are charged until the last reference to them, such as a write buffer, is dropped.
 struct ChargedBytes {
     bytes: Bytes,
     _charge: Charge,

@@ -1,4 +1,4 @@
-//! Plans to move leases so that a request fits.
+//! The route that plans how to make room for a request by moving leases.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::core::schema;
 use crate::core::{Caller, JobName, Problem};
 use crate::plan::{self, Plan};
 
-/// A request that does not fit.
+/// A request that does not fit now.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UnblockBody {
@@ -27,7 +27,7 @@ pub(crate) struct UnblockBody {
     /// The number of nodes, instead of a shape.
     #[schema(minimum = 1)]
     nodes: Option<u64>,
-    /// The freedom in placing it: `box`, `turned` or `any-box`; by default `turned`.
+    /// The freedom in the placement; by default `turned`.
     #[schema(value_type = Option<schema::BoxFreedom>)]
     freedom: Option<String>,
     /// The machine; by default the first one.
@@ -37,9 +37,8 @@ pub(crate) struct UnblockBody {
     max_jobs: Option<u32>,
 }
 
-/// Returns the cheapest set of leases whose moves make a request fit, with the new place of each
-/// lease. The moves are listed in a feasible order. The cost of a move is the number of nodes of
-/// its lease. Nothing changes.
+/// Returns the cheapest set of leases to move to make room for a request, with their new places, in
+/// a feasible order of moves. Moving a lease costs its number of nodes. Nothing is changed.
 #[utoipa::path(
     post, path = "/v1/unblock", tag = "machines",
     request_body = UnblockBody,

@@ -1,4 +1,4 @@
-//! Server-sent events with records as they become durable.
+//! Server-sent events of records as they become durable.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -28,39 +28,36 @@ use crate::core::{Caller, Event, Instant, ServiceRecord, Why};
 use crate::storage::{History, StoreError};
 use crate::writer::{Next, Recorded, Unavailable, weight};
 
-/// The maximum number of records read from the history at once, and their approximate size in
-/// bytes.
+/// The maximum number of records in one read of the history, and their approximate size in bytes.
 const CHUNK: usize = 1000;
 const CHUNK_BYTES: usize = 256 << 10;
-/// The approximate maximum size of events sent at once, in bytes.
+/// The approximate maximum size of a write to a watcher, in bytes.
 const READY: usize = 32 << 10;
 /// The minimum time between two writes to a watcher. Events that arrive in the meantime are sent
 /// together.
 const PACE: Duration = Duration::from_millis(20);
-/// This time multiplied by the number of watchers is another minimum between two writes to a
-/// watcher. About 10,000 writes per second to all watchers use a fifth of a processor; each of a
-/// thousand watchers then gets one every 100 ms.
+/// Another minimum between two writes to a watcher, to be multiplied by the number of watchers. It
+/// allows about 10,000 writes per second in total, which use a fifth of a processor: each of 1000
+/// watchers gets one every 100 ms.
 const SHARE: Duration = Duration::from_micros(100);
-/// The idle time after which an empty comment is sent, to show that the connection is in use.
+/// The idle time after which an empty comment keeps the connection alive.
 const ALIVE: Duration = Duration::from_secs(15);
 
 /// The starting point of a watch.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct WatchQuery {
-    /// Records after this one; by default only new ones. The `Last-Event-ID` header takes
-    /// precedence.
+    /// Only records after this one; by default only new ones. `Last-Event-ID` takes precedence.
     #[serde(default, deserialize_with = "in_query")]
     after: Option<u64>,
 }
 
-/// A watcher.
 struct Watcher {
     app: Arc<App>,
     caller: Caller,
-    /// The last record that was sent or skipped.
+    /// The last record sent or skipped.
     last: u64,
-    /// Events already formatted for sending.
+    /// Formatted events for the next write.
     ready: Vec<u8>,
     /// The pause before the next write.
     pause: Pin<Box<Sleep>>,
@@ -74,10 +71,10 @@ struct Watcher {
 
 /// Watches the service. Each record is an event; events arrive in order and without gaps.
 ///
-/// The id of an event is the number of its record; `event` is its kind: `granted`, `queued`,
-/// `renewed`, `ended`, `node`, `reserved`, `unreserved` or `configured`. A tenant sees its own
-/// leases, all nodes, and all advance reservations. A watcher that requests records that have been
-/// removed gets 410 and must start again from `GET /v1/state`.
+/// An event's id is its record's number, and `event` is its kind: `granted`, `queued`, `renewed`,
+/// `ended`, `node`, `reserved`, `unreserved` or `configured`. A tenant sees its own leases, all
+/// nodes, and all advance reservations. A watcher that requests removed records gets 410 and must
+/// start again from `GET /v1/state`.
 #[utoipa::path(
     get, path = "/v1/watch", tag = "leases",
     params(WatchQuery, ("Last-Event-ID" = Option<u64>, Header, description = "as `after`")),
@@ -98,13 +95,13 @@ pub(crate) async fn watch(
         let mut fault = Fault::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "too-many-watchers",
-            format!("{most} clients are already watching, which is the maximum"),
+            format!("there are already {most} watchers, the maximum"),
         );
         fault.retry_after = Some(5);
         fault
     })?;
     let again = headers.get("last-event-id").map(read_id).transpose()?;
-    // From here on, records are retained; older records are read from the history.
+    // From here on, records are retained. Older ones are read from the history.
     let live = app.writer.watch();
     let view = app.writer.view().await?;
     let last = again.or(query.after).unwrap_or(view.seq);
@@ -131,16 +128,16 @@ pub(crate) async fn watch(
     Ok((head, Body::from_stream(events)).into_response())
 }
 
-/// Returns the last record that a reconnecting watcher has seen. An invalid value must not count as
-/// missing, because the watcher would lose the records since then.
+/// Parses the number of the last record that a reconnecting watcher has seen. An invalid value must
+/// not count as missing, because the watcher would lose records.
 fn read_id(id: &HeaderValue) -> Result<u64, Fault> {
     id.to_str().ok().and_then(|id| id.parse().ok()).ok_or_else(|| {
-        let detail = "Last-Event-ID must be the number of a record";
+        let detail = "Last-Event-ID must be a record number";
         Fault::new(StatusCode::BAD_REQUEST, "bad-value", detail)
     })
 }
 
-/// Reads from the history, with few readers at a time. Returns `None` when the service stops.
+/// Reads from the history in turn. Returns `None` when the service stops.
 async fn read_back<T: Send + 'static>(
     app: &App,
     read: impl FnOnce() -> T + Send + 'static,
@@ -153,15 +150,15 @@ async fn read_back<T: Send + 'static>(
     tokio::task::spawn_blocking(read).await.ok()
 }
 
-/// Some records from the history.
+/// A part of the records in the history.
 struct Part {
     records: Vec<ServiceRecord>,
-    /// True if there are more.
+    /// True if there may be more.
     more: bool,
 }
 
-/// Returns some records after a given one, up to `durable`, because records must not be sent before
-/// they are durable.
+/// Returns a part of the records after `after`, up to `durable`, because watchers must not see a
+/// record before it is durable.
 fn part(history: &dyn History, (after, durable): (u64, u64)) -> Result<Part, StoreError> {
     let (mut records, mut bytes, mut more) = (Vec::new(), 0, false);
     history.scan(after, &mut |record| {
@@ -177,8 +174,7 @@ fn part(history: &dyn History, (after, durable): (u64, u64)) -> Result<Part, Sto
 }
 
 impl Watcher {
-    /// Returns the next events; `None` if the service stops or the watcher has fallen too far
-    /// behind.
+    /// Returns the next events; `None` if the service stops or the watcher is too far behind.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             if self.behind {
@@ -196,9 +192,9 @@ impl Watcher {
         }
     }
 
-    /// Formats the retained events for sending. Returns `None` if some are no longer retained
-    /// because the client reads too slowly; it may reconnect and continue where it stopped. A
-    /// benchmark refers to this function by name.
+    /// Formats retained events. Returns `None` if some are no longer retained because the client
+    /// reads too slowly; it may reconnect and continue where it stopped. A benchmark refers to this
+    /// function by name.
     #[inline(never)]
     fn follow(&mut self) -> Option<()> {
         while self.ready.len() < READY {
@@ -220,7 +216,7 @@ impl Watcher {
         Some(())
     }
 
-    /// Waits for records, or until the connection needs a keep-alive comment.
+    /// Waits for new records, or adds a keep-alive comment.
     async fn wait(&mut self) -> Option<()> {
         let is_news = tokio::select! {
             changed = self.live.changed() => {
@@ -241,7 +237,6 @@ impl Watcher {
         Some(())
     }
 
-    /// Reads some records from the history.
     async fn catch_up(&mut self) -> Option<()> {
         let (history, after) = (self.app.writer.history().clone(), self.last);
         let durable = self.app.writer.seq();
@@ -257,10 +252,10 @@ impl Watcher {
                 }
                 Some(())
             }
-            // The stream ends; when the client reconnects, the reply says where to start.
+            // When the client reconnects, the reply says where to start.
             Err(StoreError::Compacted(_)) => None,
             Err(error) => {
-                tracing::error!(%error, "a watcher cannot be served");
+                tracing::error!(%error, "cannot read records for a watcher");
                 None
             }
         }
@@ -282,17 +277,17 @@ impl Watcher {
     }
 }
 
-/// Formats a record as a server-sent event; empty if watchers do not see this kind of record.
+/// Formats a record as a server-sent event, or as an empty text if it is not for watchers.
 fn event(app: &App, record: &ServiceRecord) -> String {
     let Some((kind, mut data)) = told(app, record) else { return String::new() };
     data["seq"] = record.seq.into();
     data["at"] = json!(Instant(record.at_ms));
     data["kind"] = kind.into();
-    // JSON has no line breaks outside strings, and escapes those inside as `\n`.
+    // This JSON has no line breaks: those in strings are escaped.
     format!("id: {}\nevent: {kind}\ndata: {data}\n\n", record.seq)
 }
 
-/// Returns the kind of an event, and the data visible to watchers.
+/// Returns the kind and the data of an event.
 fn told(app: &App, record: &ServiceRecord) -> Option<(&'static str, Value)> {
     let told = match &record.event {
         Event::Configured { machines } => ("configured", json!({ "machines": machines })),
@@ -320,7 +315,7 @@ fn told(app: &App, record: &ServiceRecord) -> Option<(&'static str, Value)> {
         }
         Event::Reserved { reservation } => {
             let grid = app.grid(Some(&reservation.machine));
-            // `GET /v1/reservations` shows the leases in the way of a reservation.
+            // Only `GET /v1/reservations` shows the leases in its way.
             let shown = reply::Reservation::of(grid, reservation, [].into_iter());
             ("reserved", json!({ "reservation": shown }))
         }

@@ -1,4 +1,4 @@
-//! A stream that disconnects clients that do not read their replies.
+//! A write timeout for streams.
 #![allow(clippy::disallowed_methods, reason = "a limit on waiting")]
 
 use std::io;
@@ -9,12 +9,12 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// The maximum time without reads by a client while bytes are waiting for it.
+/// The maximum time for which a client need not read waiting bytes.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The minimum rate at which a client must read, in bytes per second.
 const RATE: f64 = 16.0 * 1024.0;
 
-/// A stream that fails with an error when its client does not read, or reads too slowly.
+/// A stream that fails if its client does not read, or reads more slowly than [`RATE`].
 pub(crate) struct WriteTimeout<S> {
     stream: S,
     /// The time by which the client must have read more; `None` while no bytes are waiting.
@@ -93,7 +93,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // A flush completes once nothing is waiting any longer.
+        // A flush completes when no more bytes are waiting.
         let outcome = Pin::new(&mut self.stream).poll_flush(context).map_ok(|()| 0);
         if matches!(outcome, Poll::Ready(Ok(_))) {
             self.until = None;

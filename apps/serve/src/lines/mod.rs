@@ -1,7 +1,7 @@
-//! The commands of the service as lines of JSON: `pavior allocate`. There is one machine, one
-//! caller and no clock, and nothing is stored. The same [`ServiceState`] decides the same
-//! [`Command`]s as over HTTP. Its records are discarded, and its replies are converted to the
-//! format of `docs/allocate.md`. Jobs are identified by names chosen by the caller.
+//! The service's commands as JSON lines: `pavior allocate`. There is one machine, one caller and no
+//! clock, and nothing is stored. The same [`ServiceState`] decides the same [`Command`]s as over
+//! HTTP. Its records are discarded, and its replies are converted to the format of
+//! `docs/allocate.md`. Jobs are identified by names chosen by the caller.
 
 mod plans;
 
@@ -16,13 +16,13 @@ use crate::core::{
 
 /// The supported operations.
 const OPS: &str = "allocate, release, fail, repair, show, hold, list, drain and unblock";
-/// The keys of all operations. A key that nearly equals one of them is an error.
+/// The keys of all operations. A key that almost matches one of them is an error.
 const KEYS: [&str; 10] =
     ["op", "job", "shape", "nodes", "freedom", "dry_run", "node", "parts", "max_jobs", "turn"];
-/// The one machine of a session.
+/// The index of the session's only machine.
 const MACHINE: usize = 0;
 
-/// A machine that answers line by line.
+/// A machine controlled by JSON lines.
 pub struct LineSession {
     state: ServiceState,
 }
@@ -38,14 +38,14 @@ impl LineSession {
         Ok(LineSession { state })
     }
 
-    /// Returns the answer to a line.
+    /// Carries out the operation in a line and returns the answer.
     ///
     /// # Errors
     /// Returns the reason if the line is invalid; the state is then unchanged.
     pub fn answer(&mut self, line: &[u8]) -> Result<Value, String> {
         let message: Value = json::read(line).map_err(|error| {
             let (reason, column) = (json::reason(&error), error.column());
-            // The text is valid JSON but ambiguous.
+            // The text is valid JSON, but ambiguous.
             let what = if error.is_data() { "" } else { "not a JSON object: " };
             format!("{what}{reason} (column {column})")
         })?;
@@ -68,7 +68,7 @@ impl LineSession {
         }
     }
 
-    /// Carries out a command. A refusal is a reply; any other problem is an error in the line.
+    /// Carries out a command. A refusal is a reply; any other problem is an error.
     fn carry_out(&mut self, command: Command) -> Result<Reply, String> {
         let mut records = Vec::new();
         let decision = self.state.decide(0, &Caller::OPERATOR, None, command, &mut records);
@@ -100,8 +100,7 @@ impl LineSession {
         Ok(answer_to(&job, &self.carry_out(command)?))
     }
 
-    /// Reads the nodes that a message requests: either a shape, or a number of nodes that the shape
-    /// rule converts to a shape.
+    /// Reads the requested shape, or the number of nodes, which the shape rule converts to a shape.
     fn ask(&self, message: &Map<String, Value>) -> Result<Ask, String> {
         let sides = |shape: &Value| {
             let sides: Option<Vec<u64>> =
@@ -138,7 +137,6 @@ impl LineSession {
         Ok(json!({ "node": node.node, "failed": node.failed, "job": node.job }))
     }
 
-    /// Parses a node of the machine.
     fn node(&self, node: Option<&Value>) -> Result<Coordinates, String> {
         let grid = self.grid();
         let axes = grid.axes();
@@ -174,7 +172,7 @@ impl LineSession {
         self.state.grid(MACHINE)
     }
 
-    /// Returns the message's job name if no job with that name holds nodes.
+    /// Returns the message's job name, which must not be in use.
     fn free_name(&self, message: &Map<String, Value>) -> Result<JobName, String> {
         let job = job(message)?;
         match self.state.lease_of("", &job) {
@@ -183,21 +181,21 @@ impl LineSession {
         }
     }
 
-    /// Returns the caller's name for a job. Every job in a session has such a name.
+    /// Returns the caller's name for a job.
     fn name_of(&self, JobId(id): JobId) -> JobName {
         let named = self.state.lease(id).and_then(|lease| lease.job.clone());
         named.unwrap_or(JobName::Large(id))
     }
 }
 
-/// Rejects a key that looks like a typo of a known one, because `dryrun` would allocate. Other
+/// Rejects keys that look like typos of known ones, because `dryrun` would allocate nodes. Other
 /// unknown keys are ignored.
 fn reject_misspelled_keys(message: &Map<String, Value>) -> Result<(), String> {
     let unknown = message.keys().filter(|key| !KEYS.contains(&key.as_str()));
     let mut meant = unknown.filter_map(|key| {
         let plain = key.to_lowercase().replace(['_', '-', ' '], "");
         let known = KEYS.iter().find(|known| {
-            // Short words resemble too many other words.
+            // Short keys resemble too many other words.
             let most = usize::from(known.len() > 4);
             strsim::damerau_levenshtein(&plain, &known.replace('_', "")) <= most
         })?;
@@ -210,13 +208,12 @@ fn lease_request(ask: Ask, job: JobName) -> LeaseRequest {
     LeaseRequest { job: Some(job), ..LeaseRequest::of(ask) }
 }
 
-/// Returns the job's name, an integer or a string.
 fn job(message: &Map<String, Value>) -> Result<JobName, String> {
     let name = message.get("job").ok_or("missing \"job\"")?;
     JobName::read(name).ok_or_else(|| "\"job\" must be an integer or a string".to_string())
 }
 
-/// Returns a positive integer. Integers that do not fit into 64 bits count as the maximum.
+/// Returns a positive integer, or `u64::MAX` if it does not fit.
 fn positive(value: &Value) -> Option<u64> {
     let beyond = || value.as_f64().filter(|number| *number >= 2f64.powi(64)).map(|_| u64::MAX);
     value.as_u64().or_else(beyond).filter(|&number| number > 0)
@@ -229,14 +226,12 @@ fn flag(message: &Map<String, Value>, key: &str, default: bool) -> Result<bool, 
     }
 }
 
-/// Reads the freedom in placing a request, if the message specifies one.
 fn freedom(message: &Map<String, Value>) -> Result<Option<Freedom>, String> {
     let Some(word) = message.get("freedom").filter(|word| !word.is_null()) else { return Ok(None) };
     let word = word.as_str().ok_or("\"freedom\" must be a string")?;
     word.parse().map(Some).map_err(|error: UnknownFreedom| error.to_string())
 }
 
-/// Returns the answer to a request for nodes.
 fn answer_to(job: &JobName, reply: &Reply) -> Value {
     match reply {
         Reply::Granted(lease) => json!({

@@ -1,4 +1,4 @@
-//! Operations that register nodes in use, list allocations, and make plans.
+//! Operations that register existing allocations, list jobs, and plan moves.
 
 use pavior::answers::json::{Place, Point};
 use pavior::answers::{SearchLimits, Snapshot, Weights, drain};
@@ -10,7 +10,7 @@ use crate::core::{Ask, Command, NodeChange};
 use crate::plan::{self, Plan};
 
 impl LineSession {
-    /// Registers an existing allocation. The boxes must be free and on the machine.
+    /// Registers an existing allocation, whose boxes must be free.
     pub(super) fn hold(&mut self, message: &Map<String, Value>) -> Result<Value, String> {
         let job = self.free_name(message)?;
         let list = message.get("parts").and_then(Value::as_array);
@@ -22,7 +22,7 @@ impl LineSession {
         Ok(answer_to(&job, &self.carry_out(Command::Hold { request, parts })?))
     }
 
-    /// Returns every job with its nodes, and every failed node, whether held by a job or not.
+    /// Returns all jobs with their nodes, and all failed nodes, including those that a job holds.
     pub(super) fn list(&self) -> Value {
         let (machine, grid) = (self.state.machine(MACHINE), self.grid());
         let held = machine.held();
@@ -35,8 +35,7 @@ impl LineSession {
         json!({ "jobs": jobs.collect::<Vec<_>>(), "failed": failed.collect::<Vec<_>>() })
     }
 
-    /// Takes nodes out of service and plans new places for the jobs on them. The plan is not
-    /// carried out.
+    /// Takes nodes out of service and plans new places for their jobs, without moving them.
     pub(super) fn drain(&mut self, message: &Map<String, Value>) -> Result<Value, String> {
         let list = message.get("nodes").and_then(Value::as_array);
         let list = list.ok_or("\"nodes\" must be a list of nodes")?;
@@ -61,7 +60,7 @@ impl LineSession {
         }))
     }
 
-    /// Returns the cheapest set of jobs to move so that a request fits. Nothing is changed.
+    /// Returns the cheapest set of jobs to move to make room for a request.
     pub(super) fn unblock(&mut self, message: &Map<String, Value>) -> Result<Value, String> {
         let (ask, freedom) = (self.ask(message)?, freedom(message)?);
         let limits = limits(message)?;
@@ -83,7 +82,7 @@ impl LineSession {
             Some(read)
         };
         let wrong =
-            || format!("a part must be {{\"base\":[..],\"sides\":[..]}} of {axes} integers each");
+            || format!("a part must be {{\"base\":[..],\"sides\":[..]}} with {axes} integers each");
         let known = |key: &String| ["base", "sides"].contains(&key.as_str());
         if !part.as_object().is_some_and(|part| part.keys().all(known)) {
             return Err(wrong());

@@ -1,16 +1,15 @@
-//! Checksums that link the rows of a database.
+//! Chained checksums of database rows.
 
 use super::frame;
 
-/// The sum of a row: CRC-64/XZ over the previous row's sum, the row's number, and its record.
+/// A row's checksum: CRC-64/XZ over the previous row's sum, the row's number, and its record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Chain(pub(super) i64);
 
 impl Chain {
-    /// The sum before the first row.
     pub(super) const START: Chain = Chain(0);
 
-    /// Returns the sum of the next row.
+    /// Returns the next row's sum.
     pub(super) fn then(self, seq: u64, record: &str) -> Chain {
         let mut bytes = Vec::with_capacity(16 + record.len());
         bytes.extend(self.0.to_le_bytes());

@@ -1,7 +1,7 @@
-//! A server's claim to write, renewed and checked on a thread separate from the writer. A decision
-//! may take longer than other servers wait for a heartbeat, so this thread sends the heartbeats on
-//! its own connection. It stops sending them if the writer has not finished a decision within
-//! [`Patience::hang`]; another server then takes over.
+//! A server's claim to write, renewed and checked on a separate thread. A decision may take longer
+//! than other servers wait for a heartbeat, so this thread sends the heartbeats on its own
+//! connection. It stops when a decision has taken longer than [`Patience::hang`]; another server
+//! then takes over.
 #![allow(clippy::disallowed_methods, reason = "heartbeats are not decisions")]
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 use super::postgres::{BEAT, connect, describe};
 use super::{Claim, StoreError};
 
-/// The time between heartbeats.
+/// The interval between heartbeats.
 const EVERY: Duration = Duration::from_millis(500);
 
 const CHECK: &str = "SELECT FROM pavior_leader WHERE epoch = $1";
@@ -26,24 +26,24 @@ const CHECK: &str = "SELECT FROM pavior_leader WHERE epoch = $1";
 pub struct Patience {
     /// The time without a heartbeat after which another server takes over.
     pub silence: Duration,
-    /// The maximum duration of a decision; beyond it, the writer is considered hung.
+    /// The duration of a decision after which the writer is considered hung.
     pub hang: Duration,
 }
 
-/// The writer's knowledge of a claim.
+/// The state of a claim, shared by the writer and the thread.
 #[derive(Default)]
 struct Known {
     /// The epoch that this server uses for writing.
     epoch: Option<i64>,
-    /// The reason for the loss of the last epoch, if this thread has noticed it.
+    /// The reason why the last epoch was lost, if the thread has noticed that.
     lost: Option<String>,
-    /// The time when the writer began its current decision.
+    /// The start of the writer's current decision.
     decides: Option<Instant>,
     /// True once the store is closed.
     ended: bool,
 }
 
-/// A question from a reader.
+/// A reader's question whether the claim still holds.
 type Ask = oneshot::Sender<Result<(), String>>;
 
 /// A server's claim.
@@ -53,7 +53,7 @@ pub(super) struct Keeper {
 }
 
 impl Keeper {
-    /// Starts the thread, which ends with [`Keeper::end`].
+    /// Starts the thread, which runs until [`Keeper::end`].
     pub(super) fn start(config: Config, patience: Patience) -> Arc<Keeper> {
         let (asks, asked) = channel();
         let keeper = Arc::new(Keeper { known: Mutex::default(), asks });
@@ -84,7 +84,7 @@ impl Keeper {
         (known.epoch, known.lost) = (epoch, None);
     }
 
-    /// Returns the reason if the thread has noticed that this server may no longer write.
+    /// Returns the reason why this server may no longer write, if the thread has noticed that.
     pub(super) fn lost(&self) -> Option<String> {
         self.known.lock().lost.clone()
     }
@@ -110,7 +110,7 @@ impl Claim for Keeper {
     }
 }
 
-/// Returns the waiting questions, or none at the given time; `None` once no one can ask.
+/// Waits for questions until the given time; returns `None` once no one can ask any more.
 fn next(asked: &Receiver<Ask>, at: Instant) -> Option<Vec<Ask>> {
     match asked.recv_timeout(at.saturating_duration_since(Instant::now())) {
         Ok(first) => Some(std::iter::once(first).chain(asked.try_iter()).collect()),
@@ -119,7 +119,7 @@ fn next(asked: &Receiver<Ask>, at: Instant) -> Option<Vec<Ask>> {
     }
 }
 
-/// The state of the thread.
+/// The thread's own state.
 struct Renewal {
     config: Config,
     hang: Duration,
@@ -127,7 +127,7 @@ struct Renewal {
 }
 
 impl Renewal {
-    /// Renews the claim if due, and answers whether it still holds.
+    /// Renews the claim if due, and tells the readers whether it still holds.
     fn answer(&mut self, keeper: &Keeper, asks: Vec<Ask>, is_due: bool) {
         let (epoch, decides) = {
             let known = keeper.known.lock();
@@ -141,7 +141,7 @@ impl Renewal {
         };
         let told = match epoch {
             None => Err("this server is a standby".to_string()),
-            // A lost connection says nothing about the claim, so try once more.
+            // A lost connection does not end the claim, so it is tried once more.
             Some(epoch) => match self.execute(statement, epoch) {
                 Err(_) => self.execute(statement, epoch),
                 told => told,
@@ -175,5 +175,5 @@ impl Renewal {
     }
 }
 
-/// The reason given by a server whose epoch is no longer in the leader's row.
-pub(super) const PASSED: &str = "its epoch is over";
+/// The reason for losing a claim when the leader's row contains another epoch.
+pub(super) const PASSED: &str = "this server's epoch has ended";

@@ -1,4 +1,4 @@
-//! A folder of files with the operations needed by the journal, either real or simulated in tests.
+//! A folder of files as the journal needs it: real, or simulated in tests.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -19,10 +19,10 @@ pub trait Disk: Send + Sync {
         self.read(name).map(|bytes| bytes.len() as u64)
     }
 
-    /// Opens a file for writing; creates an empty one if it does not exist.
+    /// Opens a file for writing, creating it if it does not exist.
     fn open(&self, name: &str) -> io::Result<Box<dyn DiskFile>>;
 
-    /// Renames a file, replacing any file that has the new name.
+    /// Renames a file, replacing any file with the new name.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
 
     /// Removes a file.
@@ -32,7 +32,7 @@ pub trait Disk: Send + Sync {
     fn sync_names(&self) -> io::Result<()>;
 }
 
-/// A file open for writing. A failed write may have been partially carried out.
+/// A file open for writing. A failed write may have been carried out in part.
 #[expect(clippy::missing_errors_doc, reason = "documented on the trait")]
 pub trait DiskFile: Send {
     /// Writes bytes at an offset.
@@ -56,11 +56,11 @@ pub trait DiskFile: Send {
 }
 
 /// A folder in the file system, locked against other processes while this value exists. Only its
-/// owner can read it and the files in it.
+/// owner can access it and its files.
 pub struct DiskFolder {
     path: PathBuf,
-    /// The folder itself. It is locked, because a lock file in it could be removed and recreated.
-    /// It is kept open so that its names can be made durable even if no more files can be opened.
+    /// The folder itself. It is locked, because a lock file in it could be removed and recreated,
+    /// and kept open, so that names can be made durable even if no more files can be opened.
     folder: File,
     /// A locked file in the folder, for file systems that cannot lock folders.
     _lock: File,
@@ -89,7 +89,8 @@ impl DiskFolder {
                     return Err(named(io::Error::other("another process is using it")));
                 }
                 Err(fs::TryLockError::Error(error)) => {
-                    tracing::warn!(%error, folder = %path.display(), "it cannot be locked in full");
+                    let folder = path.display();
+                    tracing::warn!(%error, %folder, "cannot fully lock the folder");
                 }
             }
         }
@@ -115,7 +116,6 @@ impl DiskFolder {
     }
 }
 
-/// The name of the lock file.
 const LOCK: &str = "lock";
 
 /// Sets the permission bits; returns true if they were different.
@@ -168,7 +168,7 @@ impl Disk for DiskFolder {
     }
 }
 
-/// A file of a [`DiskFolder`].
+/// An open file in a [`DiskFolder`].
 struct OpenFile {
     file: File,
     path: PathBuf,
@@ -190,7 +190,7 @@ impl DiskFile for OpenFile {
     }
 
     fn in_place(&self) -> io::Result<()> {
-        // This system call takes about a microsecond, whereas a write takes hundreds.
+        // Cheap: about a microsecond, whereas a write takes hundreds.
         match fs::symlink_metadata(&self.path) {
             Ok(now) if (now.dev(), now.ino()) == self.identity => Ok(()),
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

@@ -1,4 +1,4 @@
-//! The journal files, which readers can access while the writer is running.
+//! Journal and snapshot files, which can be read while the writer is running.
 
 use std::io;
 use std::sync::Arc;
@@ -10,29 +10,28 @@ use super::segment::Segment;
 use super::{Each, History, StoreError, read};
 use crate::core::{ServiceRecord, StateSnapshot};
 
-/// The text between the name of a file and the offset of the cut.
+/// The text between the name of a cut file and the offset of the cut.
 const CUT: &str = ".cut-";
 /// The maximum number of cut-off journal ends to save.
 const CUTS: usize = 8;
 
-/// The files of the journal and its snapshots, in a folder.
+/// The journal and snapshot files in a folder.
 pub(super) struct Files {
     pub(super) disk: Arc<dyn Disk>,
 }
 
 impl Files {
-    /// Returns the numbers of the first records of the files, in order.
+    /// Returns the number of each journal file's first record, in order.
     pub(super) fn starts(&self) -> Result<Vec<u64>, StoreError> {
         self.numbers("journal-", journal_name)
     }
 
-    /// Returns the numbers of the snapshots, in order.
+    /// Returns the number of each snapshot's last record, in order.
     pub(super) fn snapshots(&self) -> Result<Vec<u64>, StoreError> {
         self.numbers("snapshot-", snapshot_name)
     }
 
-    /// Returns the numbers of the files whose names `named` produces. Other files in the folder are
-    /// ignored.
+    /// Returns the numbers for which `named` returns the name of an existing file.
     fn numbers(&self, before: &str, named: fn(u64) -> String) -> Result<Vec<u64>, StoreError> {
         let names = self.disk.list().map_err(failed)?;
         let number = |name: &String| {
@@ -44,7 +43,7 @@ impl Files {
         Ok(numbers)
     }
 
-    /// Creates a new file for records from number `next` on, containing only the format frame.
+    /// Creates a file for records from `next` on, with only the format frame.
     pub(super) fn begin(&self, next: u64) -> Result<(Box<dyn DiskFile>, String, u64), StoreError> {
         let name = journal_name(next);
         let refused = |error: io::Error| match error {
@@ -60,8 +59,8 @@ impl Files {
         Ok((file, name, format.len() as u64))
     }
 
-    /// Checks any file but the last, and passes its records to `each`, if given. Returns the number
-    /// of the next record.
+    /// Checks a file other than the last and passes its records to `each`, if given. Returns the
+    /// number of the next record.
     pub(super) fn check(
         &self,
         start: u64,
@@ -80,7 +79,7 @@ impl Files {
         Ok(next)
     }
 
-    /// Saves the bytes that will be cut off the end of a file. Removes the oldest saved copies.
+    /// Saves bytes that will be cut off a file's end, and removes the oldest saved copies.
     pub(super) fn keep_cut(&self, name: &str, offset: usize, bytes: &[u8]) -> io::Result<String> {
         let beside = format!("{name}{CUT}{offset:012}");
         let mut file = self.disk.open(&beside)?;
@@ -97,7 +96,6 @@ impl Files {
         Ok(beside)
     }
 
-    /// Reads a snapshot.
     pub(super) fn load(&self, seq: u64) -> Result<StateSnapshot, StoreError> {
         let file = snapshot_name(seq);
         let bytes = self.disk.read(&file).map_err(failed)?;
@@ -191,7 +189,7 @@ impl History for Files {
     }
 
     fn compact(&self, seq: u64) -> Result<(), StoreError> {
-        // The history now begins at the latest snapshot of at most `seq`.
+        // From now on, the history begins at the latest snapshot up to `seq`.
         let snapshots = self.snapshots()?;
         let Some(&base) = snapshots.iter().rfind(|&&known| known <= seq) else { return Ok(()) };
         let starts = self.starts()?;
@@ -207,7 +205,6 @@ impl History for Files {
     }
 }
 
-/// Returns the error for a file that does not begin where the previous one ends.
 pub(super) fn misplaced(start: u64, next: u64) -> StoreError {
     let reason = format!("it begins at record {start}, but record {next} was expected");
     StoreError::damaged(&journal_name(start), 0, reason)
@@ -226,7 +223,7 @@ pub(super) fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), StorageFull | QuotaExceeded)
 }
 
-/// Returns true if the process, or the whole system, has too many files open.
+/// Returns true if the process or the whole system has too many open files.
 fn lacks_descriptors(error: &io::Error) -> bool {
     /// The error numbers ENFILE and EMFILE, which `ErrorKind` does not distinguish.
     const ENFILE: i32 = 23;

@@ -1,27 +1,26 @@
-//! The format of a group of records in a file, which makes it possible to distinguish damage from a
-//! write that was cut short.
+//! The file format of a group of records, which distinguishes damage from a truncated write.
 //!
 //! ```text
 //! magic 4 | body bytes 4 | first seq 8 | records 4 | 0 4 | CRC of these 8 | body | CRC of body 8
 //! ```
 //! Numbers are little endian, and CRCs are CRC-64/XZ. A frame is written by one call and made
-//! durable before the next one is written. Therefore, only the last frame of the last file can be
+//! durable before the next one is written, so only the last frame of the last file can be
 //! unacknowledged. An invalid frame is **damage** if a valid frame follows it, or if flipping a
-//! single bit makes it valid. A write that was cut short lacks entire sectors, not single bits. Any
-//! other invalid frame may be an unacknowledged tail, if it is not longer than one write
-//! ([`Tail`]). The probability that 64 bits match by chance is at most 2^-40, even for a tail of 1
-//! MiB. The file is then refused.
+//! single bit makes it valid: a truncated write lacks entire sectors, not single bits. Any other
+//! invalid frame may be an unacknowledged tail, if it is not longer than one write ([`Tail`]). Even
+//! for a tail of 1 MiB, 64 bits match by chance with probability at most 2^-40; the file is then
+//! refused.
 //!
-//! Two kinds of frame do not contain records:
-//! - the **format**, the first frame of a file, whose number is not used by any record;
+//! Two kinds of frames contain no records:
+//! - the **format**, the first frame of a file, with a number that no record has;
 //! - an **announcement** of the next frame's size if that exceeds [`GROUP`] bytes.
 
 const MAGIC: [u8; 4] = *b"pvj1";
-/// The beginning of the magic in every format; a digit follows.
+/// The beginning of the magic in every format, followed by a digit.
 const FAMILY: &[u8] = b"pvj";
-/// The number that a format frame has in place of a record number.
+/// The number in a format frame, in place of a record number.
 const NO_RECORD: u64 = u64::MAX;
-/// The body of the format frame up to the format number.
+/// The format frame's body up to the format number.
 const NAMED: &str = "pavior journal, format ";
 /// The format number. Number 1, used by builds before 0.1.0, had no format frame.
 const FORMAT: u32 = 2;
@@ -32,7 +31,7 @@ const POLYNOMIAL: u64 = 0xc96c_5795_d787_0f42;
 const HEADER: usize = 32;
 const SUM: usize = 8;
 
-/// Returns the CRC-64/XZ of bytes. It is also used for snapshots.
+/// Returns the CRC-64/XZ of bytes, which is also used for snapshots.
 pub fn sum(bytes: &[u8]) -> u64 {
     pavior::Checksum::of(bytes).value()
 }
@@ -53,9 +52,9 @@ pub struct Frame<'a> {
 pub enum Meaning {
     /// The frame contains records.
     Records,
-    /// The file has the format that this program writes.
+    /// The file has this program's format.
     Format,
-    /// The file has a format that this program does not know.
+    /// The file has a format unknown to this program.
     OtherFormat,
     /// The next frame has this many bytes.
     Announcement(usize),
@@ -63,19 +62,19 @@ pub enum Meaning {
     None,
 }
 
-/// Returns the bytes of the frame at the beginning of every file.
+/// Returns the format frame that begins every file.
 pub fn format() -> Vec<u8> {
     let body = format!("{NAMED}{FORMAT}\n");
     Frame { first: NO_RECORD, count: 0, body: body.as_bytes() }.bytes()
 }
 
-/// Returns the bytes of a frame that announces the size of the next one.
+/// Returns a frame that announces the size of the next one.
 pub fn announcement(first: u64, bytes: usize) -> Vec<u8> {
     Frame { first, count: 0, body: format!("{bytes}\n").as_bytes() }.bytes()
 }
 
 impl Frame<'_> {
-    /// Returns the frame as stored in its file.
+    /// Returns the frame as stored in a file.
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER + self.body.len() + SUM);
         bytes.extend(MAGIC);
@@ -111,16 +110,16 @@ impl Frame<'_> {
     }
 }
 
-/// The content of a file at an offset.
+/// The content of a file at an offset, as found by [`at`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found<'a> {
-    /// A frame and the offset of its end.
+    /// A frame and its end offset.
     Frame(Frame<'a>, usize),
     /// The end of the file.
     End,
     /// A frame with one flipped bit.
     Flipped,
-    /// A frame in a format that this program does not know.
+    /// A frame in a format unknown to this program.
     Foreign,
     /// Not a frame.
     Nothing,
@@ -144,7 +143,7 @@ pub fn at(bytes: &[u8], offset: usize) -> Found<'_> {
         };
     }
     if fields[..4] != MAGIC {
-        // A header with a correct sum, but in another format.
+        // The header has a correct sum, but another format.
         return Found::Foreign;
     }
     let length = number(&fields[4..8]) as usize;
@@ -175,7 +174,7 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// Returns the maximum number of bytes that a single write can have left at this position.
+    /// Returns the most bytes that a single truncated write can have left here.
     pub fn most(self, bytes: &[u8]) -> usize {
         if self.at_the_start {
             return format().len();
@@ -191,29 +190,28 @@ impl Tail {
     }
 }
 
-/// Returns true if a valid frame begins anywhere after an offset. O(n), because no other text
-/// contains the magic.
+/// Returns true if a valid frame begins anywhere after an offset. O(n), because only frames contain
+/// the magic.
 pub fn follows(bytes: &[u8], offset: usize) -> bool {
     (offset + 1..bytes.len().saturating_sub(HEADER)).any(|start| {
         bytes[start..].starts_with(&MAGIC) && matches!(at(bytes, start), Found::Frame(..))
     })
 }
 
-/// Decodes a number of up to eight bytes.
+/// Decodes a little-endian number of up to eight bytes.
 fn number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-/// Returns true if flipping one bit, either in a text of `length` bytes or in its stored sum,
-/// explains the difference between the computed sum and the stored one. A CRC is linear, so the
-/// effect of a bit depends only on its distance from the end. The differences for all bits, from
-/// the last to the first, are the powers of x in the field, in the reflected bit order of
-/// CRC-64/XZ.
+/// Returns true if one flipped bit, in a text of `length` bytes or in its stored sum, explains the
+/// difference between the computed and the stored sum. A CRC is linear, so a bit's effect depends
+/// only on its distance from the end. The differences for all bits, from the last to the first, are
+/// the powers of x in the field, in the reflected bit order of CRC-64/XZ.
 fn one_bit(length: usize, difference: u64) -> bool {
     if difference.is_power_of_two() {
         return true;
     }
-    // The difference for the very last bit, which is the highest bit of the last byte.
+    // The difference for the last bit, the highest one of the last byte.
     let mut power = POLYNOMIAL;
     for _ in 0..length * 8 {
         if power == difference {
@@ -230,7 +228,7 @@ mod tests {
 
     #[test]
     fn the_sum_is_that_of_the_standard() {
-        // The check value from the catalog of CRCs.
+        // The standard check value.
         assert_eq!(sum(b"123456789"), 0x995d_c9bb_df19_39fa);
     }
 

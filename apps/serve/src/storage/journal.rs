@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! journal-00000000000000000001.log    records from 1 on, in frames (see `frame`)
-//! journal-00000000000000100001.log    the next ones; a new file begins with every snapshot
-//! snapshot-00000000000000100000.json  the state after record 100000, with its sum in the last line
+//! journal-00000000000000100001.log    later records; each snapshot starts a new file
+//! snapshot-00000000000000100000.json  the state after record 100000; its checksum is the last line
 //! mark                                the minimum length of the journal (see `mark`)
 //! ```
 
@@ -27,11 +27,10 @@ pub struct JournalStore {
     length: u64,
     /// The number of the next record.
     next: u64,
-    /// The mark of the journal's end.
     marks: Marks,
     /// The number in the name of the current file.
     start: u64,
-    /// The reason if writing has stopped.
+    /// The reason why writing has stopped, if it has.
     failed: Option<String>,
 }
 
@@ -40,18 +39,18 @@ pub struct JournalStore {
 pub struct Opened {
     /// The number of bytes cut off at the end, from a write that was never acknowledged.
     pub cut: u64,
-    /// The file to which these bytes were moved.
+    /// The file that now contains these bytes.
     pub kept: Option<String>,
     /// The number of the last record.
     pub last: u64,
 }
 
 impl JournalStore {
-    /// Opens the journal in a folder or starts one. All frames, the kinds of all records, the last
+    /// Opens a folder's journal, or creates one. All frames, the kinds of all records, the last
     /// snapshot and the records after it are read before anything is written.
     ///
     /// # Errors
-    /// Returns an error if the journal is damaged, is from another version, or I/O fails.
+    /// Returns an error if the journal is damaged or from another version, or if I/O fails.
     pub fn open(disk: Arc<dyn Disk>) -> Result<(JournalStore, Opened), StoreError> {
         let files = Files { disk };
         let starts = files.starts()?;
@@ -61,7 +60,6 @@ impl JournalStore {
         let Some((&last, before)) = starts.split_last() else {
             return Ok((JournalStore::fresh(files)?, Opened::default()));
         };
-        // The state is read from here on.
         let base = snapshots.last().copied().unwrap_or(0);
         if base > 0 {
             files.load(base)?;
@@ -81,8 +79,8 @@ impl JournalStore {
         let segment = Segment { name: &name, bytes: &bytes, last: true, mark: mark_of(last) };
         let end = segment.frames(&mut next, Some(&mut all))?;
         if mark.is_none() {
-            let reason = "it is missing or damaged. It states how far the journal reaches: an \
-                          older copy from a backup is enough";
+            let reason = "it is missing or damaged, so a truncated journal could go unnoticed: \
+                          restore it from a backup, even an old one";
             return Err(StoreError::damaged(MARK, 0, reason));
         }
         let marks = Marks::open(&*files.disk).map_err(failed)?;
@@ -95,7 +93,7 @@ impl JournalStore {
         Ok((journal, opened))
     }
 
-    /// Starts a journal. The mark is written first, because a file without a mark is refused.
+    /// Creates a journal. The mark is written first, because a journal without a mark is refused.
     fn fresh(files: Files) -> Result<JournalStore, StoreError> {
         let mut marks = Marks::open(&*files.disk).map_err(failed)?;
         marks.set(Mark { file: 1, length: 0, next: 1 }).map_err(failed)?;
@@ -108,7 +106,7 @@ impl JournalStore {
         Ok(journal)
     }
 
-    /// Marks the end that was found, and recreates a file whose creation was interrupted.
+    /// Marks the journal's end, and recreates a file whose creation was interrupted.
     fn take_over(&mut self, end: &End) -> Result<(), StoreError> {
         self.mark()?;
         if end.length > 0 {
@@ -119,7 +117,7 @@ impl JournalStore {
         self.mark()
     }
 
-    /// Records the current end of the journal.
+    /// Marks the journal's current end.
     fn mark(&mut self) -> Result<(), StoreError> {
         self.set_mark(Mark { file: self.start, length: self.length, next: self.next })
     }
@@ -132,14 +130,14 @@ impl JournalStore {
         }
     }
 
-    /// Writes bytes and makes them durable. On failure, restores the file or stops writing
-    /// altogether.
+    /// Writes bytes and makes them durable. After a failure, the file is restored, or else writing
+    /// stops for good.
     fn write(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
         if let Err(error) = self.file.write_at(self.length, bytes) {
             return Err(self.undo(&error));
         }
-        // After a failed sync, the kernel may have dropped the data, so retrying could acknowledge
-        // data that is not on the disk. A file without a name counts as lost.
+        // The kernel may have dropped the data after a failed sync, so a retry could acknowledge
+        // data that is not on the disk. A removed file counts as lost.
         if let Err(error) = self.file.sync().and_then(|()| self.file.in_place()) {
             let failed = self.give_up(&self.name.clone(), &error);
             return Err(StoreError::Unknown(Box::new(failed)));
@@ -148,7 +146,7 @@ impl JournalStore {
         Ok(())
     }
 
-    /// Reverts a write that was not carried out completely.
+    /// Reverts an incomplete write.
     fn undo(&mut self, error: &io::Error) -> StoreError {
         let undone = self.file.truncate(self.length).and_then(|()| self.file.sync());
         if undone.is_err() {
@@ -166,7 +164,7 @@ impl JournalStore {
         StoreError::Failed(reason)
     }
 
-    /// Continues in the old file, so that the new one does not reappear after a crash.
+    /// Removes a new file for good, so that it does not reappear after a crash.
     fn stay(&mut self) -> Result<(), StoreError> {
         let name = journal_name(self.next);
         let removed = match self.files.disk.remove(&name) {
@@ -177,7 +175,7 @@ impl JournalStore {
     }
 }
 
-/// Checks that the files are consistent with each other.
+/// Checks that no file is missing.
 fn expect(starts: &[u64], snapshots: &[u64], mark: Option<Mark>) -> Result<(), StoreError> {
     // A new file is created before its snapshot is saved.
     if let Some(seq) = snapshots.last()
@@ -190,7 +188,7 @@ fn expect(starts: &[u64], snapshots: &[u64], mark: Option<Mark>) -> Result<(), S
     if let Some(mark) = mark
         && (mark.next, mark.length) != (1, 0)
         && !starts.contains(&mark.file)
-        // Only the oldest files are removed, and a backup may have an older mark.
+        // The oldest files may have been removed, and a backup may have an older mark.
         && starts.first().is_none_or(|&first| first < mark.next)
     {
         let reason = format!("it is missing; it contained record {}", mark.next - 1);
@@ -205,7 +203,7 @@ fn expect(starts: &[u64], snapshots: &[u64], mark: Option<Mark>) -> Result<(), S
     }
 }
 
-/// Opens the last file, and cuts off bytes that were never acknowledged, after saving a copy.
+/// Opens the last file and cuts off unacknowledged bytes after saving a copy.
 fn cut(
     files: &Files,
     name: &str,
@@ -221,8 +219,8 @@ fn cut(
         opened.kept = Some(files.keep_cut(name, end.length, tail).map_err(failed)?);
         file.truncate(end.length as u64).map_err(failed)?;
     }
-    // Writes by a crashed server may never have been made durable. After a failed sync the kernel
-    // may even consider them written, so the next sync makes only rewritten data durable.
+    // A crashed server's writes may not be durable. After a failed sync, the kernel may even
+    // consider them written, so only rewriting makes them durable.
     file.write_at(end.last as u64, &bytes[end.last..end.length]).map_err(failed)?;
     file.sync().map_err(failed)?;
     Ok((file, opened))
@@ -242,11 +240,12 @@ impl RecordStore for JournalStore {
         }
         let frame = Frame { first: first.seq, count: records.len() as u32, body: &body };
         if u32::try_from(body.len()).is_err() {
-            return Err(StoreError::Failed("a group has at most 4 GiB".to_string()));
+            let reason = "a group of records must be smaller than 4 GiB";
+            return Err(StoreError::Failed(reason.to_string()));
         }
         let bytes = frame.bytes();
         if bytes.len() > frame::GROUP {
-            // This ensures that at most this one write can be mistaken for a truncated one.
+            // A longer tail without an announcement is damage, not a truncated write.
             self.write(&frame::announcement(first.seq, bytes.len()))?;
         }
         self.write(&bytes)?;
@@ -283,7 +282,7 @@ impl RecordStore for JournalStore {
         let (file, name, length) = match self.files.begin(self.next) {
             Ok(begun) => begun,
             Err(StoreError::Later(reason)) => {
-                tracing::warn!(reason, "cannot open a new file: records continue in the old one");
+                tracing::warn!(reason, "cannot open a new file; continuing in the old one");
                 return Ok(false);
             }
             Err(error) => {
@@ -291,7 +290,7 @@ impl RecordStore for JournalStore {
                 return Err(error);
             }
         };
-        // Nothing is written to the new file before the mark includes it.
+        // The mark must include the new file before records are written to it.
         let mark = Mark { file: self.next, length, next: self.next };
         if let Err(error) = self.set_mark(mark) {
             if matches!(error, StoreError::Full(_)) {
@@ -311,9 +310,9 @@ impl RecordStore for JournalStore {
     }
 
     fn close(&mut self) {
-        // This ensures that any damage to the last records will be detected.
+        // The mark reveals any later damage to the last records.
         if let Err(error) = self.idle() {
-            tracing::warn!(%error, "the end of the journal could not be marked");
+            tracing::warn!(%error, "cannot mark the end of the journal");
         }
     }
 

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! DATA/pavior.sock              the socket, for every user
-//! DATA/journal/                 the records, only for the service's own user
-//! DATA/records-are-in-journal   shows that records existed, should the folder be lost
+//! DATA/journal/                 the records, only for the service's user
+//! DATA/records-are-in-journal   shows that records existed, in case the folder is lost
 //! ```
 
 use std::fs::{self, DirBuilder, File, Permissions};
@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 
 use super::disk::{Disk, DiskFolder};
 
-/// The records folder.
+/// The folder of the records.
 const RECORDS: &str = "journal";
-/// The empty file that marks that records exist.
+/// The empty file that shows that records exist.
 const NOTE: &str = "records-are-in-journal";
-/// The file that builds before 0.1.0 created first, directly in DATA.
+/// A file that builds before 0.1.0 created directly in DATA.
 const FORMER_LOCK: &str = "lock";
 
 /// The data folder.
@@ -33,8 +33,7 @@ impl Layout {
     pub fn new(data: &Path) -> io::Result<Layout> {
         if !data.exists() {
             fs::create_dir_all(data)?;
-            // The mode is set regardless of the umask. Other users can reach the socket but cannot
-            // write here.
+            // Set regardless of the umask: other users may reach the socket but not write here.
             fs::set_permissions(data, Permissions::from_mode(0o755))?;
         } else if !data.is_dir() {
             return Err(io::Error::other("it is a file, not a folder"));
@@ -47,18 +46,18 @@ impl Layout {
         [RECORDS, NOTE, FORMER_LOCK].iter().all(|name| !data.join(name).exists())
     }
 
-    /// Opens the records. Creates their folder if no records ever existed.
+    /// Opens the folder of the records, creating it if no records ever existed.
     ///
     /// # Errors
-    /// Returns an error if another process has locked them, they are missing, or they cannot be
-    /// opened; or if a build before 0.1.0 stored its records here.
+    /// Returns an error if the folder is locked by another process, missing, or cannot be opened,
+    /// or if a build before 0.1.0 stored records here.
     pub fn open(&self) -> io::Result<DiskFolder> {
         let (records, noted) = (self.data.join(RECORDS), self.data.join(NOTE).exists());
         let shown = records.display();
         if !records.is_dir() {
             self.make(&records, noted)?;
         }
-        // From here on no other process can open the records.
+        // From here on, other processes cannot open the records.
         let opened = DiskFolder::open(&records)?;
         if noted && !opened.list()?.iter().any(|name| name.starts_with("journal-")) {
             let text = format!("there is no journal in {shown}: restore a backup");
@@ -84,7 +83,7 @@ impl Layout {
         self.sync()
     }
 
-    /// Marks that records exist.
+    /// Notes that records exist.
     ///
     /// # Errors
     /// Returns an error if the note cannot be written.

@@ -1,27 +1,24 @@
-//! The mark of the journal's end, stored next to it, so that truncation is always noticed.
+//! The mark of the journal's end, stored separately, so that truncation is always noticed.
 //!
-//! The file `mark` has two slots of one frame each, which are written alternately. A write that is
-//! cut short damages one slot, and the other one still has the previous mark. A mark is written
-//! when the journal is idle, when a new file begins, and when the service ends; never between a
-//! command and its reply.
+//! The file `mark` has two slots with one frame each, written alternately, so an incomplete write
+//! damages only one mark. A mark is written when the journal is idle, when a new file begins, and
+//! when the service ends, but never between a command and its reply.
 
 use std::io;
 
 use super::disk::{Disk, DiskFile};
 use super::frame::{self, Found, Frame};
 
-/// The name of the file.
 pub(super) const MARK: &str = "mark";
-/// The offset of the second slot, chosen so that a write to one slot does not touch a block of the
-/// other.
+/// The offset of the second slot, which lies in another disk block than the first.
 const SLOT: usize = 4096;
 
-/// A position in the journal up to which everything was durable.
+/// A position in the journal up to which all records are durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
-    /// The number in the name of the journal file.
+    /// The number in the journal file's name.
     pub(super) file: u64,
-    /// The length of the file in bytes.
+    /// The file's length in bytes.
     pub(super) length: u64,
     /// The number of the next record.
     pub(super) next: u64,
@@ -40,7 +37,7 @@ impl Marks {
         let bytes = bytes(disk)?;
         let mut file = disk.open(MARK)?;
         if bytes.len() < 2 * SLOT {
-            // The file gets its full length immediately; writing marks does not change it.
+            // The file has its full length from the start, so writing marks does not change it.
             file.write_at(bytes.len() as u64, &vec![0; 2 * SLOT - bytes.len()])?;
             file.sync()?;
             disk.sync_names()?;
@@ -48,7 +45,6 @@ impl Marks {
         Ok(Marks { file, last: last_of(&bytes) })
     }
 
-    /// Returns the last mark, if any.
     pub(super) fn last(&self) -> Option<Mark> {
         self.last.map(|(_, mark)| mark)
     }
@@ -69,12 +65,12 @@ impl Marks {
     }
 }
 
-/// Reads the last mark in a folder, if any. Nothing is written.
+/// Reads the last mark in a folder without writing.
 pub(super) fn last(disk: &dyn Disk) -> io::Result<Option<Mark>> {
     Ok(last_of(&bytes(disk)?).map(|(_, mark)| mark))
 }
 
-/// Returns the bytes of the file; empty if it does not exist.
+/// Reads the mark file; returns no bytes if it does not exist.
 fn bytes(disk: &dyn Disk) -> io::Result<Vec<u8>> {
     match disk.read(MARK) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -82,7 +78,7 @@ fn bytes(disk: &dyn Disk) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Returns the last mark and its sequence number. The numbers of the two slots differ.
+/// Returns the last mark and its sequence number, which differs between the slots.
 fn last_of(bytes: &[u8]) -> Option<(u64, Mark)> {
     let marks = [0, SLOT].into_iter().filter_map(|offset| read(bytes, offset));
     marks.max_by_key(|(turn, _)| *turn)

@@ -1,8 +1,8 @@
-//! Stores of records. A [`RecordStore`] has one writer; any thread may read its [`History`].
+//! Record stores. A [`RecordStore`] has one writer; any thread may read its [`History`].
 //!
-//! - [`journal`]: our own files on a [`disk::Disk`], the default;
-//! - `postgres`, with the feature of that name: a PostgreSQL database shared by several servers,
-//!   one of which writes.
+//! - [`journal`]: files on a [`disk::Disk`], the default;
+//! - `postgres` (feature `postgres`): a PostgreSQL database shared by several servers, one of
+//!   which writes.
 
 #[cfg(feature = "postgres")]
 mod chain;
@@ -28,7 +28,7 @@ use thiserror::Error;
 
 use crate::core::{FoldError, ServiceRecord, StateSnapshot};
 
-/// Errors of a store.
+/// Errors when reading or writing records.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum StoreError {
     /// The disk is full. Nothing was written; a later attempt may succeed.
@@ -37,11 +37,10 @@ pub enum StoreError {
     /// A write failed, and the state of the disk is unknown. Nothing more is written.
     #[error("{0}")]
     Failed(String),
-    /// The operation is currently not possible. Nothing was written, and everything else continues.
-    #[error("not now: {0}")]
+    /// The operation is not possible now. Nothing was written, and other operations still work.
+    #[error("temporarily unavailable: {0}")]
     Later(String),
-    /// A write failed, and it is unknown whether it was carried out. Otherwise, this is like the
-    /// contained error.
+    /// A write failed, and it is unknown whether it was carried out.
     #[error("{0}")]
     Unknown(Box<StoreError>),
     /// Another server has become the writer.
@@ -57,7 +56,7 @@ pub enum StoreError {
         /// The reason.
         reason: String,
     },
-    /// The data was written by another version of this program, and this version cannot read it.
+    /// The data was written by another version, which this version cannot read.
     #[error(
         "{file}: found {what} at offset {offset}, written by another version: start that version"
     )]
@@ -66,10 +65,10 @@ pub enum StoreError {
         file: String,
         /// The offset in the file.
         offset: u64,
-        /// The part that this version does not know.
+        /// The unknown part.
         what: String,
     },
-    /// The record belongs to a plan. Earlier versions could carry out plans; this version cannot.
+    /// The record belongs to a plan, which only earlier versions could carry out.
     #[error(
         "{file}: found {what} at offset {offset}. The service no longer carries out plans: end \
          them and shorten the history with the previous version (see docs/upgrading.md)"
@@ -86,7 +85,7 @@ pub enum StoreError {
     #[error("{0}: records written by builds before 0.1.0 cannot be read: start again without them")]
     Former(String),
     /// The records before this one have been removed.
-    #[error("records up to {0} are compacted")]
+    #[error("records up to {0} have been removed")]
     Compacted(u64),
     /// The records are inconsistent.
     #[error(transparent)]
@@ -99,7 +98,7 @@ impl StoreError {
     }
 }
 
-/// A callback for one record at a time; reading stops when it returns `false`.
+/// A callback for each record; reading stops when it returns false.
 pub type Each<'a> = &'a mut dyn FnMut(ServiceRecord) -> Result<bool, FoldError>;
 
 /// The writable side of a store.
@@ -107,7 +106,7 @@ pub trait RecordStore: Send {
     /// Appends records. Once this returns, the records survive a power failure.
     ///
     /// # Errors
-    /// Returns an error if the records might not survive; the caller must not act on them.
+    /// Returns an error if the records might not survive. The caller must then not act on them.
     fn append(&mut self, records: &[ServiceRecord]) -> Result<(), StoreError>;
 
     /// Returns the approximate number of bytes in the records since the last rotation.
@@ -119,45 +118,45 @@ pub trait RecordStore: Send {
     /// Returns an error if another server is the writer or this cannot be determined.
     fn confirm(&mut self) -> Result<(), StoreError>;
 
-    /// Performs maintenance that is not urgent, while the service is idle.
+    /// Performs maintenance while the service is idle.
     ///
     /// # Errors
     /// Fails like [`RecordStore::append`].
     fn idle(&mut self) -> Result<(), StoreError>;
 
     /// Prepares for a snapshot of the current state by storing later records separately. Returns
-    /// false if this is not possible now; the caller must then not save a snapshot, and should try
-    /// again later.
+    /// false if this is not possible now; the caller must then try again later before saving a
+    /// snapshot.
     ///
     /// # Errors
     /// Fails like [`RecordStore::append`].
     fn rotate(&mut self) -> Result<bool, StoreError>;
 
-    /// Checks that writing may be retried after a failure. If so, the caller rereads the records.
+    /// Checks that writing may be retried after a failure. The caller then rereads the records.
     ///
     /// # Errors
     /// Returns an error if writing may not be retried, or not yet.
     fn retry(&mut self) -> Result<(), StoreError>;
 
-    /// Records that the writer begins a decision, or has finished a group of decisions.
+    /// Notes that the writer begins a decision or has finished a group.
     fn decides(&self, _begins: bool) {}
 
-    /// Returns the right to decide, if several servers share the records.
+    /// Returns this server's claim, if several servers share the records.
     fn claim(&self) -> Option<Arc<dyn Claim>> {
         None
     }
 
-    /// Prepares for the end of the service.
+    /// Prepares for the service's end.
     fn close(&mut self);
 
-    /// Returns the history, which may be read while the writer runs.
+    /// Returns the reader's side of the store.
     fn history(&self) -> Arc<dyn History>;
 }
 
-/// The exclusive right of one of several servers to make decisions, which readers check.
+/// One server's exclusive right to make decisions, which readers check.
 pub trait Claim: Send + Sync {
     /// Checks that no other server has taken over since the call began. The error names that
-    /// server, or says why the answer is unknown.
+    /// server, or says why this is unknown.
     fn ask(&self) -> BoxFuture<'static, Result<(), String>>;
 }
 
@@ -166,25 +165,24 @@ pub trait History: Send + Sync {
     /// Returns the latest snapshot with at most this number.
     ///
     /// # Errors
-    /// Returns an error if there are snapshots but no records after them up to `seq`, or if data is
-    /// damaged.
+    /// Returns an error if the records up to `seq` have been removed and no such snapshot exists,
+    /// or if data is damaged.
     fn snapshot(&self, seq: u64) -> Result<Option<StateSnapshot>, StoreError>;
 
-    /// Returns the records after a number, in order.
+    /// Passes the records after a number to `each`, in order.
     ///
     /// # Errors
     /// Returns [`StoreError::Compacted`] if some of them have been removed, or an error if data is
     /// damaged.
     fn scan(&self, after: u64, each: Each<'_>) -> Result<(), StoreError>;
 
-    /// Returns the number before the oldest retained record.
+    /// Returns the number of the last removed record, or 0.
     ///
     /// # Errors
     /// Returns an error if the number cannot be determined.
     fn oldest(&self) -> Result<u64, StoreError>;
 
-    /// Returns the number before the oldest of the last records whose total stored size is at most
-    /// `bytes` bytes.
+    /// Returns the number after which the stored records have at most `bytes` bytes.
     ///
     /// # Errors
     /// Returns an error if the number cannot be determined.

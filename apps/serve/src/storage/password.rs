@@ -1,4 +1,4 @@
-//! The password for a database, which is never on the command line and never printed.
+//! The database password, which is never printed.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::secret;
 
-/// The error for an unavailable password. Its text never contains the password.
+/// An error when reading the password. Its text never contains the password.
 #[derive(Debug, Error)]
 #[error("{}: {reason}", .file.display())]
 pub struct PasswordError {
@@ -24,9 +24,8 @@ fn read(file: &Path) -> Result<String, PasswordError> {
     String::from_utf8(bytes).map_err(|_| failed("it is not text".to_string()))
 }
 
-/// Sets the password of a connection: from the file, or else from the address, `PGPASSWORD`, or the
-/// file named by `PGPASSFILE`, in this order. `variable` reads an environment variable. No other
-/// files are searched.
+/// Sets a connection's password from the given file, or else from the address, `PGPASSWORD`, or the
+/// file named by `PGPASSFILE`, in this order. `variable` reads an environment variable.
 ///
 /// # Errors
 /// Returns an error if a named file cannot be used.
@@ -61,8 +60,8 @@ pub fn set_password(
     Ok(())
 }
 
-/// Returns the password in a line `HOST:PORT:DATABASE:USER:PASSWORD` if the line matches a
-/// connection. `*` matches anything. `\:` stands for a colon in a field, and `\\` for a backslash.
+/// Returns the password in a line `HOST:PORT:DATABASE:USER:PASSWORD` that matches a connection. `*`
+/// matches anything; `\:` and `\\` stand for a colon and a backslash.
 fn matching(line: &str, config: &Config) -> Option<String> {
     if line.starts_with('#') {
         return None;
@@ -94,7 +93,7 @@ fn fields(line: &str) -> Vec<String> {
     while let Some(letter) = letters.next() {
         let last = fields.len() - 1;
         match letter {
-            // The password is the last field, and may contain colons.
+            // The password is the last field and may contain colons.
             ':' if fields.len() < 5 => fields.push(String::new()),
             '\\' => fields[last].extend(letters.next()),
             other => fields[last].push(other),

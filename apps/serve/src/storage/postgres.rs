@@ -1,12 +1,13 @@
 //! PostgreSQL as the store. Several servers share a database, and one of them writes. The leader's
-//! row contains an epoch and names the writing server. Every insert contains the writer's epoch and
-//! locks that row in the same statement. If another server has raised the epoch, no record is
-//! inserted, so a server is fenced even if it was paused for an hour and resumes in the middle of
-//! an insert. A session lock could not guarantee this. Replies to readers are fenced by checking
-//! the epoch. A thread separate from the writer sends the heartbeats ([`claim`](super::claim)).
-//! Each row has a checksum over its record and the previous row's checksum; the leader's row
-//! contains the number and checksum of the last row. Changed or removed rows are thus detected.
-//! Tables without sums, from builds before 0.1.0, are refused.
+//! row names that server and contains its epoch. Every insert locks this row in the same statement
+//! and requires that the epoch is still the writer's. A server is thus fenced even if it was paused
+//! for an hour and resumes in the middle of an insert, which a session lock could not guarantee.
+//! Replies to readers are fenced by checking the epoch. A separate thread sends the heartbeats
+//! ([`claim`](super::claim)).
+//!
+//! Each row has a checksum over its record and the previous row's checksum, and the leader's row
+//! contains the last row's number and checksum. Changed or removed rows are thus detected. Tables
+//! without checksums, from builds before 0.1.0, are refused.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,8 +43,8 @@ const LEADER: &str = "
     INSERT INTO pavior_leader (one, epoch, holder, beat, seq, sum)
     VALUES (true, 0, '', 'epoch', 0, 0) ON CONFLICT DO NOTHING";
 
-/// Inserts records and locks the leader's row in the same statement. Without the row, no records
-/// are inserted.
+/// Inserts records and locks the leader's row in the same statement. Inserts nothing if this server
+/// is no longer the leader.
 const INSERT: &str = "
     WITH leader AS (
         UPDATE pavior_leader SET beat = clock_timestamp(), seq = $5, sum = $6
@@ -52,23 +53,22 @@ const INSERT: &str = "
     SELECT item.seq, leader.epoch, item.record, item.sum
     FROM leader, unnest($2::bigint[], $3::text[], $4::bigint[]) AS item (seq, record, sum)";
 
-/// Sends a heartbeat.
 pub(super) const BEAT: &str = "UPDATE pavior_leader SET beat = clock_timestamp() WHERE epoch = $1";
 
 const TAKE: &str = "
     UPDATE pavior_leader SET epoch = epoch + 1, holder = $1, beat = clock_timestamp()
     WHERE holder = '' OR beat < clock_timestamp() - make_interval(secs => $2) RETURNING epoch";
 
-/// The writer's side of a database.
+/// The writer's side of the database.
 pub struct PostgresStore {
     config: Config,
-    /// The name of this server in the leader's row of the database.
+    /// This server's name in the leader's row.
     holder: String,
     patience: Patience,
     client: Option<Client>,
     /// The epoch that this server uses for writing.
     epoch: Option<i64>,
-    /// The number and the sum of the last row, if known.
+    /// The number and checksum of the last row, if known.
     last: Option<(u64, Chain)>,
     keeper: Arc<Keeper>,
     /// The number of bytes in the records since the last rotation.
@@ -78,18 +78,17 @@ pub struct PostgresStore {
     folder: Option<DiskFolder>,
 }
 
-/// The reader's side.
+/// The readers' side of the database.
 struct Rows {
     config: Config,
     client: Mutex<Option<Client>>,
 }
 
 impl PostgresStore {
-    /// Connects, creates the tables if they do not exist, and becomes the writer if there is no
-    /// other.
+    /// Connects, creates missing tables, and becomes the writer if there is no other.
     ///
     /// # Errors
-    /// Returns an error if the database cannot be reached, or rows were changed or removed.
+    /// Returns an error if the database is unreachable, or rows were changed or removed.
     pub fn open(
         mut config: Config,
         holder: &str,
@@ -120,7 +119,7 @@ impl PostgresStore {
         })?;
         transaction.batch_execute(LEADER).map_err(|error| failed(&error))?;
         transaction.commit().map_err(|error| failed(&error))?;
-        // All stored rows are checked, not only those that the state needs. The check precedes
+        // All rows are checked, not only those that the state needs. This happens before
         // leadership, because a leader must send heartbeats.
         store.history.verify()?;
         match store.retry() {
@@ -129,7 +128,7 @@ impl PostgresStore {
         }
     }
 
-    /// Holds the lock on the data folder while this store exists.
+    /// Keeps the data folder locked while this store exists.
     pub fn keep(&mut self, folder: DiskFolder) {
         self.folder = Some(folder);
     }
@@ -153,7 +152,7 @@ impl PostgresStore {
         StoreError::Fenced(reason.to_string())
     }
 
-    /// Executes a statement under the server's own epoch; returns the number of rows.
+    /// Executes a statement under this server's epoch and returns the number of rows.
     fn under_epoch(
         &mut self,
         carry_out: impl FnOnce(&mut Client, i64) -> Result<u64, postgres::Error>,
@@ -166,7 +165,7 @@ impl PostgresStore {
             Err(error) => return Err(self.step_down(&error.to_string())),
         };
         carry_out(client, epoch).map_err(|error| {
-            // The contents of the database determine whether the statement was carried out.
+            // Only the database knows whether the statement was carried out.
             self.client = None;
             let known = is_refusal(&error);
             let fenced = self.step_down(&describe(&error));
@@ -174,7 +173,7 @@ impl PostgresStore {
         })
     }
 
-    /// Returns the number and the sum of the last row, as recorded in the leader's row.
+    /// Returns the last row's number and checksum, as recorded in the leader's row.
     fn last(&mut self) -> Result<(u64, Chain), StoreError> {
         if let Some(last) = self.last {
             return Ok(last);
@@ -285,7 +284,7 @@ impl RecordStore for PostgresStore {
         if let Some(client) = &mut self.client {
             let release = "UPDATE pavior_leader SET holder = '' WHERE epoch = $1";
             if let Err(error) = client.execute(release, &[&epoch]) {
-                tracing::warn!(error = describe(&error), "leadership could not be handed over");
+                tracing::warn!(error = describe(&error), "cannot hand over leadership");
             }
         }
     }
@@ -319,8 +318,8 @@ impl Rows {
 }
 
 impl Rows {
-    /// Returns the sum at a record: from its row, or from its snapshot once the row has been
-    /// removed.
+    /// Returns the checksum at a record, from its row or, after the row's removal, from its
+    /// snapshot.
     fn chain_at(&self, seq: u64) -> Result<Option<Chain>, StoreError> {
         if seq == 0 {
             return Ok(Some(Chain::START));
@@ -331,15 +330,15 @@ impl Rows {
         Ok(row.get::<_, Option<i64>>(0).map(Chain))
     }
 
-    /// Returns the number and the sum of the last row, as recorded in the leader's row.
+    /// Returns the last row's number and checksum, as recorded in the leader's row.
     fn head(&self) -> Result<(u64, Chain), StoreError> {
         let query = "SELECT seq, sum FROM pavior_leader";
         let row = self.with(|client| client.query_opt(query, &[]))?;
-        let row = row.ok_or_else(|| StoreError::damaged("pavior_leader", 0, "it has no row"))?;
+        let row = row.ok_or_else(|| StoreError::damaged("pavior_leader", 0, "it is empty"))?;
         Ok((row.get::<_, i64>(0) as u64, Chain(row.get(1))))
     }
 
-    /// Verifies the sum of every row and snapshot, and parses the rows and the last snapshot.
+    /// Verifies the checksums of all rows and snapshots, and parses the rows and the last snapshot.
     fn verify(&self) -> Result<(), StoreError> {
         let query = "SELECT seq, body, chain, sum FROM pavior_snapshot";
         for row in self.with(|client| client.query(query, &[]))? {
@@ -354,7 +353,7 @@ impl Rows {
                 None => Err(StoreError::damaged(
                     "pavior_snapshot",
                     oldest,
-                    "it has no snapshot of this record, and the rows before it are gone",
+                    "the snapshot of this record and the rows before it are missing",
                 )),
             };
             // The leader may have removed old rows in the meantime.
@@ -364,17 +363,17 @@ impl Rows {
         }
     }
 
-    /// Passes on the rows after a record number, verifying each sum.
+    /// Passes the rows after a record to `each`, verifying their checksums.
     fn rows(
         &self,
         after: u64,
         each: &mut dyn FnMut(u64, &str) -> Result<bool, StoreError>,
     ) -> Result<(), StoreError> {
         let table = "pavior_journal";
-        // The head is read first, because rows added in the meantime come after it.
+        // The head is read first, because rows may be added in the meantime.
         let head = self.head()?;
         let mut chain = self.chain_at(after)?;
-        let not_last = "it is not the last row that was written";
+        let not_last = "this is not the last row that was written";
         if head.0 == after && chain.is_some_and(|chain| chain != head.1) {
             return Err(StoreError::damaged(table, after, not_last));
         }
@@ -394,7 +393,7 @@ impl Rows {
                     ));
                 }
                 if chain.is_some_and(|chain| chain.then(seq, &text) != stored) {
-                    let reason = "the row is not the one that was written";
+                    let reason = "the row differs from the one that was written";
                     return Err(StoreError::damaged(table, seq, reason));
                 }
                 (last, chain) = (seq, Some(stored));
@@ -444,7 +443,7 @@ impl History for Rows {
                 return Err(StoreError::damaged(
                     "pavior_journal",
                     seq,
-                    format!("it is record {}", record.seq),
+                    format!("it contains record {}", record.seq),
                 ));
             }
             Ok(each(record)?)
@@ -493,7 +492,7 @@ impl History for Rows {
     }
 }
 
-/// Verifies a snapshot (number, body, sum of the record, own sum) against its own sum.
+/// Verifies the checksum of a snapshot's row (number, body, record's sum, own sum).
 fn whole(row: &Row) -> Result<(), StoreError> {
     let (seq, body): (i64, String) = (row.get(0), row.get(1));
     let (chain, sum): (i64, i64) = (row.get(2), row.get(3));
@@ -503,32 +502,32 @@ fn whole(row: &Row) -> Result<(), StoreError> {
     Err(StoreError::damaged("pavior_snapshot", seq as u64, "its checksum is wrong"))
 }
 
-/// Parses an address. The error does not contain any of the address, which may include a password.
+/// Parses an address. The error does not repeat it, because it may include a password.
 ///
 /// # Errors
 /// Returns an error if the text is not an address.
 pub fn address(url: &str) -> Result<Config, StoreError> {
     url.parse().map_err(|_| {
         let form = "postgres://USER@HOST:PORT/DATABASE";
-        StoreError::Failed(format!("--store: invalid address; the form is {form}"))
+        StoreError::Failed(format!("--store: invalid address: it must be {form}"))
     })
 }
 
 pub(super) fn connect(config: &Config) -> Result<Client, StoreError> {
     let mut client = config.connect(NoTls).map_err(|error| failed(&error))?;
-    // Set regardless of the database's default, because acknowledged data must be on the disk.
+    // Overrides the database's default, because acknowledged data must be on the disk.
     client.batch_execute("SET synchronous_commit = on").map_err(|error| failed(&error))?;
     Ok(client)
 }
 
-/// Returns true if the database reports that a statement was not carried out. After any other
-/// error, such as a lost connection or a database crash, it may have been.
+/// Returns true if the database reports that it did not carry out a statement. After any other
+/// error, such as a lost connection, it may have done so.
 fn is_refusal(error: &postgres::Error) -> bool {
     use postgres::error::Severity;
     error.as_db_error().is_some_and(|said| said.parsed_severity() == Some(Severity::Error))
 }
 
-/// Returns the error and its cause; it never contains a password.
+/// Formats an error and its cause, which never contain a password.
 pub(super) fn describe(error: &postgres::Error) -> String {
     let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
     format!("PostgreSQL: {error}{}", cause.unwrap_or_default())

@@ -1,13 +1,11 @@
-//! Parsing of records and snapshots. Anything unknown to this version is refused with an error that
-//! names its kind and location.
+//! Parsing of records and snapshots. Errors name the kind and location of anything unknown.
 
 use serde_json::Value;
 
 use super::StoreError;
 use crate::core::{ServiceRecord, StateSnapshot};
 
-/// The kinds of records that [`check_kind`] accepts without parsing. A missing kind only costs
-/// time.
+/// Record kinds that [`check_kind`] accepts without parsing. A missing kind only costs time.
 const KNOWN_KINDS: [&str; 10] = [
     "configured",
     "granted",
@@ -20,17 +18,16 @@ const KNOWN_KINDS: [&str; 10] = [
     "clock",
     "kept",
 ];
-/// The kinds of records about plans, which earlier versions carried out.
+/// Record kinds about plans, which earlier versions carried out.
 const PLAN_KINDS: [&str; 3] = ["planned", "moved", "plan-over"];
-/// The number of bytes at the start of a record that are searched for [`EVENT_KEY`]. Records are
-/// written with their number and time before the event.
+/// The number of bytes searched for [`EVENT_KEY`], which follows a record's number and time.
 const HEAD_BYTES: usize = 64;
 const EVENT_KEY: &[u8] = b"\"event\":";
 
-/// Parses the record at an offset in a file, or in a table row.
+/// Parses the record at an offset in a file, or in a table's row.
 ///
 /// # Errors
-/// Returns an error if it is about a plan, was written by another version, or is not JSON.
+/// Returns an error if the record is about a plan, is from another version, or is not JSON.
 pub(super) fn parse_record(
     source: &str,
     offset: u64,
@@ -51,7 +48,7 @@ fn record_error(source: &str, offset: u64, text: &[u8], error: &serde_json::Erro
     parse_error(source, offset, &what, error)
 }
 
-/// Checks the kind of a record. If it is not recognized immediately, the record is parsed.
+/// Checks a record's kind, parsing the record only if the kind is not found quickly.
 ///
 /// # Errors
 /// Fails like [`parse_record`].
@@ -68,12 +65,11 @@ pub(super) fn check_kind(source: &str, offset: u64, text: &[u8]) -> Result<(), S
     parse_record(source, offset, text).map(drop)
 }
 
-/// Parses the snapshot of record `seq`, located at an offset in a file, or in a table row. Plans
-/// that have ended are dropped.
+/// Parses the snapshot of record `seq` at an offset in a file, or in a table's row.
 ///
 /// # Errors
-/// Returns an error if it contains a plan in progress, was written by another version, is not JSON,
-/// or belongs to another record.
+/// Returns an error if it contains a plan in progress, is from another version, is not JSON, or
+/// belongs to another record.
 pub(super) fn parse_snapshot(
     source: &str,
     offset: u64,
@@ -83,7 +79,7 @@ pub(super) fn parse_snapshot(
     let read: Result<StateSnapshot, _> = serde_json::from_slice(text);
     let snapshot = read.map_err(|error| parse_error(source, offset, "a snapshot", &error))?;
     if snapshot.seq != seq {
-        return Err(StoreError::damaged(source, offset, "a different snapshot"));
+        return Err(StoreError::damaged(source, offset, "it contains another snapshot"));
     }
     match snapshot.plan_under_way() {
         None => Ok(snapshot),
@@ -94,8 +90,8 @@ pub(super) fn parse_snapshot(
     }
 }
 
-/// Returns the error for text that cannot be parsed. Since its checksum is correct, valid JSON must
-/// have been written by another version.
+/// Returns the error for unparsable text. Since its checksum is correct, valid JSON must be from
+/// another version.
 fn parse_error(source: &str, offset: u64, what: &str, error: &serde_json::Error) -> StoreError {
     if error.is_data() {
         let (file, what) = (source.to_string(), format!("{what} ({error})"));

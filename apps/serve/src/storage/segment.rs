@@ -1,14 +1,12 @@
 //! One journal file: its frames and their records.
 //!
-//! A file is read frame by frame. If some bytes are not a valid frame, the first case that applies
+//! A file is read frame by frame. For bytes that are not a valid frame, the first applicable case
 //! is reported:
 //!
-//! 1. this program does not know their format;
-//! 2. they are damaged, because a bit was flipped, the file is shorter than its mark, or frames
-//!    follow;
-//! 3. a power failure cut a write short, because they are at the end of the last file and not
-//!    longer than one write;
-//! 4. they are damaged in some other way.
+//! 1. another format, unknown to this program;
+//! 2. damage, because a bit was flipped, the file is shorter than its mark, or frames follow;
+//! 3. a truncated write, because they end the last file and are not longer than one write;
+//! 4. other damage.
 
 use super::frame::{self, Found, Frame, Meaning, Tail};
 use super::mark::Mark;
@@ -18,9 +16,9 @@ use super::{Each, StoreError, read};
 pub(super) struct Segment<'a> {
     pub(super) name: &'a str,
     pub(super) bytes: &'a [u8],
-    /// True if the file is the last one.
+    /// True for the journal's last file.
     pub(super) last: bool,
-    /// The last known end. A file that ends earlier is damaged.
+    /// The last known end; a file that ends earlier is damaged.
     pub(super) mark: Option<Mark>,
 }
 
@@ -32,9 +30,8 @@ pub(super) struct End {
 }
 
 impl Segment<'_> {
-    /// Reads the frames and advances `next` past the last record. Passes the records to `each`, if
-    /// given, and stops when it returns false. Without it, only checksums and the kinds of the
-    /// records are checked.
+    /// Reads the frames and advances `next` past the last record. Passes the records to `each`
+    /// until it returns false; without `each`, checks only checksums and record kinds.
     pub(super) fn frames(
         &self,
         next: &mut u64,
@@ -80,13 +77,13 @@ impl Segment<'_> {
                     }
                     *next += u64::from(frame.count);
                 }
-                _ => return Err(self.damaged(offset, "a frame of this kind does not belong here")),
+                _ => return Err(self.damaged(offset, "a frame of this kind is not allowed here")),
             }
             (end.last, end.length) = (offset, past);
         }
     }
 
-    /// Decides whether the bytes after the last frame are a write that was cut short, or damage.
+    /// Distinguishes a truncated write after the last frame from damage.
     fn tail(&self, end: End, tail: Tail) -> Result<End, StoreError> {
         let offset = end.length;
         if !self.last {
@@ -100,7 +97,7 @@ impl Segment<'_> {
             return Ok(end);
         }
         let reason = format!(
-            "there is no frame here, and {found} bytes exceed what a single write can leave \
+            "there is no frame here, and {found} bytes are more than a single write can leave \
              ({most})"
         );
         Err(self.damaged(offset, &reason))
@@ -120,7 +117,7 @@ impl Segment<'_> {
         self.damaged(offset, &reason)
     }
 
-    /// Passes on the records of a frame; returns false if no more records are wanted.
+    /// Passes a frame's records to `each` until it returns false, and returns its last result.
     fn records(
         &self,
         offset: usize,
@@ -142,7 +139,7 @@ impl Segment<'_> {
         if expected == frame.first + u64::from(frame.count) {
             Ok(true)
         } else {
-            Err(self.damaged(offset, "the frame does not have as many records as it states"))
+            Err(self.damaged(offset, "the number of records differs from the frame's header"))
         }
     }
 
@@ -156,7 +153,7 @@ impl Segment<'_> {
     }
 
     fn foreign(&self, offset: usize) -> StoreError {
-        let what = "a format that this version does not know".to_string();
+        let what = "an unknown format".to_string();
         StoreError::OtherVersion { file: self.name.to_string(), offset: offset as u64, what }
     }
 }

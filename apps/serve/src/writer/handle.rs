@@ -1,4 +1,4 @@
-//! The handle through which the rest of the service communicates with the writer.
+//! The handle to the writer, for the rest of the service.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -13,10 +13,10 @@ use crate::clock::ServiceClock;
 use crate::core::{Caller, Command, IdempotencyKey, Refused, Reply, StateView};
 use crate::storage::{Claim, History};
 
-/// The time limit for the database to confirm this server's claim.
+/// The time limit for confirming this server's claim.
 const CONFIRM: Duration = Duration::from_secs(2);
 
-/// A command with its sender and key.
+/// A command with its sender and idempotency key.
 #[derive(Clone, Debug)]
 pub struct Do {
     /// The sender.
@@ -27,7 +27,7 @@ pub struct Do {
     pub command: Command,
 }
 
-/// A refusal and the state in which it was decided.
+/// A refused request and the state at that time.
 #[derive(Clone, Debug)]
 pub struct RefusalInState {
     /// The refused request.
@@ -36,25 +36,25 @@ pub struct RefusalInState {
     pub view: Arc<StateView>,
 }
 
-/// A durable decision.
+/// The answer to a command, after its decision is durable.
 #[derive(Clone, Debug)]
 pub struct CommandAnswer {
     /// The reply to the caller.
     pub reply: Reply,
-    /// Details of a refusal.
+    /// The refusal, for its diagnosis.
     pub refusal: Option<RefusalInState>,
 }
 
-/// Reasons why no decision can be made or no answer is available.
+/// Reasons why a command or a question is not answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unavailable {
-    /// The queue of commands is full.
+    /// The command queue is full.
     Busy,
-    /// Records cannot be stored, with the reason.
+    /// Records cannot be stored, for the given reason.
     ReadOnly(String),
-    /// Another server is the leader, with details if known.
+    /// Another server is the leader; the text describes it.
     Standby(String),
-    /// A write failed for the given reason, and it is unknown whether it was carried out.
+    /// A write failed for the given reason, and its outcome is unknown.
     Unknown(String),
     /// The service is stopping.
     Stopping,
@@ -65,12 +65,12 @@ pub enum Unavailable {
 pub struct ClockDoubt {
     /// The time of the last record, in milliseconds since 1970.
     pub last_ms: u64,
-    /// The time of the clock.
+    /// The time shown by the clock.
     pub wall_ms: u64,
 }
 
 impl ClockDoubt {
-    /// Returns a description and the remedy.
+    /// Describes the doubt and its remedy.
     pub fn sentence(&self) -> String {
         let shown = |ms: u64| pavior::time::Date(std::time::Duration::from_millis(ms));
         format!(
@@ -83,10 +83,9 @@ impl ClockDoubt {
     }
 }
 
-/// The outcome of a command.
 type Outcome = Result<CommandAnswer, Unavailable>;
 
-/// The channel for an answer. If dropped without an answer, it reports an error.
+/// The channel for an answer; reports an error if dropped without one.
 pub(crate) struct Answer {
     sender: Option<oneshot::Sender<Outcome>>,
     /// True once the writer has started on the command.
@@ -101,7 +100,6 @@ impl Answer {
         (Answer { sender: Some(sender), begun: false, counters: counters.clone() }, receiver)
     }
 
-    /// Notes that the writer starts on the command.
     pub(crate) fn begin(&mut self) {
         self.begun = true;
         self.counters.waiting.fetch_sub(1, Ordering::Relaxed);
@@ -109,7 +107,7 @@ impl Answer {
 
     pub(crate) fn send(mut self, answer: Outcome) {
         if let Some(sender) = self.sender.take() {
-            // A caller that has disconnected no longer waits for its reply.
+            // The caller may have disconnected.
             let _ = sender.send(answer);
         }
     }
@@ -132,20 +130,20 @@ pub(crate) struct Task {
     pub(crate) to: Answer,
 }
 
-/// Counters of the writer, for metrics.
+/// The writer's counters, for metrics.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
-    /// Commands on which the writer has not started.
+    /// Commands waiting for the writer.
     waiting: AtomicUsize,
-    /// Groups made durable.
+    /// Durable groups.
     pub(crate) commits: AtomicU64,
-    /// Records made durable.
+    /// Durable records.
     pub(crate) records: AtomicU64,
-    /// Microseconds spent on making groups durable.
+    /// Time spent making groups durable, in microseconds.
     pub(crate) commit_us: AtomicU64,
     /// The last durable record.
     pub(crate) seq: AtomicU64,
-    /// Snapshots saved.
+    /// Saved snapshots.
     pub(crate) snapshots: AtomicU64,
 }
 
@@ -157,7 +155,7 @@ pub struct WriterHandle {
     pub(crate) unavailable: Arc<RwLock<Option<Unavailable>>>,
     /// The last durable state. The writer replaces it before sending a group's replies.
     pub(crate) durable: Arc<RwLock<Arc<StateView>>>,
-    /// The right to make decisions, if several servers share the store.
+    /// This server's claim, if several servers share the store.
     pub(crate) claim: Option<Arc<dyn Claim>>,
     pub(crate) doubt: Arc<RwLock<Option<ClockDoubt>>>,
     pub(crate) counters: Arc<Counters>,
@@ -184,13 +182,13 @@ impl WriterHandle {
         answer.await.unwrap_or(Err(Unavailable::Stopping))
     }
 
-    /// Returns the last durable state, without waiting for the writer. It includes every command
-    /// that was answered before the call.
+    /// Returns the last durable state, which includes every command answered before the call. Does
+    /// not wait for the writer.
     ///
     /// # Errors
     /// Returns an error if another server may have decided since.
     pub async fn view(&self) -> Result<Arc<StateView>, Unavailable> {
-        // A service that cannot store records still shows those already stored.
+        // The stored records can be shown even if no more can be stored.
         match self.unavailable() {
             None | Some(Unavailable::ReadOnly(_)) => {}
             Some(why) => return Err(why),
@@ -214,18 +212,17 @@ impl WriterHandle {
         }
     }
 
-    /// Returns a channel with the number of the last durable record. From now on, records are
-    /// retained for watchers.
+    /// Returns a channel with the last durable record number. While it exists, records are
+    /// retained.
     pub(crate) fn watch(&self) -> watch::Receiver<u64> {
         self.recent.watch()
     }
 
-    /// Returns the records after record `seq`, if retained for watchers.
+    /// Returns the records after `seq`, if they are retained for watchers.
     pub(crate) fn after(&self, seq: u64) -> Next {
         self.recent.after(seq)
     }
 
-    /// Returns the number of waiting commands.
     pub(crate) fn waiting(&self) -> usize {
         self.counters.waiting.load(Ordering::Relaxed)
     }
@@ -240,7 +237,7 @@ impl WriterHandle {
         self.counters.seq.load(Ordering::Acquire)
     }
 
-    /// Returns the reason if nothing can be decided.
+    /// Returns the reason why nothing can be decided, if so.
     pub fn unavailable(&self) -> Option<Unavailable> {
         self.unavailable.read().clone()
     }
@@ -254,7 +251,7 @@ impl WriterHandle {
         *self.doubt.read()
     }
 
-    /// Stops the writer once it has carried out the waiting commands.
+    /// Stops the writer after it has carried out the waiting commands.
     pub fn stop(&self) {
         *self.queue.write() = None;
     }

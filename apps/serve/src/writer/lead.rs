@@ -1,4 +1,4 @@
-//! The start of leadership, when a server determines its first time and epoch.
+//! The start of leadership, when a server determines its initial time and epoch.
 
 use std::hash::{BuildHasher, Hasher};
 
@@ -7,8 +7,8 @@ use super::thread::Writer;
 use crate::core::{Caller, Command, ServiceState};
 use crate::storage::StoreError;
 
-/// The interval in milliseconds between records of the time, if there are no other records. At
-/// startup, the service is assumed to have run until the time of the last record.
+/// The time after the last record, in milliseconds, when the current time is recorded. At startup,
+/// the service is assumed to have run until the last record.
 const NOTE_MS: u64 = 3600 * 1000;
 
 impl Writer {
@@ -25,7 +25,7 @@ impl Writer {
             state.move_queues(self.handle.clock.now_ms(), &mut self.records);
         }
         if self.records.is_empty() {
-            // Plans have changed, and the records do not contain them.
+            // The schedulers' plans have changed without a record.
             self.view = None;
             self.publish();
             return Ok(());
@@ -33,7 +33,7 @@ impl Writer {
         self.commit()
     }
 
-    /// Sets the clock to a time where it may continue.
+    /// Sets the clock to the time from which it may continue.
     fn set_clock(&mut self) {
         let Some(state) = self.state.as_mut() else { return };
         let clock = &self.handle.clock;
@@ -52,7 +52,7 @@ impl Writer {
             let behind_s = (last_ms - clock.wall_ms()) / 1000;
             tracing::warn!(
                 behind_s,
-                "the clock is behind the last record; times continue from there"
+                "the clock is behind the last record; time continues from that record"
             );
         }
         self.note_doubt();
@@ -61,14 +61,14 @@ impl Writer {
         }
     }
 
-    /// Returns the time of a command: the wall clock time if the command confirms the clock.
+    /// Returns a command's time, which is the wall clock's if the command confirms the clock.
     pub(super) fn time_of(&self, what: &Do, now_ms: u64) -> u64 {
         let doubted = self.state.as_ref().is_some_and(ServiceState::is_clock_doubted);
         let confirms = what.command == Command::ConfirmClock && what.caller == Caller::OPERATOR;
         if doubted && confirms { self.handle.clock.wall_ms() } else { now_ms }
     }
 
-    /// Reports that doubt about the clock has begun or ended, and sets the clock accordingly.
+    /// Publishes that doubt about the clock has begun or ended, and sets the clock accordingly.
     pub(super) fn note_doubt(&mut self) {
         let Some(state) = &self.state else { return };
         let (was, clock) = (self.handle.clock_doubt(), &self.handle.clock);
@@ -85,7 +85,7 @@ impl Writer {
         *self.handle.doubt.write() = now;
     }
 
-    /// Returns the command that the service's own clock must send now, if any.
+    /// Returns the command that the service itself must carry out now, if any.
     pub(super) fn due(&self, now_ms: u64) -> Option<Command> {
         let state = self.state.as_ref()?;
         if state.next_expiry_ms().is_some_and(|at| at <= now_ms) {
@@ -96,7 +96,7 @@ impl Writer {
     }
 }
 
-/// Returns a number that differs on each startup, taken from the random keys of hash tables.
+/// Returns a number that differs on each startup, from the random keys of hash tables.
 fn random() -> u64 {
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }

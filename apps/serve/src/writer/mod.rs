@@ -1,8 +1,8 @@
 //! The single writer, which makes decisions, records them durably, and only then replies.
 //!
-//! Commands wait in a bounded queue. The writer takes all waiting commands, decides them one at a
-//! time, appends all their records in one durable write, and then sends the replies and notifies
-//! the watchers. More commands accumulate during a write, so groups grow with the load.
+//! Commands wait in a bounded queue. The writer decides all waiting commands one at a time, appends
+//! their records in one durable write, and then sends the replies and notifies the watchers. More
+//! commands accumulate during a write, so groups grow with the load.
 
 mod handle;
 mod lead;

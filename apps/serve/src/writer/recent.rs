@@ -1,5 +1,4 @@
-//! The most recent durable records, for watchers. Their memory is bounded, no matter how slow a
-//! watcher is.
+//! The most recent durable records, for watchers, in bounded memory.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
@@ -11,36 +10,35 @@ use crate::core::{Event, ServiceRecord};
 
 /// The approximate maximum size of the retained records in bytes.
 const MAX_BYTES: usize = 32 << 20;
-/// The number of records in a group.
+/// The maximum number of records in a group.
 const GROUP: usize = 512;
 
-/// A record that became durable.
+/// A durable record.
 #[derive(Debug)]
 pub(crate) struct Recorded {
     pub(crate) record: ServiceRecord,
-    /// The text for watchers, formatted by the first watcher that needs it.
+    /// The JSON text for watchers, written by the first one that needs it.
     pub(crate) sent: OnceLock<Box<str>>,
 }
 
 /// The most recent durable records.
 pub(crate) struct Recent {
     kept: Mutex<Kept>,
-    /// The number of the last record.
     last: watch::Sender<u64>,
 }
 
 #[derive(Default)]
 struct Kept {
-    /// Groups of records with their approximate sizes in bytes, in order and without gaps.
+    /// Groups of records and their approximate sizes in bytes, in order.
     groups: VecDeque<(Arc<Vec<Recorded>>, usize)>,
     bytes: usize,
     last: u64,
 }
 
-/// The records that follow a given record.
+/// The records after a given record.
 #[derive(Debug)]
 pub(crate) enum Next {
-    /// Records, the first of which may be earlier than requested.
+    /// A group whose first records may be earlier than requested.
     Records(Arc<Vec<Recorded>>),
     /// There are no records yet.
     Nothing,
@@ -49,13 +47,13 @@ pub(crate) enum Next {
 }
 
 impl Recent {
-    /// Creates an empty list, given the number of the last record.
+    /// Returns an empty list; `last` is the number of the last durable record.
     pub(crate) fn new(last: u64) -> Recent {
         let kept = Kept { last, ..Kept::default() };
         Recent { kept: Mutex::new(kept), last: watch::Sender::new(last) }
     }
 
-    /// Adds records that became durable. If there are no watchers, no records are retained.
+    /// Adds durable records. Without watchers, none are retained.
     pub(crate) fn add(&self, records: &mut Vec<ServiceRecord>) {
         let Some(last) = records.last().map(|record| record.seq) else { return };
         let mut kept = self.kept.lock();
@@ -70,7 +68,7 @@ impl Recent {
         self.last.send_replace(last);
     }
 
-    /// Returns the records after record `seq`.
+    /// Returns the next group of records after `seq`.
     pub(crate) fn after(&self, seq: u64) -> Next {
         let kept = self.kept.lock();
         if seq >= kept.last {
@@ -78,7 +76,7 @@ impl Recent {
         }
         let begins = |(group, _): &(Arc<Vec<Recorded>>, usize)| group[0].record.seq <= seq + 1;
         match kept.groups.partition_point(begins).checked_sub(1) {
-            // A record missing between two groups was written by another server.
+            // There is a gap between two groups if another server has written records.
             Some(index)
                 if kept.groups[index].0.last().is_some_and(|last| last.record.seq > seq) =>
             {
@@ -88,7 +86,7 @@ impl Recent {
         }
     }
 
-    /// Returns a channel that announces new records. From now on, records are retained.
+    /// Returns a channel with the last record number. While it exists, records are retained.
     pub(crate) fn watch(&self) -> watch::Receiver<u64> {
         self.last.subscribe()
     }
@@ -118,7 +116,7 @@ impl Kept {
     }
 }
 
-/// Returns the approximate number of bytes that a record occupies in memory.
+/// Returns a record's approximate size in memory, in bytes.
 pub(crate) fn weight(record: &ServiceRecord) -> usize {
     let kept = record.kept.as_ref().map_or(0, |kept| kept.body.len() + kept.key.len());
     let event = match &record.event {
@@ -133,7 +131,7 @@ pub(crate) fn weight(record: &ServiceRecord) -> usize {
     size_of::<ServiceRecord>() + kept + event
 }
 
-/// Returns the approximate size in bytes of a record's text for watchers.
+/// Returns the approximate size of a record's text for watchers, in bytes.
 fn sent_weight(record: &ServiceRecord) -> usize {
     let parts = match &record.event {
         Event::Granted { lease } => lease.parts.len(),

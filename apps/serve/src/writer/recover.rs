@@ -1,4 +1,4 @@
-//! Recovers a state from records.
+//! Recovery of a state from snapshots and records.
 
 use thiserror::Error;
 
@@ -8,14 +8,14 @@ use crate::storage::{History, StoreError};
 /// Errors that prevent a service from starting.
 #[derive(Debug, Error)]
 pub enum RecoveryError {
-    /// An error of the store.
+    /// The records cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// An error in the machines.
+    /// A machine cannot be configured.
     #[error(transparent)]
     State(#[from] StateError),
     /// The snapshot is inconsistent.
-    #[error("the snapshot of record {seq} contradicts itself: {reason}")]
+    #[error("the snapshot of record {seq} is inconsistent: {reason}")]
     Snapshot {
         /// The number of the snapshot's record.
         seq: u64,
@@ -24,7 +24,7 @@ pub enum RecoveryError {
     },
 }
 
-/// Returns the state after record `until`, or after the last stored record if that is earlier.
+/// Returns the state after record `until`, or after the last record if that is earlier.
 ///
 /// # Errors
 /// Returns an error if the records are damaged, inconsistent with each other, or have been removed.
@@ -40,11 +40,11 @@ pub fn recover(
 /// A point in the past: the last record up to number `until` and up to time `at_ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cutoff {
-    /// A record known not to be later than the cutoff, or 0.
+    /// A record at or before the cutoff, or 0.
     pub(crate) known: u64,
-    /// The last record to include.
+    /// The number of the last record to include.
     pub(crate) until: u64,
-    /// The instant, in milliseconds since 1970.
+    /// The time of the cutoff, in milliseconds since 1970.
     pub(crate) at_ms: u64,
 }
 
@@ -72,8 +72,8 @@ pub(crate) fn look_back(
     Ok(state)
 }
 
-/// Returns the state of the latest snapshot with at most this number, or a new state if no such
-/// snapshot exists.
+/// Returns the state of the latest snapshot with at most this number, or a new state if there is
+/// none.
 ///
 /// # Errors
 /// Fails like [`recover`].

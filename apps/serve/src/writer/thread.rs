@@ -1,4 +1,5 @@
-//! The writer's thread.
+//! The writer's thread: groups of decisions, durable writes, recovery after failures, and
+//! snapshots.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -21,9 +22,9 @@ use crate::storage::{RecordStore, StoreError};
 
 /// The idle time before the store performs maintenance.
 const IDLE: Duration = Duration::from_millis(50);
-/// The time before the next attempt to write to a full disk, in milliseconds.
+/// The time before a failed write or snapshot is retried, in milliseconds.
 const RETRY_MS: u64 = 500;
-/// The maximum time for adding commands to a group, in microseconds.
+/// The time limit for adding commands to a group, in microseconds.
 const GROUP_US: u64 = 20_000;
 
 /// Sizes of the writer's queues and the amount of history retained.
@@ -35,12 +36,12 @@ pub struct Tuning {
     pub group: usize,
     /// The number of records between snapshots.
     pub snapshot_every: u64,
-    /// The approximate number of bytes in the records between snapshots.
+    /// The approximate size of the records between snapshots, in bytes.
     pub snapshot_bytes: u64,
-    /// The minimum number of records retained from before the last snapshot, unless they exceed
+    /// The minimum number of records to retain before the last snapshot, unless they exceed
     /// `history_bytes`.
     pub history: u64,
-    /// The maximum size in bytes of records retained from before the last snapshot.
+    /// The maximum size of the records retained before the last snapshot, in bytes.
     pub history_bytes: u64,
     /// The conditions for trusting the wall clock.
     pub clock: ClockRule,
@@ -60,8 +61,8 @@ impl Default for Tuning {
     }
 }
 
-/// Starts the writer's thread with a recovered state and a clock. `unavailable` is the reason if
-/// the writer cannot start making decisions immediately.
+/// Starts the writer's thread with a recovered state. `unavailable` is the reason if the writer
+/// cannot make decisions yet.
 ///
 /// # Panics
 /// Panics if the system cannot create a thread.
@@ -104,7 +105,7 @@ pub fn start(
         save_ms: 0,
         timed: false,
     };
-    // This precedes any answer, because `/readyz` must report doubt about the clock from the start.
+    // `/readyz` must report doubt about the clock from the start.
     if handle.unavailable().is_none()
         && let Err(error) = writer.lead()
     {
@@ -119,7 +120,7 @@ pub fn start(
     (handle, thread)
 }
 
-/// Reports that no more decisions can be made if the writer's thread panics.
+/// Makes the service read-only if the writer's thread panics.
 struct TellsOfPanic(WriterHandle);
 
 impl Drop for TellsOfPanic {
@@ -141,7 +142,7 @@ pub(super) struct Writer {
     pub(super) handle: WriterHandle,
     /// The records of the current group.
     pub(super) records: Vec<ServiceRecord>,
-    /// The last view; current as long as the state has no further records.
+    /// The last view, which is current until the state has further records.
     pub(super) view: Option<Arc<StateView>>,
     /// The number of the last snapshot, and the thread that is saving one.
     saved: u64,
@@ -150,14 +151,14 @@ pub(super) struct Writer {
     retry_ms: u64,
     /// The time of the next attempt to start a snapshot after a failure.
     save_ms: u64,
-    /// True once this server has determined the time.
+    /// True once this server has set its clock.
     pub(super) timed: bool,
 }
 
-/// A decided command, which is answered once the decision is durable.
+/// A decided command, to be answered after its decision is durable.
 struct Decided {
     answer: CommandAnswer,
-    /// True if the answer depends on records in this group.
+    /// True if the answer depends on this group's records.
     recorded: bool,
     to: Answer,
 }
@@ -183,7 +184,7 @@ impl Writer {
         }
     }
 
-    /// Returns the time to wait for a command: until the next lease expires or maintenance is due.
+    /// Returns the time until the next lease expires or maintenance is due.
     fn pause(&self) -> Duration {
         let now = self.handle.clock.now_ms();
         let expiry = self.state.as_ref().and_then(ServiceState::next_expiry_ms);
@@ -191,15 +192,13 @@ impl Writer {
         until.min(IDLE)
     }
 
-    /// Performs maintenance on the store while the service is idle.
     fn rest(&mut self) {
         if let Err(error) = self.store.idle() {
             self.fail(&error);
         }
     }
 
-    /// Decides a command and the commands waiting after it, for a limited time; then makes the
-    /// group durable and replies.
+    /// Decides the waiting commands for a limited time, then makes the group durable and replies.
     fn group(&mut self, first: Option<Task>, inbox: &Receiver<Task>) {
         let now_ms = self.handle.clock.now_ms();
         if let Some(unavailable) = self.unavailable(now_ms) {
@@ -239,11 +238,11 @@ impl Writer {
         }
     }
 
-    /// Decides a command whose sender is waiting for the answer.
+    /// Decides a command, noting whether its answer depends on this group's records.
     fn decide_for(&mut self, what: Do, mut to: Answer) -> Decided {
         to.begin();
         let first = self.records.len();
-        // The reply to a key that was used earlier in this group is not durable yet.
+        // A reply stored under the same key earlier in this group is not durable yet.
         let whose = what.caller.tenant.clone().unwrap_or_default();
         let used = |key: &IdempotencyKey| {
             let kept = self.records.iter().filter_map(|record| record.kept.as_ref());
@@ -278,13 +277,13 @@ impl Writer {
         }
     }
 
-    /// Publishes the durable state to readers.
+    /// Makes the durable state visible to readers.
     pub(super) fn publish(&mut self) {
         let view = self.view();
         *self.handle.durable.write() = view;
     }
 
-    /// Makes the records of the group durable, and publishes them to readers and watchers.
+    /// Makes the group's records durable, and publishes them to readers and watchers.
     pub(super) fn commit(&mut self) -> Result<(), StoreError> {
         if self.records.is_empty() {
             return self.store.confirm();
@@ -303,9 +302,9 @@ impl Writer {
         Ok(())
     }
 
-    /// Handles a failed write: resets the state to the durable records, and reports the reason.
+    /// Resets the state to the durable records after a failed write. Returns the reason.
     fn fail(&mut self, error: &StoreError) -> Unavailable {
-        tracing::error!(%error, "records cannot be stored");
+        tracing::error!(%error, "cannot store records");
         self.records.clear();
         self.retry_ms = self.handle.clock.now_ms() + RETRY_MS;
         self.read_back(self.handle.seq());
@@ -318,21 +317,21 @@ impl Writer {
         unavailable
     }
 
-    /// Reads the state back up to a record.
+    /// Rereads the state up to a record.
     fn read_back(&mut self, until: u64) {
         self.view = None;
         let history = self.handle.history.clone();
         self.state = match recover(&*history, until, &self.limits, self.seed) {
             Ok(state) => Some(state),
             Err(error) => {
-                tracing::error!(%error, "the durable state cannot be read back");
+                tracing::error!(%error, "cannot reread the stored state");
                 None
             }
         };
     }
 
-    /// Returns the reason if no decision can be made now. After a while, a command triggers another
-    /// attempt.
+    /// Returns the reason if no decision can be made now. From time to time, a command triggers
+    /// another attempt.
     fn unavailable(&mut self, now_ms: u64) -> Option<Unavailable> {
         let unavailable = self.handle.unavailable()?;
         if now_ms < self.retry_ms {
@@ -345,7 +344,7 @@ impl Writer {
             }
             return Some(unavailable);
         }
-        // The stored records are authoritative, not this server's last view of them.
+        // The stored records are authoritative, not this server's state.
         self.read_back(u64::MAX);
         let Some(state) = &self.state else {
             self.retry_ms = now_ms + RETRY_MS;
@@ -361,15 +360,14 @@ impl Writer {
         None
     }
 
-    /// Saves a snapshot on another thread once there are enough new records, and removes old
-    /// records.
+    /// Once there are enough new records, saves a snapshot and removes old records on another
+    /// thread.
     fn save(&mut self) {
         if let Some(saving) = self.saving.take_if(|saving| saving.is_finished()) {
             if saving.join().is_ok_and(|saved| saved) {
                 self.handle.counters.snapshots.fetch_add(1, Ordering::Relaxed);
             } else {
-                // Try again soon, because everything after the last snapshot is read at the next
-                // startup.
+                // Retry soon, because the next startup reads all records after the last snapshot.
                 self.save_ms = self.handle.clock.now_ms() + RETRY_MS;
                 self.saved = self.saved.saturating_sub(self.tuning.snapshot_every);
             }
@@ -377,7 +375,7 @@ impl Writer {
         let Some(state) = &self.state else { return };
         let ready = self.handle.unavailable().is_none();
         let many = state.seq() >= self.saved + self.tuning.snapshot_every;
-        // A short history is also divided into several files.
+        // Even a short history consists of several files.
         let piece = self.tuning.snapshot_bytes.min(self.tuning.history_bytes / 4).max(1 << 16);
         let large = self.store.size() >= piece && state.seq() > self.saved;
         if !ready || self.saving.is_some() || !(many || large) {
@@ -389,7 +387,7 @@ impl Writer {
         }
         match self.store.rotate() {
             Ok(true) => {}
-            // No file descriptor is free now, so records continue in the current file.
+            // Without a free file descriptor, records continue in the current file.
             Ok(false) => {
                 self.save_ms = now_ms + RETRY_MS;
                 return;
@@ -409,7 +407,7 @@ impl Writer {
                 history.compact(oldest.max(within.min(snapshot.seq)))
             });
             if let Err(error) = &done {
-                tracing::error!(%error, seq = snapshot.seq, "a snapshot could not be saved");
+                tracing::error!(%error, seq = snapshot.seq, "cannot save a snapshot");
             }
             done.is_ok()
         }));

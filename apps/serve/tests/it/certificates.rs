@@ -1,4 +1,4 @@
-//! Tests TLS with a bearer token, with a client certificate, and with neither.
+//! Tests TLS with bearer tokens and client certificates.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +12,6 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use crate::client::Client;
 use crate::server::{Server, Setup, write_secret};
 
-/// A certificate authority.
 type Authority = CertifiedIssuer<'static, KeyPair>;
 
 /// A client's certificate and key.
@@ -24,8 +23,7 @@ fn authority() -> Authority {
     CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
 }
 
-/// Returns a certificate for some names, signed by an authority, both for a client and as PEM
-/// files.
+/// Issues a certificate, both for a client and as PEM texts of the certificate and the key.
 fn certificate(authority: &Authority, names: &[&str]) -> (Identity, String, String) {
     let key = KeyPair::generate().unwrap();
     let names: Vec<String> = names.iter().map(|name| (*name).to_string()).collect();
@@ -34,7 +32,7 @@ fn certificate(authority: &Authority, names: &[&str]) -> (Identity, String, Stri
     ((made.der().clone(), private.into()), made.pem(), key.serialize_pem())
 }
 
-/// Returns a client's configuration: the authority that it trusts, and its identity.
+/// Configures a client with an authority that it trusts, and its own identity.
 fn trust(authority: &Authority, identity: Option<Identity>) -> Arc<ClientConfig> {
     let mut roots = RootCertStore::empty();
     roots.add(authority.der().clone()).unwrap();
@@ -54,7 +52,7 @@ fn written(folder: &Path, name: &str, text: &str) -> PathBuf {
     path
 }
 
-/// A server behind TLS, its authority, and the contents of its log.
+/// A server with TLS, its authority, and the authority for its clients.
 pub(crate) struct Guarded {
     pub(crate) server: Server,
     setup: Setup,
@@ -90,7 +88,7 @@ pub(crate) fn guarded_with(
 }
 
 impl Guarded {
-    /// Returns a client that trusts the server, with or without its own certificate and token.
+    /// Returns a client that trusts the server, with an optional certificate and token.
     pub(crate) fn client(&self, identity: Option<Identity>, token: Option<&str>) -> Client {
         let mut client = self.server.client();
         client.tls = Some(trust(&self.authority, identity));
@@ -125,13 +123,13 @@ fn a_bearer_token_over_tls() {
             assert!(!reply.text.contains("hush"), "{}", reply.text);
         }
     }
-    // A client that does not trust the server's authority, and one that does not use TLS.
+    // A client that does not trust the server, and one without TLS.
     let mut stranger = guarded.client(None, Some("operator-hush-1"));
     stranger.tls = Some(trust(&authority(), None));
     assert!(stranger.try_get("/healthz").is_err());
     let mut plain = guarded.server.client();
     assert!(plain.try_get("/healthz").is_err());
-    // The log covers all of this, but contains no tokens.
+    // The log contains all of this, but no tokens.
     let log = guarded.log();
     assert!(log.matches("path=\"/v1/leases\"").count() >= 7, "{log}");
     assert!(!log.contains("hush"), "{log}");
@@ -147,7 +145,7 @@ fn a_client_certificate_is_a_tenant() {
     assert_eq!(other.get("/v1/leases").json()["leases"], json!([]), "the first name counts");
     assert_eq!(other.post("/v1/nodes/fail", r#"{"node":[0,0]}"#).status, 403);
 
-    // A certificate that names no valid tenant is refused, and so is a missing certificate.
+    // Without a valid tenant name in a certificate, the request is refused.
     for identity in [by(&[]), by(&["*.example"]), by(&["10.0.0.1"]), None] {
         let reply = guarded.client(identity, None).post("/v1/leases", ASK);
         assert_eq!(reply.status, 401, "{}", reply.text);
@@ -163,7 +161,7 @@ fn a_client_certificate_is_a_tenant() {
     let old = (old.der().clone(), key.into());
     assert!(guarded.client(Some(old), None).try_get("/v1/leases").is_err());
     let log = guarded.log();
-    assert!(log.contains("TLS handshake"), "a refused handshake is told: {log}");
+    assert!(log.contains("TLS handshake"), "a refused handshake is logged: {log}");
 }
 
 #[test]
@@ -174,7 +172,7 @@ fn a_certificate_and_a_token_are_both_good() {
     let again = || Some((certificate.clone(), key.clone_key()));
     let lease = guarded.client(again(), None).post("/v1/leases", ASK).json();
     assert_eq!(lease["tenant"], "a.example");
-    // A token raises a tenant to the operator; a wrong token is refused, even with a valid
+    // A token can raise a tenant to the operator; a wrong token is refused despite a valid
     // certificate.
     let raised = guarded.client(again(), Some("operator-hush-1")).post("/v1/leases", ASK);
     assert_eq!(raised.json()["tenant"], json!(null));

@@ -10,12 +10,11 @@ use serde_json::{Value, json};
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, ClientConnection, StreamOwned};
 
-/// A reply.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) kind: String,
-    /// All headers except the date, by their lower-case names.
+    /// All headers except the date, with lower-case names.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) text: String,
 }
@@ -31,7 +30,7 @@ impl Reply {
         self.status
     }
 
-    /// Checks the status and the reason of a problem.
+    /// Checks a problem's status and reason.
     pub(crate) fn is(&self, status: u16, reason: &str) {
         self.problem();
         assert_eq!(
@@ -51,22 +50,21 @@ impl Reply {
 trait Stream: Read + Write {}
 impl<T: Read + Write> Stream for T {}
 
-/// A connection that is opened on first use.
+/// A client with one connection, which it opens on first use.
 pub(crate) struct Client {
     address: String,
     pub(crate) headers: Vec<(String, String)>,
-    /// The TLS configuration, required for an address such as `https://127.0.0.1:8080`.
+    /// The TLS configuration, required for an `https` address.
     pub(crate) tls: Option<Arc<ClientConfig>>,
     stream: Option<BufReader<Box<dyn Stream>>>,
     used: Instant,
 }
 
-/// The idle time after which a connection is not reused, because the service closes connections
-/// after 10 s of idleness.
+/// The idle time after which a connection is not reused, because the service closes idle
+/// connections after 10 s.
 const IDLE: Duration = Duration::from_secs(4);
 
 impl Client {
-    /// Creates a client for an address such as `http://127.0.0.1:8080`.
     pub(crate) fn new(address: &str) -> Client {
         let bare = address.trim_start_matches("http://").trim_start_matches("https://");
         Client {
@@ -84,7 +82,6 @@ impl Client {
         client
     }
 
-    /// Returns a client with a token.
     pub(crate) fn of(address: &str, token: &str) -> Client {
         Client::with(address, "Authorization", &format!("Bearer {token}"))
     }
@@ -110,7 +107,7 @@ impl Client {
         self.send("POST", path, body, &[("Idempotency-Key", key)])
     }
 
-    /// Requests nodes, or waits for them.
+    /// Requests a lease, which may have to wait.
     pub(crate) fn lease(&mut self, asked: impl Display) -> Value {
         let reply = self.post("/v1/leases", asked);
         assert!([201, 202].contains(&reply.status), "{}", reply.text);
@@ -227,12 +224,12 @@ impl Client {
 /// The events of a watch: record number, kind, data.
 pub(crate) type Events = Vec<(u64, String, Value)>;
 
-/// Returns the first `enough` events of a watch.
+/// Returns the first `enough` events.
 pub(crate) fn watch(address: &str, path: &str, enough: usize) -> Events {
     watch_until(address, path, |events, _| events == enough)
 }
 
-/// Returns a watch's events until `enough` accepts their number and the last id.
+/// Returns the events until `enough` accepts their number and the last id.
 pub(crate) fn watch_until(
     address: &str,
     path: &str,
@@ -241,7 +238,7 @@ pub(crate) fn watch_until(
     watch_as(address, path, "", Duration::from_mins(1), enough)
 }
 
-/// Like [`watch_until`], but with additional headers, and stops when nothing arrives for a while.
+/// Like [`watch_until`], but with more headers, and until no event arrives for `patience`.
 pub(crate) fn watch_as(
     address: &str,
     path: &str,
@@ -272,18 +269,16 @@ pub(crate) fn watch_as(
     events
 }
 
-/// Returns a batch of operations.
 pub(crate) fn batch(operations: impl IntoIterator<Item = impl Display>) -> String {
     let all: Vec<String> = operations.into_iter().map(|one| one.to_string()).collect();
     format!("{{\"operations\":[{}]}}", all.join(","))
 }
 
-/// Returns a number in a reply.
 pub(crate) fn number(value: &Value) -> u64 {
     value.as_u64().unwrap_or_else(|| panic!("{value} is not a number"))
 }
 
-/// Compares members of a reply with expected values.
+/// Checks that a reply has the expected members.
 pub(crate) fn has(reply: &Value, expected: &Value) {
     for (name, expected) in expected.as_object().expect("it is an object") {
         assert_eq!(reply[name], *expected, "{name} of {reply}");
@@ -295,11 +290,11 @@ pub(crate) fn holder(lease: &Value) -> (u64, u64) {
     (number(&lease["id"]), number(&lease["epoch"]))
 }
 
-/// Waits until a condition holds. Returns the time taken.
+/// Waits for `what`, until `holds` returns true. Returns the time taken.
 pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) -> Duration {
     let began = Instant::now();
     while !holds() {
-        assert!(began.elapsed() < Duration::from_mins(4), "{what} does not come");
+        assert!(began.elapsed() < Duration::from_mins(4), "gave up waiting for {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
     began.elapsed()
@@ -307,7 +302,7 @@ pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) -> Duration {
 
 /// Converts a time in a reply to milliseconds since 1970.
 pub(crate) fn millis(time: &str) -> u64 {
-    let time = humantime::parse_rfc3339(time).expect("times of replies are RFC 3339");
+    let time = humantime::parse_rfc3339(time).expect("times in replies are RFC 3339");
     let since = time.duration_since(std::time::UNIX_EPOCH).expect("it is after 1970");
     since.as_millis() as u64
 }

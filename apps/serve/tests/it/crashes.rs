@@ -1,7 +1,7 @@
-//! Tests the service on a faulty disk, with random histories that end at a random disk operation.
+//! Tests the journal on a faulty disk, with random histories that end at a random disk operation.
 //!
 //! `PAVIOR_SIZE=long cargo test -p pavior-serve --test it -- crashes --nocapture` runs the long
-//! form; the seed of a failure is in its message.
+//! form. A failure prints its seed.
 
 use std::sync::Arc;
 
@@ -14,15 +14,14 @@ use crate::decisions::begin;
 use crate::disk::{Fault, Simulated, opened, state_of};
 use crate::random::{Random, command};
 
-/// The acknowledged records, which a client knows.
+/// The states that may be durable.
 struct Known {
-    /// The state after the last acknowledged group, and the next state, which might also be
-    /// durable.
+    /// The state after the last acknowledged group, and the state after the next one, which failed.
     acknowledged: StateSnapshot,
     attempted: Option<StateSnapshot>,
 }
 
-/// A run up to the fault.
+/// A history up to the fault.
 struct Run {
     known: Known,
     state: ServiceState,
@@ -30,7 +29,7 @@ struct Run {
     full: bool,
 }
 
-/// Runs groups of random commands, each made durable before the next one, until the disk fails.
+/// Runs groups of random commands until the disk fails.
 fn run(disk: &Simulated, random: &mut Random, steps: u64) -> Option<Run> {
     // A fault may occur while the journal is being created.
     let Ok((mut journal, mut state)) = opened(disk.clone()) else { return None };
@@ -48,7 +47,7 @@ fn run(disk: &Simulated, random: &mut Random, steps: u64) -> Option<Run> {
         if !run.group(random, now) {
             return Some(run);
         }
-        // An occasional snapshot, followed by the removal of old records.
+        // Occasionally save a snapshot and remove old records.
         if random.one_in(6) {
             let snapshot = run.state.snapshot();
             let history = run.journal.history();
@@ -67,7 +66,7 @@ fn run(disk: &Simulated, random: &mut Random, steps: u64) -> Option<Run> {
 }
 
 impl Run {
-    /// Decides some commands and makes them durable. Returns false if this failed permanently.
+    /// Decides some commands and makes them durable. Returns false after a permanent failure.
     fn group(&mut self, random: &mut Random, now: u64) -> bool {
         let mut records: Vec<ServiceRecord> = Vec::new();
         for _ in 0..=random.below(4) {
@@ -80,7 +79,7 @@ impl Run {
                 true
             }
             Err(StoreError::Full(_)) => {
-                // Read-only with a reason: the writer returns to the durable state.
+                // Like the writer, return to the durable state.
                 let durable = self.known.acknowledged.seq;
                 let back = state_of(&*self.journal.history(), durable);
                 self.state = back.expect("what is durable can be read");
@@ -95,7 +94,7 @@ impl Run {
     }
 }
 
-/// Compares the data after a crash with the records known to the client.
+/// Compares the data after a crash with the states that may be durable.
 fn judge(run: &Run, after: &Simulated) -> Result<(), String> {
     let (mut journal, mut state) = opened(after.clone())?;
     state.validate();
@@ -129,7 +128,7 @@ fn nothing_acknowledged_is_lost_in_a_crash() {
         let fault = [Fault::Crash, Fault::Crash, Fault::Error, Fault::Full][seed as usize % 4];
         disk.fault_after(random.below(160), fault);
         let Some(run) = run(&disk, &mut random, 40) else {
-            // Nothing has been acknowledged yet, so any folder contents can be opened.
+            // The fault occurred before the first acknowledgment, so any contents must open.
             disk.mend();
             for _ in 0..3 {
                 let opened = opened(disk.after_crash(&mut random));
@@ -150,8 +149,8 @@ fn nothing_acknowledged_is_lost_in_a_crash() {
         }
     }
     println!(
-        "{crashes} crashes, {errors} I/O errors, {full} full disks; {attempted} in a write; \
-         {judged} disks judged"
+        "{crashes} crashes, {errors} I/O errors, {full} full disks; {attempted} during a write; \
+         {judged} disks checked"
     );
     assert!(crashes > 0 && errors > 0 && full > 0 && attempted > 0);
 }
@@ -173,7 +172,7 @@ fn every_turned_bit_is_found_or_was_never_acknowledged() {
                 turned.flip(&name, bit);
                 bits += 1;
                 let Ok((_, state)) = opened(turned) else { continue };
-                // If the file is not refused, no acknowledged record depends on the bit.
+                // A file that is not refused must not have lost acknowledged records.
                 assert_eq!(
                     state.snapshot(),
                     run.known.acknowledged,
@@ -183,7 +182,7 @@ fn every_turned_bit_is_found_or_was_never_acknowledged() {
             }
         }
     }
-    println!("{bits} bits turned, {tails} of them without an effect on what was acknowledged");
+    println!("{bits} bits flipped, {tails} of them without effect on acknowledged records");
     assert!(bits > 10_000);
 }
 
@@ -207,7 +206,7 @@ fn damage_names_its_place() {
         }
         journal.append(&records).unwrap();
     }
-    // Two bits of the second frame: more than a single flipped bit, but other frames follow.
+    // Two flipped bits in the second frame, which other frames follow.
     disk.flip("journal-00000000000000000001.log", (offset + 40) * 8);
     disk.flip("journal-00000000000000000001.log", (offset + 41) * 8);
     let error = JournalStore::open(Arc::new(disk)).err().expect("it is damaged");
@@ -222,7 +221,7 @@ fn what_a_failed_sync_left_in_memory_alone_is_made_durable_at_the_next_start() {
     let (_, first) = begin(None);
     journal.append(std::slice::from_ref(&first)).unwrap();
     let at = |seq| ServiceRecord { seq, ..first.clone() };
-    // The write succeeds, but syncing it fails.
+    // The write succeeds, but the sync fails.
     disk.fault_after(1, Fault::Error);
     assert!(matches!(journal.append(&[at(2)]), Err(StoreError::Unknown(_))));
     drop(journal);

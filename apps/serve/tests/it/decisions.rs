@@ -1,5 +1,4 @@
-//! Checks that folding the core's records gives the state that produced them, and agrees with a
-//! model.
+//! Checks the core's decisions against a fold of their records and against simple models.
 
 use std::collections::HashMap;
 
@@ -69,7 +68,7 @@ fn the_fold_is_the_state() {
         }
         assert_eq!(folded.snapshot(), state.snapshot(), "seed {seed}");
         folded.validate();
-        // Starting from a snapshot gives the same result.
+        // A start from a snapshot gives the same state.
         let saved = saved.expect("the middle was passed");
         let text = serde_json::to_string(&saved).expect("a snapshot can be written");
         let saved: StateSnapshot = serde_json::from_str(&text).expect("and read");
@@ -94,7 +93,7 @@ fn a_request_that_waits_keeps_its_freedom_and_older_journals_are_read() {
     ask(3, [8, 2, 1], None);
     let text = serde_json::to_string(&records).unwrap();
     assert_eq!(text.matches("\"freedom\":\"connected\"").count(), 1, "{text}");
-    // Only requests with a freedom have this member, so older journals can be read as they are.
+    // Requests without a freedom lack this member, like those in older journals.
     assert_eq!(text.matches("freedom").count(), 1, "{text}");
     let old: Vec<ServiceRecord> =
         serde_json::from_str(&text.replace(",\"freedom\":\"connected\"", "")).unwrap();
@@ -108,8 +107,7 @@ fn a_request_that_waits_keeps_its_freedom_and_older_journals_are_read() {
     }
 }
 
-/// Checks that no lease begins that would last into a reservation of its nodes, for random changes
-/// to leases, queue, nodes and reservations.
+/// Checks that no lease begins that would last into a reservation of its nodes, for random changes.
 #[test]
 fn no_lease_begins_that_would_last_into_a_reservation() {
     let (mut grants, mut ahead) = (0, 0);
@@ -153,7 +151,7 @@ fn no_lease_begins_that_would_last_into_a_reservation() {
     assert!(grants > 1000 && ahead > 300, "{grants} {ahead}");
 }
 
-/// Checks against a model that records the holder of each node.
+/// Checks against a model of the holder of each node.
 #[test]
 fn no_node_is_held_twice() {
     for seed in 100..140 {
@@ -199,8 +197,7 @@ fn nodes(parts: &[[[u16; 3]; 2]]) -> Vec<[u16; 2]> {
     parts.iter().flat_map(each).collect()
 }
 
-/// Checks that the queue is planned once for many leases only if no waiting request could start
-/// between them.
+/// Checks that planning once for several leases gives the same result as planning after each.
 #[test]
 fn a_batch_of_leases_is_answered_as_one_lease_after_the_other() {
     let schedulers = ["fcfs", "scan-all", "easy", "conservative", "conservative:count", "window:4"];

@@ -1,4 +1,4 @@
-//! A simulated disk that loses, tears and reorders unsynced writes, fills up, and fails.
+//! A simulated disk that loses, tears and reorders unsynced writes, fills up and fails.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,14 +13,13 @@ use pavior_serve::writer::recover;
 use crate::decisions::limits;
 use crate::random::Random;
 
-/// The number of bytes that a disk writes atomically.
+/// The size of an atomic write, in bytes.
 const SECTOR: usize = 64;
 
-/// A file's durable contents and later changes.
 #[derive(Clone, Default)]
 struct Content {
     durable: Vec<u8>,
-    /// The contents seen by the running process.
+    /// The contents seen by the process.
     seen: Vec<u8>,
     /// Writes and truncations since the last sync.
     pending: Vec<Change>,
@@ -35,16 +34,16 @@ enum Change {
 #[derive(Default)]
 struct Inner {
     files: Vec<Content>,
-    /// The names seen by the running process, and the durable names.
+    /// The names seen by the process, and the durable names.
     seen: BTreeMap<String, usize>,
     durable: BTreeMap<String, usize>,
     /// The remaining space in bytes; `None` for unlimited.
     room: Option<u64>,
-    /// The number of operations until one fails, and the kind of failure.
+    /// The number of operations before the next fault.
     until_fault: Option<(u64, Fault)>,
-    /// The number of upcoming attempts to open a file that will fail.
+    /// The number of attempts to open a file that will still fail.
     exhausted: u64,
-    /// True if all operations fail from now on.
+    /// True once the power has failed.
     dead: bool,
 }
 
@@ -56,9 +55,9 @@ pub(crate) enum Fault {
     Error,
     /// The disk stays full.
     Full,
-    /// No more files can be opened: the given number of calls fails.
+    /// The given number of attempts to open a file fails.
     Descriptors(u64),
-    /// The disk's code panics.
+    /// The operation panics.
     Panic,
 }
 
@@ -66,7 +65,7 @@ pub(crate) enum Fault {
 #[derive(Clone, Default)]
 pub(crate) struct Simulated(Arc<Mutex<Inner>>);
 
-/// Opens a disk's journal; returns it with its state.
+/// Opens a journal and recovers its state.
 pub(crate) fn opened(disk: impl Disk + 'static) -> Result<(JournalStore, ServiceState), String> {
     let (journal, _) = JournalStore::open(Arc::new(disk)).map_err(|error| error.to_string())?;
     let state = state_of(&*journal.history(), u64::MAX)?;
@@ -78,7 +77,7 @@ pub(crate) fn state_of(history: &dyn History, seq: u64) -> Result<ServiceState, 
     recover(history, seq, &limits(), 1).map_err(|error| error.to_string())
 }
 
-/// Returns every file of a disk.
+/// Returns all files of a disk.
 pub(crate) fn files(disk: &Simulated) -> BTreeMap<String, Vec<u8>> {
     let names = disk.list().unwrap().into_iter();
     names.map(|name| (name.clone(), disk.read(&name).unwrap())).collect()
@@ -90,23 +89,22 @@ struct Handle {
 }
 
 impl Simulated {
-    /// Makes one of the next operations fail.
+    /// Makes an operation fail after `operations` others.
     pub(crate) fn fault_after(&self, operations: u64, fault: Fault) {
         self.0.lock().unwrap().until_fault = Some((operations, fault));
     }
 
-    /// Returns true if the power has failed.
     pub(crate) fn is_dead(&self) -> bool {
         self.0.lock().unwrap().dead
     }
 
-    /// Frees space and stops all failures.
+    /// Frees space and clears all faults.
     pub(crate) fn mend(&self) {
         let mut inner = self.0.lock().unwrap();
         (inner.room, inner.until_fault, inner.exhausted) = (None, None, 0);
     }
 
-    /// Changes the bytes of a file, or removes the file if `change` returns none.
+    /// Changes the bytes of a file, or removes it if `change` returns `None`.
     pub(crate) fn change(&self, name: &str, change: impl FnOnce(Vec<u8>) -> Option<Vec<u8>>) {
         let mut inner = self.0.lock().unwrap();
         let file = inner.seen[name];
@@ -120,7 +118,7 @@ impl Simulated {
         }
     }
 
-    /// Creates a file.
+    /// Creates a durable file.
     pub(crate) fn put(&self, name: &str, bytes: &[u8]) {
         let mut inner = self.0.lock().unwrap();
         let content =
@@ -131,7 +129,7 @@ impl Simulated {
         inner.durable.insert(name.to_string(), file);
     }
 
-    /// Counts an attempt to open a file, which fails if no more files can be opened.
+    /// Fails if no more files can be opened.
     fn open_another(&self) -> io::Result<()> {
         let mut inner = self.0.lock().unwrap();
         if inner.exhausted == 0 {
@@ -142,11 +140,11 @@ impl Simulated {
         Err(io::Error::from_raw_os_error(24))
     }
 
-    /// Returns the disk after power returns, with any part of the unsynced changes, in any order.
+    /// Returns the disk after a power failure, with a random part of the unsynced changes.
     pub(crate) fn after_crash(&self, random: &mut Random) -> Simulated {
         let inner = self.0.lock().unwrap();
         let mut after = Inner { durable: inner.durable.clone(), ..Inner::default() };
-        // Names are changed one after another, so some of the last changes may be lost.
+        // The latest changes of names may be lost.
         if random.one_in(2) {
             after.durable = inner.seen.clone();
         }
@@ -165,7 +163,6 @@ impl Simulated {
         Simulated(Arc::new(Mutex::new(after)))
     }
 
-    /// Flips one bit of a file.
     pub(crate) fn flip(&self, name: &str, bit: usize) {
         let mut inner = self.0.lock().unwrap();
         let file = inner.seen[name];
@@ -176,7 +173,7 @@ impl Simulated {
         }
     }
 
-    /// Returns an independent disk with the same contents.
+    /// Returns an independent copy of the disk.
     pub(crate) fn copy(&self) -> Simulated {
         let inner = self.0.lock().unwrap();
         let (files, seen) = (inner.files.clone(), inner.seen.clone());
@@ -184,11 +181,11 @@ impl Simulated {
         Simulated(Arc::new(Mutex::new(copy)))
     }
 
-    /// Counts an operation, which may be the one set to fail.
+    /// Counts an operation, which fails if a fault is due.
     fn operate(&self) -> io::Result<()> {
         let mut inner = self.0.lock().unwrap();
         if inner.dead {
-            return Err(io::Error::other("the power is gone"));
+            return Err(io::Error::other("the power has failed"));
         }
         let Some((left, fault)) = &mut inner.until_fault else { return Ok(()) };
         if *left > 0 {
@@ -200,7 +197,7 @@ impl Simulated {
         match fault {
             Fault::Crash => {
                 inner.dead = true;
-                Err(io::Error::other("the power went"))
+                Err(io::Error::other("the power failed"))
             }
             Fault::Error => Err(io::Error::other("the disk failed")),
             Fault::Full => {
@@ -234,7 +231,7 @@ fn tear(bytes: &mut Vec<u8>, offset: usize, data: &[u8], random: &mut Random) {
         let kept = if torn { random.below(sector.len() as u64) as usize } else { sector.len() };
         let start = offset + index * SECTOR;
         if bytes.len() < start + kept {
-            // Unwritten sectors contain zeros or the former contents of the disk.
+            // Unwritten sectors contain zeros or old data.
             let old = if random.one_in(2) { 0 } else { random.below(256) as u8 };
             bytes.resize(start + kept, old);
         }
@@ -300,7 +297,7 @@ impl DiskFile for Handle {
             Some(room) => bytes.len().min(room as usize),
             None => bytes.len(),
         };
-        // A failed write may have been carried out partially.
+        // A failed write may have been carried out in part.
         let done = if fault.is_err() { bytes.len() / 2 } else { fits };
         if let Some(room) = &mut inner.room {
             *room -= done.min(*room as usize) as u64;
@@ -311,7 +308,7 @@ impl DiskFile for Handle {
             content.seen.resize(end, 0);
         }
         content.seen[offset as usize..end].copy_from_slice(&bytes[..done]);
-        // All bytes are on their way to the disk when the power fails.
+        // After a failure, any of the bytes may reach the disk.
         let sent = if fault.is_err() { bytes } else { &bytes[..done] };
         content.pending.push(Change::Write(offset, sent.to_vec()));
         fault?;
@@ -333,7 +330,7 @@ impl DiskFile for Handle {
         let dead = inner.dead;
         let content = &mut inner.files[self.file];
         let pending = if dead { Vec::new() } else { std::mem::take(&mut content.pending) };
-        // After an error, the kernel treats unwritten pages as written, so the next call does not
+        // The kernel treats unwritten pages as written after an error, so the next sync does not
         // retry them.
         fault?;
         for change in pending {

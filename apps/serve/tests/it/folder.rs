@@ -1,4 +1,4 @@
-//! Tests the data folder of a running service, and folders that are refused.
+//! Tests the data folder: its lock, its permissions, and changes behind the service's back.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -29,19 +29,18 @@ fn a_removed_lock_lets_no_second_server_in() {
     assert_eq!(grant(&server), 201);
 }
 
-/// A change to a data folder.
 type Change = fn(&Path);
 
 #[test]
 fn a_folder_that_was_removed_or_replaced_stops_the_service() {
     let changes: [(&str, Change); 5] = [
-        ("the data are removed", |data| fs::remove_dir_all(data).unwrap()),
+        ("the folder is removed", |data| fs::remove_dir_all(data).unwrap()),
         ("the records are removed", |data| fs::remove_dir_all(data.join("journal")).unwrap()),
         ("the journal is removed", |data| {
             fs::remove_file(data.join("journal").join(records::FIRST)).unwrap();
         }),
-        ("the data are moved", |data| fs::rename(data, data.with_extension("moved")).unwrap()),
-        ("a copy takes the place of the data", |data| {
+        ("the folder is moved", |data| fs::rename(data, data.with_extension("moved")).unwrap()),
+        ("the folder is replaced by a copy", |data| {
             let moved = data.with_extension("moved");
             fs::rename(data, &moved).unwrap();
             fs::create_dir_all(data.join("journal")).unwrap();
@@ -55,7 +54,6 @@ fn a_folder_that_was_removed_or_replaced_stops_the_service() {
         let (server, setup) = fresh(|_| {});
         assert_eq!(grant(&server), 201);
         change(&setup.data);
-        // The connection is already open, so only the folder changes.
         let mut client = server.client();
         let refused = client.post("/v1/leases", r#"{"nodes":1}"#);
         assert_eq!(refused.status, 503, "{what}: {}", refused.text);
@@ -88,19 +86,19 @@ fn nobody_else_may_read_the_records() {
     };
     let mut server = server;
     server.stop();
-    let names = own("as it was made");
+    let names = own("after creation");
     for kind in ["journal-", "snapshot-", "mark", "lock"] {
         assert!(names.iter().any(|name| name.starts_with(kind)), "{kind} is in {names:?}");
     }
     assert_eq!(mode(&setup.data), 0o755);
-    // At the next start, access to files that others could read is restricted and this is logged.
+    // The next start removes other users' access and logs this.
     fs::set_permissions(&records, fs::Permissions::from_mode(0o755)).unwrap();
     for name in names {
         fs::set_permissions(records.join(name), fs::Permissions::from_mode(0o644)).unwrap();
     }
     let log = setup.data.with_extension("tightened");
     let again = Server::start(&Setup { log: Some(log.clone()), ..setup.clone() });
-    own("as it was tightened");
+    own("after a restart");
     assert_eq!(grant(&again), 201);
     let log = fs::read_to_string(log).unwrap();
     assert!(log.contains("removed other users' access to files"), "{log}");

@@ -1,9 +1,8 @@
-//! Runs days of a real log over HTTP: the forecast of each job at its submission is compared with
-//! its actual start. The service runs under a clock that is set forward from one event of the log
-//! to the next. It first learns from past days. A job that has to wait is recorded as soon as its
-//! forecast is made, a few hundred milliseconds later. The clock advances in the meantime, so the
-//! numbers differ slightly from run to run. `PAVIOR_SIZE=long` learns from 14 days and evaluates 7
-//! (the checks use one day each); `PAVIOR_FORECAST_CSV=FILE` stores a line per job.
+//! Replays days of a real log over HTTP, and compares the forecast of each job at its submission
+//! with its actual start. The service's clock is set forward from one event of the log to the next.
+//! Each forecast takes a few hundred milliseconds, during which the clock advances, so the numbers
+//! differ slightly from run to run. `PAVIOR_SIZE=long` learns from 14 days and evaluates 7 (the
+//! checks use one day each); `PAVIOR_FORECAST_CSV=FILE` stores a line per job.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -24,17 +23,17 @@ use crate::client::{Client, batch, millis, number, until};
 use crate::server::{Setup, options};
 
 const LOG: &str = "KTH-SP2-1996-2.1-cln.swf.gz";
-/// The first day of the past in the log; the first month is skipped.
+/// The first day to replay; the first month of the log is skipped.
 const BEGINS: u64 = 30;
 const DAY_S: u64 = 86_400;
 
-/// A job in the log and its outcome. Times are in milliseconds of the service's clock.
+/// A job in the log and its outcome. Times are in milliseconds since 1970.
 struct LogJob {
     record: Record,
     submit_ms: u64,
     lease: Option<Value>,
     start_ms: Option<u64>,
-    /// The earliest, median and latest start forecast, if the job had to wait.
+    /// The forecast earliest, median and latest start, if the job had to wait.
     told: Option<[u64; 3]>,
 }
 
@@ -46,7 +45,7 @@ impl LogJob {
     }
 }
 
-/// Upcoming events. At the same instant, ends (0) come before arrivals (1), each in job order.
+/// Upcoming events as (time, kind, job). At the same time, ends (0) come before arrivals (1).
 type Agenda = BTreeSet<(u64, u8, usize)>;
 
 struct Days {
@@ -58,7 +57,7 @@ struct Days {
 }
 
 impl Days {
-    /// Ends and submits the jobs that are due, then looks for started jobs.
+    /// Replays all events.
     fn run(&mut self) {
         while let Some(&(at, kind, job)) = self.agenda.first() {
             if at > self.clock.now_ms() {
@@ -74,7 +73,7 @@ impl Days {
         }
     }
 
-    /// Sends simultaneous ends together, so that the queue advances after the last of them.
+    /// Sends simultaneous ends in a batch, so that the queue advances after the last of them.
     fn end(&mut self, at: u64) {
         let mut ends = Vec::new();
         while let Some(&next) = self.agenda.first().filter(|next| (next.0, next.1) == (at, 0)) {
@@ -107,7 +106,7 @@ impl Days {
         self.jobs[job].told = Some(["earliest", "median", "latest"].map(time));
     }
 
-    /// Returns the jobs that have started.
+    /// Schedules the ends of newly started jobs.
     fn look(&mut self) {
         let list = self.client.get("/v1/leases?limit=10000").json();
         for lease in list["leases"].as_array().expect("it is a list") {
@@ -121,7 +120,7 @@ impl Days {
     }
 }
 
-/// Returns the jobs in some days of the log, which begin at `base_ms`.
+/// Returns the jobs of the given number of days, with times relative to `base_ms`.
 fn jobs(path: PathBuf, days: u64, base_ms: u64) -> Vec<LogJob> {
     let file = BufReader::new(File::open(path).expect("the log can be read"));
     let text = BufReader::new(MultiGzDecoder::new(file));
@@ -138,7 +137,7 @@ fn jobs(path: PathBuf, days: u64, base_ms: u64) -> Vec<LogJob> {
     jobs.collect()
 }
 
-/// Returns a service in this process, with a clock that the test moves forward.
+/// Replays the log with a service in this process, whose clock the test sets forward.
 fn replayed(path: PathBuf, days: u64) -> (Days, u64) {
     let folder = TempDir::new().expect("there is room");
     let setup = Setup {
@@ -185,7 +184,7 @@ fn service_has_counted(days: &mut Days) {
     assert!(kept.abs_diff(held) <= 1, "{held} held: {says}");
 }
 
-/// Writes a line for each evaluated job, with times in seconds of the log.
+/// Formats a line per evaluated job, with times in seconds of the log.
 fn csv(days: &Days, base_ms: u64, from: u64) -> String {
     let second = |ms: u64| (ms as f64 - base_ms as f64) * 1e-3 + (BEGINS * DAY_S) as f64;
     let mut text = "job,nodes,submit,earliest,median,latest,start,held\n".to_string();
@@ -203,7 +202,7 @@ fn csv(days: &Days, base_ms: u64, from: u64) -> String {
         let [low, median, high] = times.map(|time| format!("{time:.1}"));
         let (submit, start) = (second(submit), second(start));
         writeln!(text, "{number},{nodes},{submit:.1},{low},{median},{high},{start:.1},{held}")
-            .expect("a text can be written to");
+            .expect("writing to a string does not fail");
     }
     text
 }
@@ -214,7 +213,7 @@ fn days_of_a_real_log_are_foretold() {
     let (past, judged): (u64, u64) = pavior_trials::size((1, 1), (1, 1), (14, 7));
     let began = Instant::now();
     let (days, base_ms) = replayed(path, past + judged);
-    println!("day  jobs  at once  waited  held  share");
+    println!("day  jobs  at once  waited  kept  share");
     for day in 0..past + judged {
         let from = base_ms + 1000 * day * DAY_S;
         let here = |job: &&LogJob| (from..from + 1000 * DAY_S).contains(&job.submit_ms);
@@ -230,11 +229,11 @@ fn days_of_a_real_log_are_foretold() {
     let waited = days.jobs.iter().filter(|job| job.submit_ms >= from && job.told.is_some());
     let (waited, held) = (waited.clone().count(), waited.filter(|job| job.held()).count());
     println!(
-        "{held} of {waited} promises held, {past} days after the first; {:?}",
+        "{held} of {waited} forecasts kept after {past} days of learning, in {:?}",
         began.elapsed()
     );
     if let Some(file) = std::env::var_os("PAVIOR_FORECAST_CSV") {
         std::fs::write(file, csv(&days, base_ms, from)).expect("there is room");
     }
-    assert!(waited > 0 && 2 * held > waited, "{held} of {waited} promises held");
+    assert!(waited > 0 && 2 * held > waited, "{held} of {waited} forecasts kept");
 }

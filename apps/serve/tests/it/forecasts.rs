@@ -1,4 +1,4 @@
-//! Tests the service's forecasts: who may see them, when they are updated, and their accuracy.
+//! Tests the service's forecasts: their visibility, updates and counts.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -8,18 +8,18 @@ use crate::client::{Client, has, millis, until};
 use crate::server::{Setup, fresh};
 use crate::workload::in_batches;
 
-/// Configures `mesh:8x8` under `fcfs` and a second machine of the same kind.
+/// Configures two machines with the scheduler `fcfs`.
 fn two(setup: &mut Setup) {
     setup.scheduler = Some("fcfs".into());
     setup.more = vec![("other".into(), "mesh:8x8".into())];
 }
 
-/// Returns a request for a whole machine with an estimate of an hour.
+/// Returns a request for a whole machine for an hour.
 fn whole(machine: &str, job: &str) -> Value {
     json!({ "shape": [8, 8], "estimate_s": 3600, "machine": machine, "job": job, "wait": true })
 }
 
-/// Waits for the forecast for a waiting request.
+/// Waits for a waiting request's forecast.
 fn forecast(client: &mut Client, request: &Value) -> Value {
     let path = format!("/v1/leases/{}", request["id"]);
     let mut found = Value::Null;
@@ -30,7 +30,7 @@ fn forecast(client: &mut Client, request: &Value) -> Value {
     found
 }
 
-/// Waits for the forecast for a hypothetical request.
+/// Waits for a hypothetical request's forecast.
 fn would(client: &mut Client, asked: &Value) -> Value {
     let mut found = Value::Null;
     until("the past", || {
@@ -41,7 +41,7 @@ fn would(client: &mut Client, asked: &Value) -> Value {
     found
 }
 
-/// Waits until the planned start equals `plan_ms`, and returns the forecast.
+/// Waits for a forecast with the planned start `plan_ms`.
 fn until_plan(client: &mut Client, asked: &Value, plan_ms: u64) -> Value {
     let mut found = Value::Null;
     until("the plan", || {
@@ -51,7 +51,7 @@ fn until_plan(client: &mut Client, asked: &Value, plan_ms: u64) -> Value {
     found
 }
 
-/// Returns the value of a machine's counter.
+/// Returns a machine's counter from the metrics.
 fn counter(client: &mut Client, name: &str, machine: &str) -> u64 {
     let text = client.get("/metrics").text;
     let begins = format!("pavior_{name}_total{{machine=\"{machine}\"}} ");
@@ -74,10 +74,10 @@ fn who_waits_is_told_an_interval_and_who_fits_is_told_now() {
     assert!(time("earliest") <= time("median") && time("median") <= time("latest"), "{told}");
     assert!(time("median") > now_ms(), "{told}");
     assert_eq!(time("plan"), millis(runs["start"].as_str().unwrap()) + 3_600_000);
-    // Nothing is known yet, and the answer says so.
+    // The reply says that no run times are known yet.
     has(&told, &json!({ "calibrated": false, "kept": 0, "broken": 0, "runs": 0 }));
     assert_eq!(client.get("/v1/queue").json()["waiting"][0]["forecast"], told);
-    // A similar request would start after it.
+    // A similar request would start after this one.
     let like = json!({ "shape": [8, 8], "estimate_s": 3600 });
     let behind = would(&mut client, &like);
     assert_eq!(millis(behind["plan"].as_str().unwrap()), time("plan") + 3_600_000);
@@ -89,7 +89,7 @@ fn who_waits_is_told_an_interval_and_who_fits_is_told_now() {
     let before = now_ms();
     let fits = would(&mut client, &json!({ "nodes": 4, "machine": "other" }));
     let now = fits["median"].as_str().unwrap();
-    // The system clock was read once; since then, the service's time has advanced on its own.
+    // The service reads the system clock only once, so the two may differ slightly.
     assert!((before - 1000..=now_ms() + 1000).contains(&millis(now)), "{fits}");
     has(&fits, &json!({ "earliest": now, "latest": now, "plan": now }));
 
@@ -117,23 +117,22 @@ fn an_event_has_only_those_made_anew_that_it_can_change() {
     let made = |client: &mut Client| ["default", "other"].map(|m| counter(client, "forecasts", m));
     assert_eq!(made(&mut client), [2, 1]);
     let told = forecast(&mut client, &first);
-    // A new request changes only its own forecast: the others already assume later arrivals.
+    // A new request changes only its own forecast, because the others allow for later arrivals.
     let third = client.lease(whole("default", "third"));
     forecast(&mut client, &third);
     assert_eq!((made(&mut client), forecast(&mut client, &first)), ([3, 1], told));
     // Events on another machine do not change the forecasts here.
     assert_eq!(client.end(&elsewhere).status, 200);
-    until("the run is known", || {
+    until("the known run", || {
         would(&mut client, &json!({ "nodes": 1, "machine": "other" }))["runs"] == 1
     });
     assert_eq!(made(&mut client), [3, 1]);
     // A failed node may change all forecasts.
     assert_eq!(client.post("/v1/nodes/drain", json!({ "node": [0, 0] })).status, 200);
-    until("all are made anew", || made(&mut client) == [6, 1]);
+    until("the new forecasts", || made(&mut client) == [6, 1]);
 }
 
-/// Checks that an answer reflects earlier commands, whether or not jobs have ended. Every 3x3 box
-/// contains node [1, 1].
+/// Checks requests that need an unavailable node: every 3x3 box contains node [1, 1].
 #[test]
 fn a_request_that_cannot_start_has_no_time() {
     let (server, _) = fresh(|setup| {
@@ -159,7 +158,7 @@ fn a_request_that_cannot_start_has_no_time() {
         assert_eq!((&told["obstacle"], &told["place"]), (&Value::Null, &Value::Null));
         assert!(millis(told["plan"].as_str().unwrap()) <= now_ms() + 1000, "{told}");
     }
-    // The same applies to a waiting request. The request behind it has a different reason.
+    // The same applies to a waiting request; the request behind it has another reason.
     assert_eq!(client.post("/v1/nodes/drain", node).status, 200);
     let waits = client.lease(json!({ "shape": [3, 3], "wait": true }));
     let told = forecast(&mut client, &waits);
@@ -172,7 +171,7 @@ fn a_request_that_cannot_start_has_no_time() {
     assert_eq!(counter(&mut client, "promises", "default"), 0, "nothing was promised");
 }
 
-/// Checks that the forecast median is not in the past, although nothing happens.
+/// Checks that a forecast is updated even if nothing happens.
 #[test]
 fn a_forecast_whose_median_has_passed_is_made_anew() {
     let (server, _) = fresh(two);
@@ -182,7 +181,7 @@ fn a_forecast_whose_median_has_passed_is_made_anew() {
     let waits = client.lease(brief);
     let told = forecast(&mut client, &waits);
     let seq = client.seq();
-    until("another forecast", || forecast(&mut client, &waits) != told);
+    until("a new forecast", || forecast(&mut client, &waits) != told);
     let later = forecast(&mut client, &waits);
     assert!(later["median"].as_str().unwrap() > told["median"].as_str().unwrap(), "{later}");
     assert_eq!(client.seq(), seq, "nothing has happened");
@@ -202,14 +201,14 @@ fn promises_are_counted_and_run_times_outlast_a_restart() {
     forecast(&mut client, &waits);
     assert_eq!(client.end(&runs).status, 200);
     let small = json!({ "nodes": 4, "estimate_s": 60 });
-    until("the promise is held", || would(&mut client, &small)["kept"] == 1);
+    until("the kept promise", || would(&mut client, &small)["kept"] == 1);
     let expected = json!({ "broken": 0, "runs": 4, "calibrated": false });
     has(&would(&mut client, &small), &expected);
     let counters = ["promises", "promises_kept", "promises_broken"];
-    until("they are counted", || {
+    until("the counters", || {
         counters.map(|name| counter(&mut client, name, "default")) == [1, 1, 0]
     });
-    // Run times are recorded; forecasts are not.
+    // Run times are recorded, but forecasts are not.
     server.restart(&setup);
     let told = would(&mut server.client(), &small);
     has(&told, &json!({ "runs": 4, "kept": 0, "broken": 0, "calibrated": false }));

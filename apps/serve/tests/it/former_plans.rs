@@ -1,7 +1,6 @@
-//! Checks that records and snapshots of plans, which the previous version carried out, are refused
-//! before anything is written. The files in `tests/former_plans` were written by `pavior serve` at
-//! 231454ad, the last version that carried out plans. A lease was moved, and the request of another
-//! lease was requeued.
+//! Checks that records and snapshots of plans, which earlier versions carried out, are refused
+//! before anything is written. `pavior serve` at 231454ad, the last such version, wrote the files
+//! in `tests/former_plans`: a lease was moved, and another lease's request was requeued.
 
 use std::sync::Arc;
 
@@ -16,28 +15,27 @@ use crate::disk::{Simulated, files, state_of};
 use crate::records::{FIRST, after_snapshot, folder};
 use crate::takeover::{Database, patience};
 
-/// The journal of a plan's entire life.
+/// The journal with all records of a plan.
 const JOURNAL: &[u8] = include_bytes!("../former_plans/journal.log");
-/// The last snapshot during the plan, and the number of its record.
+/// The last record during the plan, and its snapshot.
 const UNDER_WAY: (u64, &[u8]) = (7, include_bytes!("../former_plans/under-way.json"));
-/// The first snapshot after the plan, and the number of its record.
+/// The first record after the plan, and its snapshot.
 const OVER: (u64, &[u8]) = (13, include_bytes!("../former_plans/over.json"));
 
-/// Returns the records of the journal, one line each.
+/// Returns the journal's records as lines of JSON.
 fn lines() -> Vec<String> {
     let text = String::from_utf8_lossy(JOURNAL);
     let records = text.lines().filter_map(|line| line.find("{\"seq\":").map(|at| &line[at..]));
     records.map(str::to_string).collect()
 }
 
-/// Returns the kind of a record.
 fn kind(line: &str) -> &str {
     let event = line.split("\"event\":").nth(1).unwrap();
     event.trim_start_matches(['{', '"']).split('"').next().unwrap()
 }
 
-/// Opens a disk, both unchanged and with a torn write at its end. Checks that it is refused and
-/// that no file has changed. Returns the error.
+/// Checks that a disk is refused and unchanged, both as it is and with a torn write at its end.
+/// Returns the error.
 fn refused(disk: &Simulated) -> StoreError {
     let torn = disk.copy();
     let last = disk.list().unwrap().into_iter().filter(|name| name.starts_with("journal-")).max();
@@ -56,7 +54,7 @@ fn refused(disk: &Simulated) -> StoreError {
     whole
 }
 
-/// Checks that an error is the one for plans and gives the location of the refused record.
+/// Checks that an error is about a plan, and names the location of the record.
 fn is_of_plan(error: &StoreError, named: &str, what: &str) {
     let text = error.to_string();
     assert!(matches!(error, StoreError::Plan { .. }), "{text}");
@@ -69,11 +67,11 @@ fn is_of_plan(error: &StoreError, named: &str, what: &str) {
 fn a_journal_with_records_of_plans_is_refused_and_stays() {
     let expected = "record 4 of kind \"planned\" at offset ";
     is_of_plan(&refused(&folder(JOURNAL)), FIRST, expected);
-    // The same applies if the mark is missing; it is recreated only for a readable journal.
+    // The same applies without a mark.
     let unmarked = folder(JOURNAL);
     unmarked.change("mark", |_| None);
     is_of_plan(&refused(&unmarked), FIRST, expected);
-    // The same applies if a later snapshot contains the state.
+    // The same applies with a later snapshot of the state.
     let disk = after_snapshot(OVER.0, OVER.1);
     disk.put(FIRST, JOURNAL);
     is_of_plan(&refused(&disk), FIRST, expected);
@@ -88,7 +86,6 @@ fn each_kind_of_record_about_plans_is_named() {
         if !["planned", "moved", "plan-over"].contains(&kind(line)) && !requeued {
             continue;
         }
-        // The snapshot follows the records before the plan.
         let mut bytes = frame::format();
         let seq = &line[7..line.find(',').unwrap()];
         let line = line.replacen(&format!("\"seq\":{seq}"), "\"seq\":4", 1);
@@ -112,9 +109,9 @@ fn a_snapshot_with_a_plan_under_way_is_refused_and_one_with_plans_that_are_over_
     let (journal, _) = JournalStore::open(Arc::new(disk)).unwrap();
     let state = state_of(&*journal.history(), u64::MAX).unwrap().snapshot();
     assert_eq!((state.seq, state.leases.len(), state.waiting.len()), (OVER.0, 1, 1));
-    assert_eq!(state.reservations.len(), 1, "the room that was made is kept");
+    assert_eq!(state.reservations.len(), 1, "the reservation made by the plan is kept");
     assert!(!serde_json::to_string(&state).unwrap().contains("plans"));
-    // A snapshot with an empty list of plans is also accepted.
+    // A snapshot with an empty list of plans is accepted.
     let text = String::from_utf8_lossy(OVER.1);
     let (at, end) = (text.find("\"plans\":[").unwrap() + 9, text.find("],\"kept\":").unwrap());
     let body = text[..at].to_string() + &text[end..text.len() - 17];
@@ -124,7 +121,6 @@ fn a_snapshot_with_a_plan_under_way_is_refused_and_one_with_plans_that_are_over_
     assert_eq!(state_of(&*journal.history(), u64::MAX).unwrap().snapshot(), state);
 }
 
-/// Returns all rows of a database, as text.
 fn rows(client: &mut Client) -> Vec<String> {
     let tables = ["pavior_leader", "pavior_journal", "pavior_snapshot"];
     let all = tables.map(|table| {
@@ -135,14 +131,13 @@ fn rows(client: &mut Client) -> Vec<String> {
     all.concat()
 }
 
-/// Returns the checksum of a row, given the previous row's.
+/// Returns a row's checksum, given the previous row's.
 fn chained(before: i64, seq: usize, text: &str) -> i64 {
     let seq = (seq as u64).to_le_bytes();
     frame::sum(&[&before.to_le_bytes()[..], &seq, text.as_bytes()].concat()) as i64
 }
 
-/// Returns a database with the records of the journal, or with a snapshot instead of the first
-/// records.
+/// Fills a database with records, or with a snapshot in place of the first ones.
 fn fill(url: &str, lines: &[String], snapshot: Option<(u64, &[u8])>) -> Client {
     PostgresStore::open(address(url).unwrap(), "test", patience(3.0)).unwrap().close();
     let mut client = Client::connect(url, NoTls).unwrap();

@@ -1,4 +1,4 @@
-//! Tests placement freedom in requests over HTTP.
+//! Tests requests with a placement freedom over HTTP.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ fn a_request_says_how_free_it_is() {
         setup.scheduler = Some("fcfs".into());
     });
     let mut client = server.client();
-    // Column 1 and row 1 are free: a cross of seven nodes, in which no box has five.
+    // Only column 1 and row 1 are free: seven nodes, but no box of five.
     for [base, sides] in [[[0, 0], [1, 1]], [[2, 0], [2, 1]], [[0, 2], [1, 2]], [[2, 2], [2, 2]]] {
         let hold = json!({ "parts": [{ "base": base, "sides": sides }] });
         assert_eq!(client.post("/v1/hold", hold).status, 201);

@@ -1,6 +1,6 @@
-//! Checks that on a full file system, acknowledged records survive, nothing is acknowledged without
-//! being stored, the reason is reported, and the service continues once there is space again. Needs
-//! permission to mount; otherwise the test is skipped with a note.
+//! Tests a full file system: acknowledged records survive, nothing is acknowledged without being
+//! stored, and the service continues once there is space again. Skipped with a note if mounting is
+//! not permitted.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -49,7 +49,7 @@ fn a_full_disk_makes_the_service_read_only_with_a_reason() {
     let mut client = server.client();
     let job = "x".repeat(200);
     let ask = json!({ "nodes": 1, "job": job });
-    // Leases are granted and ended until the disk is full.
+    // Grant and end leases until the disk is full.
     let mut last: Option<Value> = None;
     let refused = (0..1000).find_map(|_| {
         let reply = match &last {
@@ -63,11 +63,11 @@ fn a_full_disk_makes_the_service_read_only_with_a_reason() {
         }
         None
     });
-    let refused = refused.expect("64 KiB are full at some time");
+    let refused = refused.expect("64 KiB fill up");
     refused.is(503, "read-only");
     let detail = refused.json()["detail"].to_string();
     assert!(detail.contains("no room to write") && detail.contains("journal-"), "{detail}");
-    // Reads work, and the service reports that it cannot decide.
+    // Reads work, and the service reports that it is not ready.
     let known = last.iter().map(|lease| lease["id"].clone()).collect::<Vec<_>>();
     let held = |client: &mut Client| -> Vec<Value> {
         let list = client.get("/v1/leases").json();
@@ -76,7 +76,7 @@ fn a_full_disk_makes_the_service_read_only_with_a_reason() {
     assert_eq!(held(&mut client), known);
     client.get("/readyz").is(503, "read-only");
     assert!(client.get("/metrics").text.contains("pavior_ready 0"));
-    // After being killed and restarted on the full disk, the service has the same state.
+    // A restart on the full disk recovers the same state.
     server.kill();
     disk.grow("96k");
     let server = Server::start(&setup);

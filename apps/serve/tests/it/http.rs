@@ -1,4 +1,4 @@
-//! Tests the service over HTTP.
+//! Tests the HTTP routes.
 
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ fn a_lease_is_granted_renewed_and_ended() {
 fn records_beyond_the_last_cannot_be_watched() {
     let (server, _) = fresh(|_| {});
     server.client().get("/v1/watch?after=99").is(410, "ahead");
-    // A malformed id is not treated as missing, because records would be skipped.
+    // A malformed id must not count as missing, because records would be skipped.
     for id in ["x", "-1", "1 2", "99999999999999999999"] {
         let mut client = Client::with(&server.address, "Last-Event-ID", id);
         assert_eq!(client.get("/v1/watch").status, 400, "{id}");
@@ -106,7 +106,7 @@ fn bad_requests_change_nothing() {
     assert_eq!(client.send("DELETE", "/v1/leases", "", &[]).problem(), 405);
     assert_eq!(client.get("/v1/machine").json()["busy"], 0);
     let large = format!("{{\"nodes\":1,\"job\":\"{}\"}}", "x".repeat(2 << 20));
-    // The server may close the connection before everything has been sent.
+    // The server may close the connection before the whole body has been sent.
     let reply = server.client().try_post("/v1/leases", &large);
     assert!(reply.is_err() || reply.is_ok_and(|reply| reply.status == 413));
 }
@@ -142,11 +142,10 @@ fn leases_expire_and_watchers_are_told() {
     let machine = client.get("/v1/machine").json();
     has(&machine, &json!({ "busy": 0, "drained": 1 }));
     has(&client.get("/v1/machine?at=2").json(), &json!({ "busy": 4, "drained": 0 }));
-    // The same state, selected by time.
     let at = |event: &(u64, String, Value)| millis(event.2["at"].as_str().unwrap());
     let then = at(&events[1]);
     let before = client.get(&format!("/v1/machine?at_ms={then}")).json();
-    // The drain may fall in the same millisecond.
+    // The drain may have happened in the same millisecond.
     let last = events.iter().filter(|event| at(event) <= then).count();
     has(&before, &json!({ "busy": 4, "seq": last }));
     let later = client.get("/v1/machine?at_ms=99999999999999").json();
@@ -160,7 +159,7 @@ fn what_is_compacted_is_gone() {
     for _ in 0..200 {
         let lease = client.lease(r#"{"nodes":4}"#);
         client.end(&lease);
-        // A separate connection: an accepted watch does not end.
+        // A separate connection, because an accepted watch does not end.
         let watch = server.client().try_get("/v1/watch?after=0");
         if watch.is_ok_and(|reply| reply.status == 410) {
             return client.get("/v1/machine?at=1").is(410, "compacted");
@@ -183,7 +182,7 @@ fn waiting_requests_start_in_the_order_of_the_scheduler() {
     client.end(&first);
     let lease = client.get(&format!("/v1/leases/{id}")).json();
     has(&lease, &json!({ "state": "held", "nodes": 16 }));
-    // A waiting request can leave the queue without an epoch, but not with another request's epoch.
+    // A waiting request can be removed without an epoch, but not with a wrong epoch.
     let (_, epoch) = holder(&client.lease(r#"{"wait":true,"shape":[8,8]}"#));
     client.end(&json!({ "id": 3, "epoch": epoch - 1 })).is(409, "stale-epoch");
     let gone = client.post("/v1/leases/3/end", "");
@@ -201,12 +200,12 @@ fn a_batch_is_answered_one_by_one() {
     assert!(refused.json()["detail"].as_str().unwrap().starts_with("operation 1:"));
     let all = r#"{"operations":[{"lease":{"shape":[8,8.0]}},
         {"lease":{"nodes":1}},{"end":{"id":1,"epoch":2}},{"fail":{"node":[0,0]}}]}"#;
-    // A command that was not carried out has not used up its key.
+    // The rejected batch has not used up its key.
     let first = send(all);
     let answers = first.json();
     let statuses: Vec<&Value> =
         answers["answers"].as_array().unwrap().iter().map(|answer| &answer["status"]).collect();
-    // No client knows an epoch before its grant.
+    // The epoch of the first lease is not known in advance.
     assert_eq!(statuses, [201, 409, 409, 200]);
     assert_eq!(send(all), first);
     assert_eq!(client.seq(), 3, "the machine, the lease, the node: once each");
@@ -233,7 +232,6 @@ fn the_service_describes_itself() {
     let address = server.address.clone();
     let watcher = std::thread::spawn(move || watch(&address, "/v1/watch", 1));
     std::thread::sleep(std::time::Duration::from_millis(100));
-    // A watcher keeps retrying for a minute after its server is gone.
     let took = server.stop();
     assert!(took < std::time::Duration::from_secs(40), "{took:?}");
     assert!(watcher.join().unwrap().is_empty());
@@ -245,7 +243,7 @@ fn every_metric_stands_in_the_table_with_its_type() {
     let page = std::fs::read_to_string(page).unwrap();
     let (server, _) = fresh(|setup| setup.slots = vec![[2, 2, 1]]);
     let mut client = server.client();
-    // Requests are counted once one has been answered.
+    // Request metrics appear after the first reply.
     client.get("/metrics");
     let metrics = client.get("/metrics").text;
     let kinds = metrics.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
@@ -278,7 +276,7 @@ fn every_change_is_made_once_for_its_key() {
         ("/v1/nodes/repair", r#"{"node":[5,5]}"#, 200),
         ("/v1/nodes/drain", r#"{"node":[6,6]}"#, 200),
         ("/v1/leases/1/end", &end, 200),
-        // A refusal also counts as an answer.
+        // A refusal is stored, too.
         ("/v1/leases/1/end", &stale, 409),
         ("/v1/clock/confirm", "", 200),
     ];
@@ -307,13 +305,13 @@ fn moves_that_make_room_can_be_carried_out() {
     let plan = plan.json();
     has(&plan, &json!({ "fits": false, "jobs": [1], "cost": 2 }));
     assert_eq!(plan["moves"][0]["from"], json!([{ "base": [1, 1], "sides": [1, 2] }]));
-    // Carries out the move: the lease ends and begins again at the planned place.
+    // Carry out the move: end the lease and begin it again at the planned place.
     client.end(&first.json());
     let moved = json!({ "parts": plan["moves"][0]["to"] });
     assert_eq!(client.post("/v1/hold", moved).status, 201);
     let lease = client.lease(asked);
     assert_eq!(lease["parts"][0], plan["placement"]);
-    // Nothing moves if the request fits, or if it can never fit.
+    // There are no moves if the request fits, or if it can never fit.
     client.end(&lease);
     let fits = client.post("/v1/unblock", r#"{"shape":[1,1]}"#).json();
     has(&fits, &json!({ "fits": true, "moves": [] }));

@@ -1,8 +1,8 @@
-//! Tests a real server that is killed repeatedly under load.
+//! Tests a server process that is killed repeatedly under load.
 //!
-//! Clients record the start, the end and the answer of each request. The journal gives the order
-//! claimed by the service. This order is a linearization if it contains every answer, no node is
-//! held twice, and any request that ended before another began precedes the other.
+//! Clients record the beginning, end and answer of each request. The journal gives the service's
+//! order of these requests. It is a linearization if it contains every answer, no node is held
+//! twice, and a request that ended before another began precedes it.
 //!
 //! `PAVIOR_SIZE=long cargo test -p pavior-serve --test it -- kills --nocapture` runs the long form,
 //! with 64 clients.
@@ -19,7 +19,7 @@ use crate::client::{Client, holder, number, until, watch_until};
 use crate::random::Random;
 use crate::server::{Server, fresh};
 
-/// The actions of a client.
+/// An answered request.
 #[derive(Clone, Debug)]
 pub(crate) struct Done {
     began: Instant,
@@ -29,12 +29,12 @@ pub(crate) struct Done {
 
 #[derive(Clone, Debug)]
 pub(crate) enum What {
-    /// (lease, epoch)
+    /// The lease and its epoch.
     Granted(u64, u64),
     Ended(u64),
 }
 
-/// The address of the server for clients.
+/// The state shared by the clients.
 #[derive(Clone)]
 pub(crate) struct Target {
     address: Arc<Mutex<String>>,
@@ -42,7 +42,7 @@ pub(crate) struct Target {
     answered: Arc<AtomicU64>,
 }
 
-/// Running clients.
+/// Clients in the background.
 pub(crate) struct Load {
     target: Target,
     threads: Vec<JoinHandle<Vec<Done>>>,
@@ -72,19 +72,19 @@ impl Load {
         until("answers", || self.answered() >= before + count);
     }
 
-    /// Sends the clients to another server.
+    /// Directs the clients to another server.
     pub(crate) fn goes_to(&self, server: &Server) {
         self.target.address.lock().unwrap().clone_from(&server.address);
     }
 
-    /// Returns the actions of the clients.
+    /// Stops the clients and returns their answered requests.
     pub(crate) fn end(self) -> Vec<Vec<Done>> {
         self.target.stop.store(true, Ordering::Relaxed);
         self.threads.into_iter().map(|one| one.join().unwrap()).collect()
     }
 }
 
-/// Sends a request until it is answered. Returns true if it was sent more than once.
+/// Repeats a request until it is answered. The result is true if it was sent more than once.
 fn insist(
     target: &Target,
     (path, body): (&str, Value),
@@ -110,7 +110,7 @@ fn insist(
     }
 }
 
-/// Runs one client: it takes leases of a few nodes and ends most of them.
+/// Runs a client, which requests small leases and ends most of them.
 fn client(number: u64, target: &Target) -> Vec<Done> {
     let mut random = Random(number);
     let (mut done, mut own) = (Vec::new(), Vec::new());
@@ -137,7 +137,7 @@ fn client(number: u64, target: &Target) -> Vec<Done> {
             let (id, epoch) = own.swap_remove(random.below(own.len() as u64) as usize);
             let (path, body) = (format!("/v1/leases/{id}/end"), json!({ "epoch": epoch }));
             let Some((status, answer, again)) = insist(target, (&path, body), &[]) else { break };
-            // If a request was sent twice, the first copy may have been carried out.
+            // The first copy of a repeated request may have been carried out.
             let right = status == 200 || (again && answer["reason"] == "lease-ended");
             assert!(right, "{status} {answer}");
             done.push(Done { began, ended: Instant::now(), what: What::Ended(id) });
@@ -146,9 +146,9 @@ fn client(number: u64, target: &Target) -> Vec<Done> {
     done
 }
 
-/// Compares the observations of clients with the journal.
+/// Compares the clients' observations with the journal.
 pub(crate) fn judge(address: &str, histories: &[Vec<Done>]) {
-    // A final lease, so that the last record is an event.
+    // A final lease makes the last record an event.
     let mut client = Client::new(address);
     assert!(client.lease(r#"{"nodes":1}"#)["epoch"].is_u64(), "a node is free");
     let last = client.seq();
@@ -201,7 +201,7 @@ pub(crate) fn judge(address: &str, histories: &[Vec<Done>]) {
         if let Some(begin) = latest_begin {
             assert!(
                 ended >= begin,
-                "record {seq} was answered before an earlier one was asked for"
+                "record {seq} was answered before an earlier one was requested"
             );
         }
         latest_begin = Some(latest_begin.map_or(began, |begin| begin.max(began)));

@@ -1,6 +1,6 @@
-//! Checks under load that every operation gets the right answer, memory does not grow, and a server
-//! killed with many records recovers. The speed depends on the machine and is measured by
-//! `benches/load.rs`. The long form carries out ten million operations and monitors the memory.
+//! Checks under load that every operation gets the right answer, that memory does not grow, and
+//! that a killed server recovers many records. `benches/load.rs` measures the speed. The long form
+//! carries out ten million operations.
 
 use serde_json::json;
 
@@ -38,7 +38,7 @@ fn memory_stays_where_it_is() {
         seen.push(server.memory());
     }
     println!("{total} operations, memory after each quarter: {seen:?} KiB");
-    // The first quarter fills the bounded structures; after that, nothing grows apart from noise.
+    // The first quarter fills the bounded structures; after that, only noise remains.
     let grown = seen[3].saturating_sub(seen[0]);
     assert!(grown < 32 * 1024, "{grown} KiB more after three more quarters");
 }

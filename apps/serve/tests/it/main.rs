@@ -1,5 +1,5 @@
-//! Tests of the service from outside: its core against a model, its journal on a faulty disk, and
-//! real processes that are killed, paused and observed.
+//! Tests of the service: its core against models, its journal on a faulty disk, and real processes
+//! that are killed and paused.
 
 mod answers;
 mod attacks;

@@ -1,4 +1,4 @@
-//! Checks that the OpenAPI document is complete enough to generate clients.
+//! Checks that the OpenAPI document is complete enough for client generators.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ fn document(tokens: Option<&str>) -> Value {
     server.client().get("/openapi.json").json()
 }
 
-/// Finds list schemas that lack a schema for their items.
+/// Finds list schemas without a schema for their items.
 fn lists_without_items(value: &Value, place: &str, found: &mut Vec<String>) {
     match value {
         Value::Array(list) => {
@@ -42,7 +42,7 @@ fn every_list_says_what_is_in_it() {
     assert_eq!(found, Vec::<String>::new());
 }
 
-/// Returns the problem statuses that a route may return, depending on its kind.
+/// Returns the statuses of a route's possible problems.
 fn problems(method: &str, path: &str, operation: &Value) -> Vec<&'static str> {
     match path {
         "/healthz" => return vec!["400", "431"],

@@ -1,4 +1,4 @@
-//! Random commands, from a seed.
+//! Deterministic random commands.
 
 use pavior::{Cuboid, Freedom};
 use pavior_serve::core::{
@@ -7,7 +7,7 @@ use pavior_serve::core::{
 };
 use pavior_serve::service::written;
 
-/// A small generator (SplitMix64), deterministic for a seed.
+/// The SplitMix64 generator.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -29,12 +29,10 @@ impl Random {
     }
 }
 
-/// Returns a random side of a box.
 fn side(random: &mut Random) -> u16 {
     1 + random.below(5) as u16
 }
 
-/// Returns a random request for nodes.
 fn lease(random: &mut Random) -> LeaseRequest {
     let ask = if random.one_in(3) {
         Ask::Nodes(1 + random.below(20) as u32)
@@ -49,7 +47,7 @@ fn lease(random: &mut Random) -> LeaseRequest {
     request
 }
 
-/// Returns a random command that usually makes sense in a state, with its caller and key.
+/// Returns a random command that is usually valid in a state, with its caller and key.
 pub(crate) fn command(
     random: &mut Random,
     state: &ServiceState,

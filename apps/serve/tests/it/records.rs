@@ -1,4 +1,4 @@
-//! Random records, the files that contain them, and damage to the ends of such files.
+//! Random records and journal files with them, and tests of unusual journal files.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use crate::random::{Random, command};
 
 pub(crate) const FIRST: &str = "journal-00000000000000000001.log";
 
-/// Returns the bytes of a first file: the format frame and one frame per group.
+/// Returns a journal file with a frame per group.
 pub(crate) fn file(groups: &[Vec<ServiceRecord>]) -> Vec<u8> {
     [frame::format(), frames(groups)].concat()
 }
 
-/// Returns one frame per group.
+/// Returns a frame per group.
 pub(crate) fn frames(groups: &[Vec<ServiceRecord>]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for group in groups {
@@ -31,7 +31,7 @@ pub(crate) fn frames(groups: &[Vec<ServiceRecord>]) -> Vec<u8> {
     bytes
 }
 
-/// Returns the bytes of a mark.
+/// Returns the contents of a mark file.
 pub(crate) fn mark(file: u64, length: usize, next: u64) -> Vec<u8> {
     let body = format!("0 {file} {length}\n");
     let mut bytes = Frame { first: next, count: 0, body: body.as_bytes() }.bytes();
@@ -39,7 +39,7 @@ pub(crate) fn mark(file: u64, length: usize, next: u64) -> Vec<u8> {
     bytes
 }
 
-/// Returns a folder whose first file has these bytes, with the mark of a new journal.
+/// Returns a folder with these bytes as the first file, and the mark of a new journal.
 pub(crate) fn folder(bytes: &[u8]) -> Simulated {
     let disk = Simulated::default();
     disk.put(FIRST, bytes);
@@ -56,7 +56,7 @@ pub(crate) fn after_snapshot(seq: u64, bytes: &[u8]) -> Simulated {
     disk
 }
 
-/// Groups of random records and the state after them.
+/// Returns groups of random records and the state after them.
 pub(crate) fn groups(seed: u64, many: usize) -> (Vec<Vec<ServiceRecord>>, StateSnapshot) {
     let (mut state, first) = begin(Some("fcfs"));
     let (mut groups, mut random, mut now) = (vec![vec![first]], Random(seed), 0);
@@ -78,8 +78,7 @@ pub(crate) fn groups(seed: u64, many: usize) -> (Vec<Vec<ServiceRecord>>, StateS
 fn a_journal_of_a_build_before_the_first_release_is_refused_and_stays() {
     let (groups, _) = groups(3, 12);
     let bytes = frames(&groups);
-    // A folder with a mark, as left by a build that continued a file in this format, or without
-    // one.
+    // With and without a mark.
     for disk in [folder(&bytes), Simulated::default()] {
         disk.put(FIRST, &bytes);
         let refused = JournalStore::open(Arc::new(disk.clone())).err();
@@ -97,7 +96,7 @@ fn a_tail_is_cut_and_kept() {
         let disk = folder(&whole[..length]);
         let (_, opened) = JournalStore::open(Arc::new(disk.clone())).unwrap();
         assert_eq!(opened.cut, (length - before) as u64);
-        let kept = opened.kept.expect("it is kept");
+        let kept = opened.kept.expect("the tail is saved");
         assert_eq!(kept, format!("{FIRST}.cut-{before:012}"));
         assert_eq!(disk.read(&kept).unwrap(), &whole[before..length]);
     }

@@ -1,5 +1,5 @@
-//! Checks the form of requests and replies: every route refuses repeated and unknown members and
-//! parameters, and all replies have consistent headers, times and counts.
+//! Checks what all routes have in common: they refuse duplicate and unknown members and parameters,
+//! and their replies agree in headers, times and counts.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -10,12 +10,11 @@ use serde_json::{Value, json};
 use crate::client::{Client, Reply, has, millis, until, watch};
 use crate::server::{Server, fresh};
 
-/// Returns the routes of the document: method, path, and description.
+/// Returns the documented routes: method, path, and operation.
 pub(crate) fn routes(document: &Value) -> Vec<(String, String, Value)> {
     let mut routes = Vec::new();
     for (path, item) in document["paths"].as_object().expect("there are paths") {
         for (method, operation) in item.as_object().expect("a path has methods") {
-            // Paths that contain a lease use the first.
             let path = path.replace("{id}", "1");
             routes.push((method.to_uppercase(), path, operation.clone()));
         }
@@ -28,7 +27,7 @@ fn documented(server: &Server) -> Vec<(String, String, Value)> {
     routes(&server.client().get("/openapi.json").json())
 }
 
-/// Sends a request on its own connection, which may be closed after an early refusal.
+/// Sends a request on a separate connection, because an early refusal may close it.
 fn once(server: &Server, method: &str, path: &str, body: &str, more: &[(&str, &str)]) -> Reply {
     server.client().send(method, path, body, more)
 }
@@ -84,7 +83,7 @@ fn a_key_stands_for_the_query_too() {
     for path in ["/v1/leases", "/v1/leases?wait=false", "/v1/leases?wait=true&"] {
         asked(path).is(422, "key-reused");
     }
-    // The same in the opposite order: first without `wait`, then with it.
+    // The reverse order: first without `wait`, then with it.
     let body = r#"{"nodes":65}"#;
     assert_eq!(client.keyed("/v1/leases", body, "l").status, 409);
     client.keyed("/v1/leases?wait=true", body, "l").is(422, "key-reused");
@@ -114,7 +113,6 @@ fn every_route_refuses_parameters_that_it_does_not_have() {
     }
     let near = once(&server, "GET", "/v1/leases?afterr=1", "", &[]);
     assert_eq!(detail(&near), "unknown parameter `afterr`; did you mean `after`?");
-    // An unknown machine is also unknown as a filter of leases.
     for path in ["/v1/leases?machine=x", "/v1/series?machine=x", "/v1/state?machine=x"] {
         let reply = once(&server, "GET", path, "", &[]);
         reply.is(404, "unknown-machine");
@@ -138,7 +136,7 @@ fn bodies_are_json_and_say_so() {
         assert_eq!(once(&server, "POST", &path, body, &two).status, 415, "{path}");
         let other = [("Content-Type", "application/json; charset=latin1")];
         assert_eq!(once(&server, "POST", &path, body, &other).status, 415, "{path}");
-        // If both the body and the type are missing, the route decides.
+        // Without a body, no type is needed.
         assert_ne!(once(&server, "POST", &path, "", &[]).status, 415, "{path}");
     }
     assert_eq!(once(&server, "GET", "/v1/leases", "", &[]).json()["leases"], json!([]));
@@ -199,7 +197,7 @@ fn numbers_read_by_prometheus_come_in_the_form_that_it_asks_for() {
     assert_eq!(kind(prometheus), "application/openmetrics-text; version=1.0.0; charset=utf-8");
 }
 
-/// Returns the counts in a reply: free, busy, failed, drained.
+/// Returns the numbers of free, busy, failed and drained nodes in a reply.
 fn counts(reply: &Value) -> [u64; 4] {
     ["free", "busy", "failed", "drained"].map(|name| reply[name].as_u64().expect(name))
 }
@@ -209,7 +207,7 @@ fn failed_and_drained_nodes_are_counted_alike_in_every_answer() {
     let (server, _) = fresh(|_| {});
     let mut client = server.client();
     let lease = client.lease(r#"{"shape":[8,4]}"#);
-    // Two failed and two drained nodes that no lease holds, and one of each that the lease holds.
+    // The lease holds one failed and one drained node; no lease holds two more of each.
     for (change, nodes) in [("fail", [[0, 7], [1, 7], [0, 0]]), ("drain", [[6, 7], [7, 7], [1, 0]])]
     {
         for node in nodes {
@@ -220,13 +218,13 @@ fn failed_and_drained_nodes_are_counted_alike_in_every_answer() {
     agree(&mut client, [28, 32, 2, 2], [3, 3]);
     client.end(&lease);
     agree(&mut client, [58, 0, 3, 3], [3, 3]);
-    // A drained node assumed to fail counts as failed, and a repaired one as free.
+    // Hypothetical changes count like real ones.
     let asked = r#"{"nodes":65,"fail":[[7,7]],"repair":[[0,7],[6,7]]}"#;
     let imagined = client.post("/v1/what-if", asked).json();
     assert_eq!(counts(&imagined["diagnosis"]["counts"]), [60, 0, 3, 1]);
 }
 
-/// Checks that all answers about nodes agree with each other.
+/// Checks that all routes report the same node counts.
 fn agree(client: &mut Client, expected: [u64; 4], listed: [usize; 2]) {
     let [free, busy, failed, drained] = expected;
     let machine = client.get("/v1/machine").json();
@@ -236,7 +234,7 @@ fn agree(client: &mut Client, expected: [u64; 4], listed: [usize; 2]) {
     assert_eq!(counts(&machines["machines"][0]), expected);
     let state = client.get("/v1/state").json();
     let length = |name: &str| state[name].as_array().unwrap().len();
-    // Lists also include nodes that a lease still holds.
+    // Lists include nodes held by a lease.
     assert_eq!([length("failed"), length("drained")], listed);
     let metrics = client.get("/metrics").text;
     let gauges = [("free", free), ("busy", busy), ("failed", failed), ("drained", drained)];
@@ -250,10 +248,10 @@ fn agree(client: &mut Client, expected: [u64; 4], listed: [usize; 2]) {
         assert_eq!(counts(&diagnosis["counts"]), expected);
         let blocked = &diagnosis["blocked"];
         let length = |name: &str| blocked[name].as_array().unwrap().len() as u64;
-        // Blockers also include such nodes, which stay unavailable when the lease ends.
+        // So do blockers, because these nodes stay unavailable after the lease.
         assert_eq!([length("failed"), length("drained")], listed.map(|nodes| nodes as u64));
     }
-    // A sample is taken some time after the record it reflects.
+    // Samples lag behind the records.
     let mut last = Value::Null;
     until("the last record in the series", || {
         let series = client.get("/v1/series").json();
@@ -263,11 +261,11 @@ fn agree(client: &mut Client, expected: [u64; 4], listed: [usize; 2]) {
     has(&last, &json!({ "unavailable": failed + drained, "busy": busy }));
 }
 
-/// The names of all reply members that are times.
+/// The names of members that are times.
 const TIMES: [&str; 9] =
     ["at", "now", "start", "expires", "asked", "from", "until", "planned", "began"];
 
-/// Checks and counts the times in a value.
+/// Checks the times in a value and returns their number.
 fn times(value: &Value, place: &str) -> usize {
     match value {
         Value::Array(list) => list.iter().map(|one| times(one, place)).sum(),
@@ -275,7 +273,7 @@ fn times(value: &Value, place: &str) -> usize {
             .iter()
             .map(|(name, value)| {
                 let place = format!("{place}.{name}");
-                assert!(!name.ends_with("_ms"), "{place} is a time of another form");
+                assert!(!name.ends_with("_ms"), "{place} is a time in another format");
                 match value.as_str().filter(|_| TIMES.contains(&name.as_str())) {
                     Some(text) => {
                         let form = "0000-00-00T00:00:00.000Z";
@@ -338,14 +336,14 @@ fn times_have_one_form_in_every_reply_and_event() {
     }
 }
 
-/// Sends bytes on a separate connection and returns everything received until it is closed.
+/// Sends bytes on a separate connection and returns the reply.
 fn raw(server: &Server, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(server.address.trim_start_matches("http://")).unwrap();
     stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
     stream.write_all(bytes).unwrap();
     let mut reply = Vec::new();
     let mut buffer = [0; 4096];
-    // The service may close the connection before reading everything.
+    // The service may close the connection before it has read everything.
     while let Ok(count @ 1..) = stream.read(&mut buffer) {
         reply.extend_from_slice(&buffer[..count]);
         if String::from_utf8_lossy(&reply).ends_with('}') {
@@ -376,7 +374,7 @@ fn heads_that_are_malformed_or_too_large_are_refused() {
         (head(post, &coded("gzip")) + "{}", 415),
         (head(post, &coded("identity, br")) + "{}", 415),
         (head(post, &coded("Identity")) + "{}", 400),
-        // No bytes of the body are sent.
+        // The body is not sent.
         (head(post, &format!("{host}{json}Content-Length: 1048577\r\n")), 413),
         (head(post, &format!("{host}{json}Content-Length: 99999999999\r\n")), 413),
         (

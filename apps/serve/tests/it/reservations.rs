@@ -1,4 +1,4 @@
-//! Tests advance reservations of nodes and plans to free nodes by a deadline, over HTTP.
+//! Tests advance reservations, and plans to free nodes by a given time, over HTTP.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::client::{Client, batch, has, until, watch};
 use crate::server::fresh;
 
-/// Returns the time in `seconds` seconds, in the format of the service.
+/// Formats the time in `seconds` seconds.
 pub(crate) fn at(seconds: i64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is after 1970");
     let seconds = now.as_secs().checked_add_signed(seconds).expect("it is after 1970");
@@ -34,7 +34,7 @@ fn no_lease_lasts_into_a_reservation_and_a_restart_changes_nothing() {
     assert_eq!(reply.status, 201);
     let one = reply.json();
     has(&one, &json!({ "machine": "default", "name": "cooling", "leases": [long["id"]] }));
-    // The job starts in the right half, or before the reservation, or not at all.
+    // A job can start in the right half, or if it ends before the reservation.
     let beside = client.lease(json!({ "shape": [4, 8], "estimate_s": 90_000 }));
     assert_eq!(beside["parts"][0]["base"], json!([4, 0]));
     let refused = client.post("/v1/leases", json!({ "shape": [2, 8], "ttl_s": 4000 }));
@@ -43,7 +43,7 @@ fn no_lease_lasts_into_a_reservation_and_a_restart_changes_nothing() {
     assert!(told.contains(one["from"].as_str().unwrap()), "{told}");
     let before = client.lease(json!({ "shape": [2, 8], "ttl_s": 1800 }));
     assert_eq!(before["parts"][0]["base"], json!([2, 0]));
-    // For a waiting request, the scheduler gives the reservation as the reason.
+    // A waiting request names the reservation as the reason.
     assert_eq!(client.end(&before).status, 200);
     let waiting = client.lease(json!({ "shape": [2, 8], "estimate_s": 4000, "wait": true }));
     assert_eq!(waiting["state"], "waiting");
@@ -52,8 +52,8 @@ fn no_lease_lasts_into_a_reservation_and_a_restart_changes_nothing() {
     let told = waits["sentence"].as_str().unwrap();
     let ahead = format!("nodes are reserved from {}", one["from"].as_str().unwrap());
     assert!(told.starts_with("It fits, but ") && told.contains(&ahead), "{told}");
-    // A similar request would start when the reservation ends.
-    until("the forecast knows of the reservation", || {
+    // A similar request would start after the reservation.
+    until("a forecast with the reservation", || {
         let like = json!({ "shape": [2, 8], "estimate_s": 4000 });
         let plan = client.post("/v1/forecast", like).json()["forecast"]["plan"].clone();
         plan.as_str().is_some_and(|plan| plan >= one["to"].as_str().unwrap())
@@ -66,12 +66,11 @@ fn no_lease_lasts_into_a_reservation_and_a_restart_changes_nothing() {
     assert_eq!(client.post(&path, "").status, 200);
     assert!(reserved(&mut client).is_empty());
     let lease = client.get(&format!("/v1/leases/{}", waiting["id"])).json();
-    assert_eq!(lease["state"], "held", "the queue has moved");
+    assert_eq!(lease["state"], "held", "the queue has advanced");
     client.post(&path, "").is(404, "unknown-reservation");
 }
 
-/// Checks grants from the queue, single and in a batch, after moves and renewals, under each
-/// scheduler.
+/// Checks grants from the queue, single and in a batch, and after renewals, under each scheduler.
 #[test]
 fn nothing_that_is_granted_lasts_into_a_reservation() {
     for scheduler in ["fcfs", "scan-all", "easy", "conservative", "window:4"] {
@@ -81,12 +80,11 @@ fn nothing_that_is_granted_lasts_into_a_reservation() {
         assert_eq!(runs["parts"][0]["base"], json!([0, 0]));
         let one = client.post("/v1/reservations", left(3600, 7200)).json();
         let into = json!({ "shape": [4, 8], "estimate_s": 9000 });
-        // A lease that does not wait takes the right half.
         let beside = client.lease(&into);
         assert_eq!(beside["parts"][0]["base"], json!([4, 0]), "{scheduler}");
         let waits = client.lease(json!({ "shape": [1, 8], "estimate_s": 9000, "wait": true }));
         assert_eq!(waits["state"], "waiting");
-        // The left half is free now, until the reservation begins.
+        // The left half is now free until the reservation begins.
         assert_eq!(client.end(&runs).status, 200);
         client.post("/v1/leases", &into).is(409, "reserved");
         let lease = json!({ "lease": { "nodes": 1, "ttl_s": 9000 } });
@@ -94,14 +92,14 @@ fn nothing_that_is_granted_lasts_into_a_reservation() {
         let many = client.post("/v1/batch", batch([lease, queued])).json();
         assert_eq!(many["answers"][0]["status"], 409, "{scheduler}: {many}");
         assert_eq!(many["answers"][1]["status"], 202, "{scheduler}: {many}");
-        // Another lease is renewed and then moved: ended, and held elsewhere.
+        // A renewal does not start the waiting request, either.
         let path = format!("/v1/leases/{}/renew", beside["id"]);
         let renewal = json!({ "epoch": beside["epoch"], "ttl_s": 90_000 });
         assert_eq!(client.post(&path, renewal).status, 200);
         let held = client.get("/v1/leases").json();
         assert_eq!(held["leases"].as_array().unwrap().len(), 1, "{scheduler}: {held}");
         assert_eq!(reserved(&mut client)[0]["leases"], json!([]), "{scheduler}");
-        // The operator's own `hold` is not checked, and the list shows which lease is in the way.
+        // A `hold` by the operator is not checked, but listed as in the way.
         let hold = json!({ "parts": [{ "base": [0, 0], "sides": [1, 1] }], "ttl_s": 9000 });
         let hold = client.post("/v1/hold", hold).json();
         assert_eq!(reserved(&mut client)[0]["leases"], json!([hold["id"]]));
@@ -116,7 +114,6 @@ fn a_reservation_is_over_by_itself_and_watchers_are_told() {
     assert_eq!(client.post("/v1/reservations", left(-5, 2)).status, 201);
     let waiting = client.lease(json!({ "shape": [8, 8], "wait": true }));
     assert_eq!(waiting["state"], "waiting");
-    // Events: machines, reservation, request, its end, and the lease.
     let events = watch(&server.address, "/v1/watch?after=0", 5);
     let kinds: Vec<&str> = events.iter().map(|(_, kind, _)| kind.as_str()).collect();
     assert_eq!(kinds, ["configured", "reserved", "queued", "unreserved", "granted"]);
@@ -147,7 +144,7 @@ fn what_cannot_be_reserved_is_refused_and_tenants_reserve_nothing() {
     let other = client.lease(json!({ "shape": [1, 1] }));
     let one = client.post("/v1/reservations", left(60, 120)).json();
     assert_eq!(one["leases"], json!([other["id"]]));
-    // A tenant sees the times, but no other tenant's lease.
+    // A tenant sees the times, but no other tenant's leases.
     assert_eq!(reserved(&mut tenant)[0]["from"], one["from"]);
     assert_eq!(reserved(&mut tenant)[0]["leases"], json!([]));
     let path = format!("/v1/reservations/{}/cancel", one["id"]);
@@ -175,7 +172,7 @@ fn room_by_a_time_says_who_moves_is_requeued_and_delayed() {
         (&plan["moves"][0]["lease"], plan["moves"].as_array().unwrap().len()),
         (&b["id"], 1)
     );
-    // Without moves, four nodes in a row can be free by 600 s only if b is requeued.
+    // Four nodes in a row can be free by then only if b is requeued.
     let four = |requeue: bool, jobs: u32| {
         let by = at(50);
         json!({ "shape": [4], "by": by, "max_jobs": jobs, "requeue": requeue, "for_s": 500 })

@@ -1,4 +1,4 @@
-//! A writer without a server.
+//! A writer without an HTTP interface.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -12,15 +12,15 @@ use pavior_serve::writer::{Tuning, WriterHandle, recover, start};
 
 use crate::decisions::begin;
 
-/// A writer and its thread, which must not panic before it is stopped.
+/// A writer and its thread.
 pub(crate) struct Running {
     pub(crate) writer: WriterHandle,
     thread: JoinHandle<()>,
 }
 
 impl Running {
-    /// Starts a writer on a disk, given a clock. Adds a machine to a new journal. Returns `None` if
-    /// the disk fails.
+    /// Starts a writer with a given wall clock, adding a machine to a new journal. Returns `None`
+    /// if the disk fails.
     pub(crate) fn start(
         disk: impl Disk + 'static,
         (wall_ms, confirmed): (u64, bool),
@@ -29,7 +29,7 @@ impl Running {
         Running::with_queue(Tuning::default().queue, disk, (wall_ms, confirmed), limits)
     }
 
-    /// Like [`Running::start`], but with a given maximum number of waiting commands.
+    /// Like [`Running::start`], but with a limit on waiting commands.
     pub(crate) fn with_queue(
         queue: usize,
         disk: impl Disk + 'static,

@@ -1,7 +1,5 @@
-//! A real server in a separate process, which can be killed.
-//!
-//! The process is this test binary, which runs the one test [`child`] with the options in its
-//! environment.
+//! A server in a separate process, which can be killed. The process runs this test binary with only
+//! the test [`child`], and gets its options from the environment.
 
 use std::fs::File;
 use std::io::Write;
@@ -24,41 +22,40 @@ pub(crate) struct Server {
     process: Child,
     pub(crate) address: String,
     told: PathBuf,
-    /// The server's own data folder, if any; removed after the process has ended.
+    /// The temporary folder of the data, if any.
     folder: Option<TempDir>,
 }
 
-/// The options of a server.
+/// The options of a server; `None` means the default.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Setup {
     pub(crate) machine: String,
-    /// Additional machines, with their names.
+    /// The names and grids of further machines.
     pub(crate) more: Vec<(String, String)>,
     pub(crate) strategy: String,
     pub(crate) scheduler: Option<String>,
     pub(crate) data: PathBuf,
     pub(crate) store: Option<String>,
-    /// The file with the store's password.
+    /// The file with the database password.
     pub(crate) password: Option<PathBuf>,
-    /// The address to listen on, if not a loopback port.
+    /// The address to listen on; by default a loopback port.
     pub(crate) listen: Option<String>,
     pub(crate) tokens: Option<PathBuf>,
     /// The server's certificate and key, and the authority for clients.
     pub(crate) certificates: Option<(PathBuf, PathBuf, Option<PathBuf>)>,
-    /// The file for the log of every request; without it, only errors go to standard error.
+    /// The file for a log of all requests; by default, only errors go to standard error.
     pub(crate) log: Option<PathBuf>,
     pub(crate) snapshot_every: u64,
     pub(crate) history: u64,
     pub(crate) history_bytes: u64,
     pub(crate) quota: Option<u64>,
     pub(crate) confirm_clock: bool,
-    /// Maximum numbers of connections and watchers, and each tenant's rate; defaults if `None`.
     pub(crate) connections: Option<usize>,
     pub(crate) watchers: Option<usize>,
     pub(crate) rate: Option<f64>,
-    /// Shapes for which the metrics count slots.
+    /// The shapes whose slots are counted in the metrics.
     pub(crate) slots: Vec<[u16; 3]>,
-    /// The process's soft and hard limits on open files; unchanged if `None`.
+    /// The soft and hard limits on open files.
     pub(crate) open_files: Option<u64>,
 }
 
@@ -75,7 +72,7 @@ impl Setup {
         }
     }
 
-    /// Adds tokens: `root-secret` for the operator, `a-secret` for a tenant `a`.
+    /// Adds tokens such as `root-secret` for the operator and `a-secret` for tenant `a`.
     pub(crate) fn give_tokens(&mut self, tenants: &[&str]) {
         let lines = tenants.iter().map(|name| format!("{name}-secret tenant={name}\n"));
         self.give_token_file(&format!("root-secret\n{}", lines.collect::<String>()));
@@ -89,7 +86,7 @@ impl Setup {
     }
 }
 
-/// Writes a file that only its owner may read.
+/// Writes a file that only its owner can read.
 pub(crate) fn write_secret(path: &Path, text: &str) {
     use std::os::unix::fs::OpenOptionsExt;
     if let Some(folder) = path.parent() {
@@ -105,12 +102,12 @@ impl Server {
         Server::try_start(setup).unwrap_or_else(|status| panic!("the server ended: {status}"))
     }
 
-    /// Returns the message of a server that refuses to start.
+    /// Returns the log of a server that must refuse to start.
     pub(crate) fn refused(setup: &Setup) -> String {
         let log = setup.data.with_extension("log");
         let setup = Setup { log: Some(log.clone()), ..setup.clone() };
-        assert!(Server::try_start(&setup).is_err(), "the server starts");
-        std::fs::read_to_string(log).expect("it was written")
+        assert!(Server::try_start(&setup).is_err(), "the server did not refuse to start");
+        std::fs::read_to_string(log).expect("the log exists")
     }
 
     fn try_start(setup: &Setup) -> Result<Server, ExitStatus> {
@@ -153,12 +150,10 @@ impl Server {
         }
     }
 
-    /// Returns a separate client.
     pub(crate) fn client(&self) -> Client {
         Client::new(&self.address)
     }
 
-    /// Returns a client with a token.
     pub(crate) fn of(&self, token: &str) -> Client {
         Client::of(&self.address, token)
     }
@@ -167,20 +162,19 @@ impl Server {
         self.process.id()
     }
 
-    /// Returns the resident memory, in KiB.
+    /// Returns the resident memory in KiB.
     pub(crate) fn memory(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();
-        let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("Linux tells");
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("no VmRSS");
         line.split_whitespace().nth(1).and_then(|word| word.parse().ok()).expect("a number")
     }
 
-    /// Kills the server.
     pub(crate) fn kill(&mut self) {
         self.process.kill().expect("it can be killed");
         self.process.wait().expect("it ends");
     }
 
-    /// Kills the server and starts another one. Returns the startup time.
+    /// Kills the server and starts it again. Returns the startup time.
     pub(crate) fn restart(&mut self, setup: &Setup) -> Duration {
         self.kill();
         let (began, folder) = (Instant::now(), self.folder.take());
@@ -189,18 +183,17 @@ impl Server {
         began.elapsed()
     }
 
-    /// Sends a signal, by name.
     pub(crate) fn signal(&self, name: &str) {
         let status = Command::new("kill").args(["-s", name, &self.pid().to_string()]).status();
         assert!(status.expect("there is a kill").success());
     }
 
-    /// Stops the server with SIGTERM and returns the time taken.
+    /// Stops the server with SIGTERM. Returns the time taken.
     pub(crate) fn stop(&mut self) -> Duration {
         let began = Instant::now();
         self.signal("TERM");
         let status = self.process.wait().expect("it ends");
-        assert!(status.success(), "a stop is no failure: {status}");
+        assert!(status.success(), "the server failed to stop: {status}");
         began.elapsed()
     }
 }
@@ -214,7 +207,7 @@ impl Drop for Server {
     }
 }
 
-/// Returns a server with its own folder, which is removed when the server is dropped.
+/// Starts a server in a temporary folder, which is removed when the server is dropped.
 pub(crate) fn fresh(change: impl FnOnce(&mut Setup)) -> (Server, Setup) {
     let folder = TempDir::new().expect("there is room");
     let mut setup = Setup::new(&folder.path().join("data"));
@@ -229,16 +222,16 @@ fn rand() -> u64 {
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }
 
-/// Runs the server's process if requested; does nothing as a normal test.
+/// Runs the server in its process; does nothing as a normal test.
 #[test]
 fn child() {
     serve_if_asked();
 }
 
-/// If the environment contains options, serves with them until stopped.
+/// Serves until stopped if the environment contains options, and then returns true.
 pub(crate) fn serve_if_asked() -> bool {
     let Ok(text) = std::env::var(OPTIONS) else { return false };
-    let (setup, told): (Setup, PathBuf) = serde_json::from_str(&text).expect("they were written");
+    let (setup, told): (Setup, PathBuf) = serde_json::from_str(&text).expect("bad options");
     let mut told = File::create(told).expect("there is room");
     if let Err(error) = service::run(&options(setup), &mut told) {
         eprintln!("{error}");
@@ -247,7 +240,6 @@ pub(crate) fn serve_if_asked() -> bool {
     true
 }
 
-/// Returns the options of a service.
 pub(crate) fn options(setup: Setup) -> ServiceOptions {
     let tls =
         setup.certificates.map(|(certificate, key, client_ca)| Tls { certificate, key, client_ca });

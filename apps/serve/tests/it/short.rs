@@ -1,4 +1,4 @@
-//! Checks that a service that cannot open more files continues, and catches up later.
+//! Checks that the journal works without free file descriptors, and begins new files later.
 
 use std::sync::Arc;
 
@@ -18,11 +18,11 @@ fn without_descriptors_records_are_kept_and_files_begin_later() {
         disk.fault_after(operation, Fault::Descriptors(4));
         for (index, group) in groups.iter().enumerate() {
             journal.append(group).expect("records are kept without a new descriptor");
-            journal.idle().expect("so is the mark");
+            journal.idle().expect("the mark is written without a new descriptor");
             if index % 4 != 3 {
                 continue;
             }
-            if !journal.rotate().expect("it is put off, and does not fail") {
+            if !journal.rotate().expect("a rotation is postponed without an error") {
                 put_off += 1;
                 continue;
             }
@@ -40,6 +40,6 @@ fn without_descriptors_records_are_kept_and_files_begin_later() {
         assert_eq!(found.snapshot(), state, "operation {operation}");
         assert!(disk.is_dead() || journal.history().oldest().is_ok());
     }
-    println!("{put_off} files put off, {unsaved} snapshots not saved");
+    println!("{put_off} rotations postponed, {unsaved} snapshots not saved");
     assert!(put_off > 0 && unsaved > 0);
 }

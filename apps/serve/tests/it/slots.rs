@@ -1,4 +1,4 @@
-//! Tests the number of boxes that fit at once, over HTTP and in the metrics.
+//! Tests counts of the boxes that fit simultaneously, over HTTP and in the metrics.
 
 use serde_json::{Value, json};
 
@@ -15,11 +15,10 @@ fn slots_are_counted_now_after_moves_and_later() {
             .filter(|line| line.starts_with("pavior_slots"))
             .map(String::from)
             .collect();
-        // The samples of a metric are unordered.
         lines.sort();
         lines
     };
-    // The third shape does not match a two-dimensional machine.
+    // The third shape has too many axes.
     assert_eq!(
         gauges(&mut client),
         [
@@ -38,7 +37,7 @@ fn slots_are_counted_now_after_moves_and_later() {
     assert_eq!(found["proven"], true);
     let boxes = json!([{"base": [0, 0], "sides": [3, 8]}, {"base": [5, 0], "sides": [3, 8]}]);
     assert_eq!(found["boxes"], boxes);
-    assert_eq!(found["next"], json!(null), "the whole machine has room for no more");
+    assert_eq!(found["next"], json!(null), "no more fit even on the empty machine");
     let after = client.get("/v1/slots?shape=6x4&moves=1").json();
     assert_eq!((number(&after["slots"]), number(&after["after"]["slots"])), (0, 2), "{after}");
     assert_eq!(after["after"]["moves"][0]["job"], lease["id"]);

@@ -1,4 +1,4 @@
-//! Checks that neither readers nor a shutdown wait for slow decisions.
+//! Checks that reads, a shutdown and refusals do not wait for slow computations.
 
 use std::sync::mpsc::channel;
 use std::thread::{JoinHandle, sleep, spawn};
@@ -9,15 +9,15 @@ use serde_json::json;
 use crate::client::{Client, Reply, batch, number, until};
 use crate::server::{Server, Setup, fresh};
 
-/// Configures a machine whose decisions take longer the more requests are waiting.
+/// Configures a machine with decisions that become slower with the length of the queue.
 pub(crate) fn configure(setup: &mut Setup) {
     setup.machine = "mesh:24x24".into();
     setup.scheduler = Some("conservative:plain".into());
 }
 
-/// Fills the queue of a server, and returns a batch whose decision takes about `length`.
+/// Fills the queue and returns a batch whose decision takes about `length`.
 pub(crate) fn decision(client: &mut Client, length: Duration) -> String {
-    // One node stays free; failing and repairing it invalidates every plan.
+    // Failing and repairing the only free node invalidates every plan.
     client.lease(json!({ "shape": [24, 23], "estimate_s": 1e6 }));
     client.lease(json!({ "shape": [23, 1], "estimate_s": 1e6 }));
     let node = |what: &str| format!(r#"{{"{what}":{{"node":[23,23]}}}}"#);
@@ -41,7 +41,7 @@ pub(crate) fn decision(client: &mut Client, length: Duration) -> String {
     panic!("no decision takes that long");
 }
 
-/// Sends a batch on a thread.
+/// Sends a batch in the background.
 pub(crate) fn begin(address: &str, batch: String) -> JoinHandle<std::io::Result<Reply>> {
     let address = address.to_string();
     spawn(move || Client::new(&address).try_post("/v1/batch", batch))
@@ -69,10 +69,10 @@ fn reads_do_not_wait_for_a_decision() {
         }
         sleep(Duration::from_millis(50));
     }
-    println!("{reads} reads beside a decision, the longest {longest:?}");
+    println!("{reads} reads during a decision, the longest {longest:?}");
     assert!(reads >= 12, "{reads} reads during the decision");
     assert_eq!(deciding.join().unwrap().unwrap().status, 200);
-    // A reply was sent once readers see its effect.
+    // After the reply, readers see its effect.
     assert!(client.seq() > before);
 }
 
@@ -90,7 +90,7 @@ fn commands_that_wait_behind_a_slow_one_are_answered_one_after_the_other() {
         });
     }
     let times: Vec<Duration> = answers.iter().take(6).collect();
-    // If the commands were one group, all would be answered at the end.
+    // In a single group, all commands would be answered at the end.
     assert!(times[0] < times[5] / 2, "{times:?}");
 }
 
@@ -105,7 +105,7 @@ fn a_stop_does_not_wait_for_a_decision() {
     let took = server.stop();
     println!("stopped {took:?} after SIGTERM");
     assert!(took < Duration::from_secs(10), "{took:?}");
-    assert!(deciding.join().unwrap().is_err(), "nothing was decided");
+    assert!(deciding.join().unwrap().is_err(), "the batch was not carried out");
     server.restart(&setup);
     assert_eq!(server.client().seq(), before, "nothing was recorded");
 }
@@ -122,7 +122,7 @@ fn a_refusal_does_not_wait_for_forecasts_which_end_in_time() {
         let asked = json!({ "shape": [5, 5], "estimate_s": 60 });
         move || Client::of(&address, token).post("/v1/forecast", asked)
     };
-    until("the past", || ask("a-secret")().json()["reason"] != "not-yet");
+    until("past records", || ask("a-secret")().json()["reason"] != "not-yet");
     let forecasts = [spawn(ask("a-secret")), spawn(ask("b-secret"))];
     sleep(Duration::from_millis(500));
     let mut c = server.of("c-secret");
@@ -132,7 +132,7 @@ fn a_refusal_does_not_wait_for_forecasts_which_end_in_time() {
         assert!(refused.status == 409 && refused.json()["diagnosis"].is_object(), "{refused:?}");
         told += usize::from(!forecasts.iter().any(JoinHandle::is_finished));
     }
-    assert!(told > 0, "a refusal came first");
+    assert!(told > 0, "a refusal was faster than the forecasts");
     for forecast in forecasts {
         let reply = forecast.join().unwrap();
         let is_told = reply.status == 200 || reply.json()["reason"] == "too-much-work";

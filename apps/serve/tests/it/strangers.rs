@@ -1,6 +1,5 @@
-//! Checks that another user of the machine can use the socket but not read the records.
-//!
-//! The other user is uid 65534, so the test needs root.
+//! Checks that another user can use the socket but not read the records. Needs root to become that
+//! user.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -15,31 +14,30 @@ use crate::server::{Server, Setup};
 const DATA: &str = "PAVIOR_STRANGER_TEST";
 const NOBODY: u32 = 65534;
 
-/// Runs the other user's process if requested; does nothing as a normal test.
+/// Runs the other user's process; does nothing as a normal test.
 #[test]
 fn child() {
     let Some(data) = std::env::var_os(DATA).map(PathBuf::from) else { return };
-    // Nothing can be read, listed, locked or removed.
+    // The records cannot be listed, read, written, locked or removed.
     let records = data.join("journal");
-    assert!(fs::read_dir(&records).is_err(), "it lists the records");
-    assert!(File::open(&records).is_err(), "it could lock the folder");
+    assert!(fs::read_dir(&records).is_err(), "the records can be listed");
+    assert!(File::open(&records).is_err(), "the folder can be locked");
     for name in ["lock", "mark", "journal-00000000000000000001.log"] {
         let path = records.join(name);
-        assert!(File::open(&path).is_err(), "it reads {name}");
-        assert!(fs::OpenOptions::new().append(true).open(&path).is_err(), "it writes {name}");
-        assert!(fs::remove_file(&path).is_err(), "it removes {name}");
+        assert!(File::open(&path).is_err(), "{name} can be read");
+        assert!(fs::OpenOptions::new().append(true).open(&path).is_err(), "{name} can be written");
+        assert!(fs::remove_file(&path).is_err(), "{name} can be removed");
     }
-    assert!(fs::rename(&records, data.join("elsewhere")).is_err(), "it moves the records");
-    // The stranger may lock files that it can open in the parent folder, but the service still
-    // starts.
+    assert!(fs::rename(&records, data.join("elsewhere")).is_err(), "the records can be moved");
+    // The service must start even if its parent folder and the files there are locked.
     let open: Vec<File> = fs::read_dir(&data)
-        .expect("the folder above is open")
+        .expect("the parent folder can be listed")
         .filter_map(|entry| File::open(entry.ok()?.path()).ok())
         .chain(File::open(&data))
         .filter(|file| file.try_lock().is_ok())
         .collect();
     assert!(!open.is_empty(), "there is something to lock");
-    // The socket answers, and identifies the caller.
+    // The service answers on the socket, and identifies the user.
     let ask = |path: &str, body: &str| {
         let mut socket = UnixStream::connect(data.join("pavior.sock")).expect("it connects");
         let method = if body.is_empty() { "GET" } else { "POST" };
@@ -57,7 +55,7 @@ fn child() {
     let granted = ask("/v1/leases", r#"{"nodes":1}"#);
     assert!(granted.contains(" 201 ") && granted.contains("\"tenant\":\"uid-65534\""), "{granted}");
     fs::write(std::env::temp_dir().join("locked"), "").expect("its own folder");
-    // The locks are held until the parent has started another server.
+    // Keep the locks until the parent has started another server.
     let done = std::env::temp_dir().join("done");
     while !done.exists() {
         std::thread::sleep(std::time::Duration::from_millis(5));
@@ -98,7 +96,7 @@ fn another_user_reaches_the_socket_and_nothing_else() {
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    // The stranger has locked everything it can, which does not prevent a start.
+    // The stranger's locks do not prevent a start.
     server.stop();
     let again = Server::start(&setup);
     fs::write(scratch.join("done"), "").unwrap();

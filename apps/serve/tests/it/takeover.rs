@@ -1,4 +1,4 @@
-//! Tests two servers that share a PostgreSQL database, while the leader is killed or paused.
+//! Tests two servers that share a PostgreSQL database when the leader is killed or paused.
 //!
 //! Needs Debian's `postgresql`. Skipped with a note if it is not installed, unless
 //! `PAVIOR_REQUIRE_POSTGRES` is set.
@@ -18,7 +18,7 @@ use crate::kills::{Load, judge};
 use crate::server::{Server, Setup, write_secret};
 use crate::slow;
 
-/// A separate database server, stopped when dropped.
+/// A temporary database server, stopped when dropped.
 pub(crate) struct Database {
     tools: PathBuf,
     folder: tempfile::TempDir,
@@ -26,7 +26,7 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    /// Starts a database server. Returns `None`, with a note, if PostgreSQL is not installed.
+    /// Starts a database server. Returns `None` with a note if PostgreSQL is not installed.
     pub(crate) fn start() -> Option<Database> {
         Database::with(&["-A", "trust"])
     }
@@ -35,8 +35,8 @@ impl Database {
     pub(crate) fn with(options: &[&str]) -> Option<Database> {
         let database = Database::find(options);
         if database.is_none() {
-            let why = "it does not run here (apt-get install postgresql)";
-            pavior_trials::skipped("a real PostgreSQL", why, "PAVIOR_REQUIRE_POSTGRES");
+            let why = "it is not installed (apt-get install postgresql)";
+            pavior_trials::skipped("a PostgreSQL server", why, "PAVIOR_REQUIRE_POSTGRES");
         }
         database
     }
@@ -47,7 +47,7 @@ impl Database {
         if !tools.join("initdb").exists() {
             return None;
         }
-        // The folder must not be below /root, because the database runs as another user.
+        // The database runs as another user, which cannot access folders in /root.
         let folder = tempfile::Builder::new().prefix("pavior-pg").tempdir_in("/var/tmp").ok()?;
         let chown = Command::new("chown").arg("postgres").arg(folder.path()).status();
         assert!(chown.is_ok_and(|status| status.success()), "the user postgres exists");
@@ -80,7 +80,7 @@ impl Database {
         assert!(command.status().is_ok_and(|status| status.success()), "{name} fails");
     }
 
-    /// Ends the connections of all servers at an arbitrary moment.
+    /// Closes all servers' connections to the database.
     pub(crate) fn cut(&self) {
         let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
                    WHERE application_name = 'pavior serve'";
@@ -88,7 +88,7 @@ impl Database {
         self.tool("psql", &["-h", "127.0.0.1", "-p", &port, "-q", "-c", end, "postgres"]);
     }
 
-    /// Kills the database as a power failure would and restarts it.
+    /// Restarts the database as after a crash.
     pub(crate) fn crash(&self) {
         let (data, log) = (self.data(), self.path().join("log").display().to_string());
         self.tool("pg_ctl", &["-D", &data, "-m", "immediate", "-l", &log, "-w", "restart"]);
@@ -98,7 +98,7 @@ impl Database {
         self.url_of("postgres")
     }
 
-    /// Returns the address of a database on the server.
+    /// Returns the URL of a database.
     pub(crate) fn url_of(&self, name: &str) -> String {
         format!("postgres://postgres@127.0.0.1:{}/{name}", self.port)
     }
@@ -135,10 +135,10 @@ fn a_standby_takes_over_and_the_old_server_is_fenced() {
     let load = Load::start(&first, 8);
     load.wait_for(200);
 
-    // The leader is paused at an arbitrary moment, and resumed when the other server decides.
+    // Pause the leader, and resume it after the other server has taken over.
     first.signal("STOP");
     let took = until("the takeover", || ready(&second.address));
-    println!("taken over {took:?} after a pause");
+    println!("takeover {took:?} after a pause");
     load.goes_to(&second);
     load.wait_for(200);
     first.signal("CONT");
@@ -154,17 +154,17 @@ fn a_standby_takes_over_and_the_old_server_is_fenced() {
     }
     load.wait_for(100);
 
-    // The second server is killed, and the fenced server takes over again.
+    // Kill the new leader; the fenced server then takes over again.
     second.kill();
     let took = until("the second takeover", || ready(&first.address));
-    println!("taken over {took:?} after a kill");
+    println!("takeover {took:?} after a kill");
     load.goes_to(&first);
     load.wait_for(200);
     judge(&first.address, &load.end());
     assert!(first.stop() < Duration::from_secs(40));
 }
 
-/// Returns a `Patience` with this silence limit, and with no limit on decisions.
+/// Returns a limit on silence, and none on the duration of decisions.
 pub(crate) fn patience(silence_s: f64) -> Patience {
     Patience { silence: Duration::from_secs_f64(silence_s), hang: Duration::MAX }
 }
@@ -191,7 +191,7 @@ fn a_long_decision_does_not_end_the_leadership() {
         reads += 1;
         std::thread::sleep(Duration::from_millis(100));
     }
-    println!("{reads} reads beside a decision of {:?}", began.elapsed());
+    println!("{reads} reads during a decision of {:?}", began.elapsed());
     assert!(reads > 20, "{reads} reads");
     assert_eq!(deciding.join().unwrap().unwrap().status, 200);
     assert!(ready(&first.address) && client.seq() > before);
@@ -211,15 +211,15 @@ fn a_writer_that_hangs_loses_the_lead_and_one_that_decides_keeps_it() {
         first.decides(true);
         std::thread::sleep(Duration::from_millis(900));
         first.decides(false);
-        assert!(second.retry().is_err(), "a writer that decides is alive");
+        assert!(second.retry().is_err(), "the writer does not hang");
     }
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     assert_eq!(runtime.block_on(claim.ask()), Ok(()));
     first.decides(true);
     let took = until("the takeover", || second.retry().is_ok());
-    println!("taken over {took:?} after the beginning of a decision");
+    println!("takeover {took:?} after the beginning of a decision");
     assert!(took >= hang, "{took:?}");
-    assert!(runtime.block_on(claim.ask()).is_err(), "readers are told");
+    assert!(runtime.block_on(claim.ask()).is_err(), "readers are refused");
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn a_password_comes_from_a_file_and_is_never_shown() {
     server.stop();
     let text = std::fs::read_to_string(&log).unwrap();
     assert!(!text.contains(password) && !text.contains("can see the password"), "{text}");
-    // The database refuses a wrong password; a password in the address works, with a warning.
+    // A wrong password is refused; a password in the URL works, with a warning.
     std::fs::write(&file, "wrong-horse-8").unwrap();
     let said = Server::refused(&setup);
     assert!(said.contains("password authentication failed"), "{said}");
@@ -258,7 +258,7 @@ fn a_password_comes_from_a_file_and_is_never_shown() {
     }
     setup.store = Some(address);
     let server = Server::start(&Setup { log: Some(log.clone()), ..setup.clone() });
-    until("the lead", || ready(&server.address));
+    until("leadership", || ready(&server.address));
     let text = std::fs::read_to_string(&log).unwrap();
     assert!(text.contains("can see the password") && !text.contains(password), "{text}");
 }

@@ -25,10 +25,10 @@ fn tenants_are_apart() {
     assert_eq!(root.get("/v1/leases").json()["leases"][0]["tenant"], "a");
     assert_eq!(b.post("/v1/leases", r#"{"nodes":1,"tenant":"a"}"#).status, 403);
     assert_eq!(b.post("/v1/nodes/fail", r#"{"node":[0,0]}"#).status, 403);
-    // The answer names the blockers without their owners.
+    // The diagnosis does not identify other tenants' leases.
     let blocked = b.post("/v1/leases", r#"{"shape":[8,8]}"#).json();
     assert_eq!(blocked["diagnosis"]["blocked"]["jobs"][0]["lease"], json!(null));
-    // The answer also omits when the lease ends and where it could move.
+    // It also omits their ends and moves.
     let told = |client: &mut crate::client::Client| {
         let asked = client.post("/v1/explain", r#"{"shape":[6,3]}"#).json();
         let slots = client.get("/v1/slots?shape=6x3").json();
@@ -42,13 +42,13 @@ fn tenants_are_apart() {
     assert_eq!(diagnosis["blocked"]["moves"], json!([]));
     assert_eq!(slots["next"], json!(null));
     assert_eq!(b.get("/v1/slots?shape=6x3&moves=1").status, 403);
-    // The owner sees the end, and the operator also sees the moves.
+    // The owner sees the end, and the operator sees the moves, too.
     assert!(told(&mut a).0["blocked"]["until"].is_string());
     let (diagnosis, slots) = told(&mut root);
     assert!(diagnosis["blocked"]["until"].is_string() && slots["next"]["at"].is_string());
     assert_eq!(diagnosis["blocked"]["moves"][0]["job"], lease["id"]);
     assert_eq!(b.get("/v1/state").json()["leases"][0]["id"], json!(null));
     assert_eq!(a.end(&lease).status, 200);
-    // An ended lease of another tenant is as unknown as one that never existed.
+    // Another tenant's ended lease is reported as unknown.
     assert_eq!(b.end(&lease).status, 404);
 }

@@ -1,4 +1,5 @@
-//! Tests the reasons for a request's wait, in replies about the queue, a request or an explanation.
+//! Tests the reasons why requests are waiting, in replies about the queue and a request, and in
+//! explanations.
 
 use serde_json::{Value, json};
 
@@ -9,7 +10,7 @@ fn waits_for(client: &mut Client, id: &Value) -> Value {
     let queue = client.get("/v1/queue").json();
     let all = queue["waiting"].as_array().unwrap();
     let one = all.iter().find(|one| one["id"] == *id).expect("it waits");
-    // The text is the same in every interface.
+    // All routes give the same reason.
     let alone = client.get(&format!("/v1/leases/{id}")).json();
     assert_eq!(alone["waits_for"], one["waits_for"]);
     let explained = client.post("/v1/explain", json!({ "waiting": id })).json();
@@ -17,7 +18,7 @@ fn waits_for(client: &mut Client, id: &Value) -> Value {
     one["waits_for"].clone()
 }
 
-/// Requests nodes, and waits if necessary.
+/// Makes a request that may wait, and returns its number.
 fn ask(client: &mut Client, mut body: Value) -> Value {
     body["wait"] = true.into();
     client.lease(body)["id"].clone()
@@ -58,7 +59,7 @@ fn what_is_planned_is_planned_again_after_a_lease_that_does_not_wait_and_after_a
         ask(&mut client, json!({ "shape": [8, 4], "estimate_s": 600 }));
         let head = ask(&mut client, json!({ "shape": [8, 8], "estimate_s": 60 }));
         let before = waits_for(&mut client, &head)["planned"].clone();
-        // This lease bypasses the queue and runs longer.
+        // This lease bypasses the queue and delays the head.
         let passes = client.lease(json!({ "shape": [2, 2], "estimate_s": 3600 }));
         assert!(passes["start"].is_string(), "{scheduler}: {passes}");
         let after = waits_for(&mut client, &head)["planned"].clone();
@@ -79,7 +80,7 @@ fn a_strict_order_names_who_comes_first() {
     assert_eq!(waits_for(&mut client, &head)["kind"], "nodes");
     let told = waits_for(&mut client, &behind);
     assert_eq!((&told["kind"], &told["by"]["job"]), (&json!("turn"), &json!("large")));
-    // The answer does not promise a grant, because it is not the request's turn.
+    // The sentence does not promise a grant, although the request would fit.
     assert_eq!(told["sentence"], "It waits its turn: under `fcfs`, job large starts first.");
 }
 
@@ -100,12 +101,12 @@ fn enough_nodes_without_a_place_is_said_so() {
     assert!(why[0].ends_with("no place for it among them."), "{why:?}");
     assert!(why[1].starts_with("In the way on 5x5 at 0,0: lease 1 (8 nodes)."), "{why:?}");
     assert!(why[2].starts_with("Sooner: moving lease 1 from 1x8 at 3,0 to "), "{why:?}");
-    // The blockers and the moves refer to the same place.
+    // The blockers and the moves belong to the same place.
     assert_eq!(diagnosis["blocked"]["base"], json!([0, 0]));
     assert_eq!(diagnosis["blocked"]["moves"][0]["job"], diagnosis["blocked"]["jobs"][0]["lease"]);
 }
 
-/// Checks that the reason, the status and the effect of a key stay the same.
+/// Checks that only the diagnosis is omitted.
 #[test]
 fn a_refusal_leaves_its_diagnosis_out_if_asked_to() {
     let (server, _) = fresh(|_| {});
@@ -127,7 +128,7 @@ fn a_refusal_leaves_its_diagnosis_out_if_asked_to() {
     assert_eq!(client.post("/v1/leases?diagnosis=some", body).status, 400);
 }
 
-/// Checks that a strategy that grants by count reports missing nodes and no box.
+/// Checks that a strategy that grants by count reports missing nodes but no box.
 #[test]
 fn by_count_nodes_are_missing_and_no_box() {
     let (server, _) = fresh(|setup| {
@@ -145,11 +146,11 @@ fn by_count_nodes_are_missing_and_no_box() {
     let head = ask(&mut client, json!({ "shape": [6, 6], "job": "h", "estimate_s": 3600 }));
     let told = waits_for(&mut client, &head);
     has(&told, &json!({ "kind": "nodes", "needed": 36, "free": 24 }));
-    // 24 nodes are free, but the first request needs 36 of 64 when its reserved hour begins.
+    // This request ends before the first one is planned to start.
     let behind = ask(&mut client, json!({ "nodes": 24, "estimate_s": 20 * 60 }));
     assert_eq!(client.get(&format!("/v1/leases/{behind}")).json()["state"], "held");
     let long = ask(&mut client, json!({ "nodes": 64, "estimate_s": 3600 }));
-    assert!(waits_for(&mut client, &long)["planned"].is_string(), "it is booked");
+    assert!(waits_for(&mut client, &long)["planned"].is_string(), "no planned start");
 }
 
 #[test]
@@ -185,7 +186,7 @@ fn no_tenant_is_told_of_another() {
     assert_eq!(waits_for(&mut root, &behind)["by"]["job"], "secret");
 }
 
-/// Checks that the scheduler is queried again at startup, because its plans are not recorded.
+/// Checks that the scheduler plans again at startup, because plans are not recorded.
 #[test]
 fn after_a_restart_it_is_known_who_waits_for_whom() {
     let (mut server, setup) = fresh(|setup| setup.scheduler = Some("easy".into()));

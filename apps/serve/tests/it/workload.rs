@@ -1,4 +1,4 @@
-//! Generates load from clients and checks each answer.
+//! Clients that generate load and check each reply.
 
 use std::time::{Duration, Instant};
 
@@ -25,7 +25,7 @@ pub(crate) fn one_by_one(address: &str, until: impl Fn(usize) -> bool) -> Vec<Du
     times
 }
 
-/// The checked part of an answer to a batch.
+/// The members of an answer that are checked.
 #[derive(Deserialize)]
 struct Answer {
     status: u16,
@@ -50,7 +50,7 @@ pub(crate) fn in_batches(address: &str, size: usize, until: impl Fn(u64) -> bool
     let leases = batch(vec![r#"{"lease":{"shape":[1,1]}}"#; size]);
     let mut ask = |body: &str| -> Vec<Answer> {
         let reply = client.post("/v1/batch", body);
-        serde_json::from_str::<Answers>(&reply.text).expect("each is carried out").answers
+        serde_json::from_str::<Answers>(&reply.text).expect("a reply to a batch").answers
     };
     let mut count = 0;
     while !until(count) {

@@ -4,8 +4,8 @@ use super::{Deciding, Decision};
 use crate::core::{Command, Reply};
 
 impl Deciding<'_> {
-    /// Carries out commands in order and independently, and returns the answers. A refused command
-    /// does not stop the others.
+    /// Carries out commands in order and returns the answers. A refused command does not stop the
+    /// others.
     pub(super) fn batch(&mut self, all: Vec<Command>) -> Reply {
         let is_end = |command: &Command| matches!(command, Command::End { .. });
         let is_grant = |command: &Command| match command {
@@ -15,12 +15,11 @@ impl Deciding<'_> {
         let mut replies = Vec::with_capacity(all.len());
         let mut all = all.into_iter().peekable();
         while let Some(command) = all.next() {
-            // The scheduler plans once for several grants if no waiting request can start because
-            // of them.
+            // One plan suffices for several grants if they do not let any waiting request start.
             self.more = is_end(&command) && all.peek().is_some_and(is_end)
                 || is_grant(&command) && all.peek().is_some_and(is_grant) && self.refuses_all();
             replies.push(Decision::from(self.carry_out(command)).reply);
-            // The last command may have been refused, but the queues still advance.
+            // The queues advance even if the last command was refused.
             self.move_queues();
         }
         Reply::Batch(replies)

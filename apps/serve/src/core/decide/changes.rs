@@ -1,4 +1,4 @@
-//! Decisions about existing leases, and about nodes.
+//! Decisions about existing leases and about nodes.
 
 use pavior::Coordinates;
 use pavior::answers::json::Point;
@@ -27,7 +27,7 @@ impl Deciding<'_> {
             && self.caller.may_touch(&waiting.tenant)
         {
             if epoch.is_some_and(|epoch| epoch != waiting.epoch) {
-                let detail = format!("epoch {} does not match request {id}", shown(epoch));
+                let detail = format!("epoch {} is not that of request {id}", shown(epoch));
                 return Err(Problem::new(Reason::StaleEpoch, detail).into());
             }
             let machine = waiting.machine.clone();
@@ -61,7 +61,7 @@ impl Deciding<'_> {
         Ok(Reply::Renewed(reply::Lease::of(grid, &self.state.leases[&id])))
     }
 
-    /// Returns the lease with the given number, if the caller holds it under this epoch.
+    /// Returns a lease if the caller holds it under this epoch.
     fn held(&self, id: u64, epoch: Option<u64>) -> Result<&Lease, Problem> {
         let own = |tenant: &str| self.caller.may_touch(tenant);
         if let Some(lease) = self.state.leases.get(&id).filter(|lease| own(&lease.tenant)) {

@@ -14,7 +14,7 @@ use crate::core::{Caller, Event, Instant, Reply, ServiceRecord, ServiceState, Wh
 pub struct ClockRule {
     /// The maximum number of milliseconds by which the clock may be ahead of the last record.
     pub most_ahead_ms: u64,
-    /// True if the operator has confirmed the clock, regardless of how far ahead it is.
+    /// True if the operator has confirmed the clock, however far ahead it is.
     pub confirmed: bool,
 }
 
@@ -25,8 +25,7 @@ impl Default for ClockRule {
 }
 
 impl ClockRule {
-    /// Returns the service's time when the wall clock shows `wall_ms` and the last record was made
-    /// at `last_ms`.
+    /// Returns the service's time, given the wall clock and the time of the last record.
     pub fn now(&self, wall_ms: u64, last_ms: u64) -> u64 {
         if self.doubts(wall_ms, last_ms) { last_ms } else { wall_ms.max(last_ms) }
     }
@@ -37,8 +36,8 @@ impl ClockRule {
 }
 
 impl ServiceState {
-    /// Sets the initial time from a wall clock. Adds a record if doubt about the clock begins or
-    /// ends, and returns the starting time of the service's clock.
+    /// Returns the initial time of the service's clock, and records when doubt about the wall clock
+    /// begins or ends.
     pub fn begin_clock(
         &mut self,
         wall_ms: u64,
@@ -62,7 +61,7 @@ impl ServiceState {
 }
 
 impl Deciding<'_> {
-    /// Ends the doubt, because the time of the command is correct.
+    /// Ends the doubt, because the command's time is correct.
     pub(super) fn confirm_clock(&mut self) -> Result<Reply, Stop> {
         self.operator("confirm the clock")?;
         let was = Instant(self.state.now_ms);
@@ -71,9 +70,9 @@ impl Deciding<'_> {
         Ok(Reply::Clock(Clock { was, now: Instant(self.now_ms), ended: ended as u64 }))
     }
 
-    /// Lets the clock continue from the command's time. Leases that were granted or renewed during
-    /// the doubt keep their remaining time; other leases end if their time has passed. Returns the
-    /// number of leases that ended.
+    /// Continues from the command's time. Leases granted or renewed during the doubt keep their
+    /// remaining time; other leases end if they are overdue. Returns the number of leases that
+    /// ended.
     fn believe_clock(&mut self) -> usize {
         let ahead = self.now_ms.saturating_sub(self.state.now_ms);
         let since = self.state.doubted.clone().unwrap_or_default();

@@ -19,12 +19,12 @@ use super::{
 };
 use super::{epoch, reply};
 
-/// A decision.
+/// A decision on a command.
 #[derive(Clone, Debug)]
 pub struct Decision {
     /// The reply to the caller.
     pub reply: Reply,
-    /// The request, if the strategy refused it, so that it can be diagnosed.
+    /// The request to diagnose, if the strategy refused it.
     pub refused: Option<Refused>,
 }
 
@@ -37,13 +37,13 @@ pub struct Refused {
     pub request: Request,
     /// The reason.
     pub refusal: Refusal,
-    /// The nodes that the request needs, and the strategy's placement.
+    /// The number of nodes that the request needs, and the boxes that it may use.
     pub demand: Demand,
     /// True if the strategy decides solely by the number of free nodes.
     pub by_count: bool,
 }
 
-/// The reason for ending a command without a record.
+/// The reason why a command ends without a record.
 enum Stop {
     Problem(Problem),
     Refused(Refused),
@@ -71,13 +71,13 @@ impl From<Result<Reply, Stop>> for Decision {
     }
 }
 
-/// A decision in progress: the sender of the command and the records made so far.
+/// A decision in progress, with the records made so far.
 struct Deciding<'a> {
     state: &'a mut ServiceState,
     now_ms: u64,
     caller: &'a Caller,
     records: &'a mut Vec<ServiceRecord>,
-    /// True if another end or grant follows at the same instant; queues advance after the last one.
+    /// True if another end or grant follows at the same instant; the queues advance after the last.
     more: bool,
 }
 
@@ -85,8 +85,8 @@ impl ServiceState {
     /// Decides a command, applies the decision to the state, and adds its records.
     ///
     /// The same state, time and command always give the same records and the same reply. Leases
-    /// that have expired by `now_ms` end first. For a known key, the original reply is returned and
-    /// nothing changes.
+    /// that have expired by `now_ms` end first. A known key returns the original reply and changes
+    /// nothing.
     pub fn decide(
         &mut self,
         now_ms: u64,
@@ -125,8 +125,8 @@ impl ServiceState {
         decision
     }
 
-    /// Advances the queues of all machines. A server that starts to decide has rebuilt its state
-    /// from records, which do not contain the plans of its schedulers.
+    /// Advances the queues of all machines, because a server that becomes the leader has rebuilt
+    /// its state from records, which do not contain the schedulers' plans.
     pub fn move_queues(&mut self, now_ms: u64, records: &mut Vec<ServiceRecord>) {
         let now_ms = now_ms.max(self.now_ms);
         let caller = &Caller::OPERATOR;
@@ -158,7 +158,6 @@ impl Deciding<'_> {
         }
     }
 
-    /// Adds a record and applies it.
     fn record(&mut self, event: Event) {
         let record =
             ServiceRecord { seq: self.state.seq + 1, at_ms: self.now_ms, event, kept: None };
@@ -172,13 +171,12 @@ impl Deciding<'_> {
         self.record(Event::Ended { id, why, tenant });
     }
 
-    /// Records the new expiry time of a lease.
     fn record_renewal(&mut self, id: u64, expires_ms: Option<u64>) {
         let tenant = self.state.tenant_of(id).unwrap_or_default().to_string();
         self.record(Event::Renewed { id, expires_ms, tenant });
     }
 
-    /// Stores a reply with the first record of its command, or in a separate record.
+    /// Stores a reply in its command's first record, or in a separate record if there is none.
     fn keep(&mut self, first: usize, kept: KeptReply) {
         if self.records.len() == first {
             self.record(Event::Kept);
@@ -187,8 +185,7 @@ impl Deciding<'_> {
         self.records[first].kept = Some(kept);
     }
 
-    /// Ends the reservations and leases whose time has passed. Then the queues of their machines
-    /// advance.
+    /// Ends overdue reservations and leases, then advances the queues of their machines.
     fn expire(&mut self) {
         if self.state.doubted.is_some() {
             return;
@@ -213,7 +210,7 @@ impl Deciding<'_> {
         }
     }
 
-    /// Advances the queue of a machine.
+    /// Advances a machine's queue.
     fn schedule(&mut self, board: usize) {
         self.state.moving.insert(board);
         self.move_queues();
@@ -262,7 +259,7 @@ impl Deciding<'_> {
         }
     }
 
-    /// Returns the lease for a request that begins now; `asked_ms` is set if it has waited.
+    /// Returns a lease that begins now; `asked_ms` is set if its request has waited.
     fn begun(&self, request: &WaitingRequest, parts: &[Cuboid], asked_ms: Option<u64>) -> Lease {
         Lease {
             id: request.id,
@@ -282,7 +279,7 @@ impl Deciding<'_> {
         }
     }
 
-    /// Returns the machine and the tenant, if no other lease uses the job's name.
+    /// Returns the machine and the tenant of a request whose job name is unused.
     fn enter(&self, request: &LeaseRequest) -> Result<(usize, String), Problem> {
         let board = self.board(request.machine.as_deref())?;
         if self.state.epoch + 1 >= epoch::MAX_EPOCH {
@@ -293,7 +290,7 @@ impl Deciding<'_> {
             (Some(own), None) => own.clone(),
             (Some(own), Some(named)) if own == named => own.clone(),
             (Some(own), Some(_)) => {
-                let detail = format!("this caller is tenant `{own}`");
+                let detail = format!("only the operator may act for a tenant other than `{own}`");
                 return Err(Problem::new(Reason::OtherTenant, detail));
             }
         };
@@ -338,13 +335,13 @@ impl Deciding<'_> {
         let fits = self.state.boards[board].could_ever_fit(&request);
         fits.map_err(|refusal| self.refused(board, request, refusal))?;
         let machine = self.state.boards[board].machine();
-        // A waiting request counts as the maximum number of nodes that it may be granted later.
+        // A waiting request counts with the most nodes that it may be granted later.
         let needed = if asked.wait { machine.most(&request) } else { machine.needed(&request) };
         self.within_quota(&tenant, needed)?;
         if asked.wait {
             return Ok(self.queue(board, tenant, &request, asked)?);
         }
-        // A strategy may round up, so the number of nodes that it would grant is counted.
+        // A strategy may round up, so the nodes that it would grant are counted.
         let estimate = estimate(asked.estimate_ms, asked.ttl_ms);
         let now_ms = self.now_ms;
         if let Ok(placement) = self.state.boards[board].probe(&request, now_ms, estimate) {
@@ -363,7 +360,7 @@ impl Deciding<'_> {
         Ok(self.grant(board, tenant, &request, &parts, asked))
     }
 
-    /// Returns the result for a request that the strategy refuses, and the strategy's view of it.
+    /// Returns the refusal of a request, with the strategy's demand for the diagnosis.
     fn refused(&self, board: usize, request: Request, refusal: Refusal) -> Stop {
         let machine = self.state.boards[board].machine();
         let demand = Demand::refused(machine, &request);
@@ -371,8 +368,8 @@ impl Deciding<'_> {
         Stop::Refused(Refused { board, request, refusal, demand, by_count })
     }
 
-    /// Records a grant by the machine under the next lease number. The scheduler replans the
-    /// waiting requests whose reservations overlap it.
+    /// Records a lease of nodes that the machine has granted. The scheduler replans waiting
+    /// requests whose reservations overlap it.
     fn grant(
         &mut self,
         board: usize,
@@ -412,8 +409,8 @@ impl Deciding<'_> {
         })
     }
 
-    /// Checks that the queue of a machine has a free place. A tenant may not occupy more places
-    /// than remain free, so no tenant can lock out the others.
+    /// Checks that a machine's queue has a free place. A tenant may not occupy more places than
+    /// remain free, so no tenant can lock out the others.
     fn place_in_queue(&self, board: usize, tenant: &str) -> Result<(), Problem> {
         let most = self.state.limits.waiting;
         let all = self.state.boards[board].waiting();
@@ -425,7 +422,7 @@ impl Deciding<'_> {
                 format!("{most} requests are already waiting"),
             ));
         }
-        // If half of the places are free, no tenant can occupy more than that.
+        // While more than half of the places are free, no tenant can occupy more than that.
         if self.caller.tenant.is_none() || count < left {
             return Ok(());
         }

@@ -8,8 +8,7 @@ use crate::core::{
     Event, Instant, Problem, Reason, Reply, Reservation, ReservationRequest, Why, reply,
 };
 
-/// The maximum number of concurrent reservations. Each decision examines all reservations of a
-/// machine.
+/// The maximum number of reservations, because each decision examines all of a machine's.
 const MAX_RESERVATIONS: usize = 1000;
 
 impl Deciding<'_> {
@@ -25,7 +24,7 @@ impl Deciding<'_> {
             return Err(Problem::bad(detail).into());
         }
         if self.state.reservations.len() >= MAX_RESERVATIONS {
-            let detail = format!("there may be at most {MAX_RESERVATIONS} advance reservations");
+            let detail = format!("there are already {MAX_RESERVATIONS} reservations, the maximum");
             return Err(Problem::new(Reason::TooLarge, detail).into());
         }
         let reservation = Reservation {
@@ -40,7 +39,7 @@ impl Deciding<'_> {
         reservation.ahead(&grid).map_err(Problem::bad)?;
         let reply = self.shown(&reservation);
         self.record(Event::Reserved { reservation: Arc::new(reservation) });
-        // Earlier plans are no longer valid.
+        // The scheduler's plans are no longer valid.
         self.schedule(board);
         Ok(Reply::Reserved(reply))
     }
@@ -58,7 +57,7 @@ impl Deciding<'_> {
         Ok(Reply::Unreserved(reply))
     }
 
-    /// Records the end of a reservation. Returns the index of its machine.
+    /// Records the end of a reservation and returns the index of its machine.
     pub(super) fn record_unreserved(&mut self, id: u64, why: Why) -> Option<usize> {
         let machine = self.state.reservations.get(&id).map(|one| one.machine.clone());
         self.record(Event::Unreserved { id, why });
@@ -72,7 +71,6 @@ impl Deciding<'_> {
         reply::Reservation::of(grid, reservation, leases)
     }
 
-    /// Returns the problem for a request that would overlap a reservation.
     pub(super) fn reserved_problem(&self, id: u64) -> Problem {
         let detail = self.state.reservations.get(&id).map_or_else(String::new, |one| {
             let (from, to) = (Instant(one.from_ms), Instant(one.to_ms));

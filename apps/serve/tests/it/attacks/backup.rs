@@ -24,7 +24,7 @@ fn documented() -> String {
     lines.join("\n")
 }
 
-/// Runs the backup. Returns false if it must be repeated because a file disappeared.
+/// Runs the backup. Returns false if a file disappeared, so that it must be repeated.
 fn copy(data: &Path, to: &Path) -> bool {
     let quoted = |path: &Path| format!("'{}'", path.display());
     let lines = documented().replace("DATA", &quoted(data)).replace("COPY", &quoted(to));
@@ -49,7 +49,7 @@ fn a_backup_under_load_is_whole() {
         let before = seq();
         if !copy(&setup.data, &to) {
             again += 1;
-            assert!(again < rounds, "a file goes meanwhile only now and then");
+            assert!(again < rounds, "a file disappears only occasionally");
             continue;
         }
         tried += 1;
@@ -64,6 +64,6 @@ fn a_backup_under_load_is_whole() {
         fs::remove_dir_all(&to).unwrap();
     }
     drop(load.end());
-    println!("{again} copies done again, for a file had gone");
+    println!("{again} copies repeated because a file had disappeared");
     pavior_trials::attacked("data", "online backups under load", tried, failed);
 }

@@ -20,7 +20,7 @@ const HOUR: u64 = 3600 * 1000;
 const YEAR: u64 = 365 * 24 * HOUR;
 const THEN: u64 = 1_750_000_000_000;
 
-/// Opens the folder, whose lock a process started by another test may hold briefly.
+/// Opens a folder, waiting until no process of another test holds its lock.
 fn locked(folder: &Path) -> DiskFolder {
     let mut opened = None;
     until("the lock", || {
@@ -30,14 +30,14 @@ fn locked(folder: &Path) -> DiskFolder {
     opened.unwrap()
 }
 
-/// A writer on a folder, with a clock.
+/// A writer with a given clock.
 struct Clocked(Running);
 
 impl Clocked {
     fn start(folder: &Path, wall_ms: u64, confirmed: bool) -> Clocked {
         let running = Running::start(locked(folder), (wall_ms, confirmed), limits());
         let running = Clocked(running.expect("the folder is sound"));
-        // The service detects the wrong clock before it answers the first command.
+        // The writer detects the wrong clock before it answers the first question.
         running.view();
         running
     }
@@ -85,7 +85,7 @@ fn a_start_under_a_wrong_clock_ends_no_lease() {
         let leases: Vec<(u64, u64)> =
             (0..4).map(|hour| first.lease((hour + 1) * HOUR + random.below(HOUR))).collect();
         first.stop();
-        // Several starts in a row with a clock that is wrong by up to 30 years.
+        // Several starts in a row, with a clock up to 30 years ahead.
         let mut later = Vec::new();
         for _ in 0..=random.below(3) {
             let wrong = THEN + 25 * HOUR + random.below(30 * YEAR);
@@ -101,7 +101,7 @@ fn a_start_under_a_wrong_clock_ends_no_lease() {
             assert_eq!((refused.0, &refused.1["reason"]), (403, &json!("operator-only")));
             running.stop();
         }
-        // When the clock is corrected, times continue from there, and leases end as they should.
+        // After the clock is corrected, time continues from there, and leases end as they should.
         let running = Clocked::start(folder.path(), THEN + 2 * HOUR + HOUR / 2, false);
         assert!(!running.doubts());
         let held = running.held();
@@ -173,7 +173,7 @@ fn readyz_says_that_the_clock_is_in_doubt() {
     first.stop();
     let server = Server::start(&setup);
     let mut client = server.client();
-    // The service detects the wrong clock before it answers the first command.
+    // The service detects the wrong clock before it answers the first request.
     assert_eq!(client.get("/v1/leases").json()["leases"][0]["id"], 1);
     let ready = client.get("/readyz");
     assert_eq!((ready.status, &ready.json()["clock"]), (200, &json!("in-doubt")));

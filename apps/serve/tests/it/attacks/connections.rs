@@ -1,4 +1,4 @@
-//! Connections that only consume resources must not lock out other callers or exhaust memory.
+//! Tests connections that try to lock out other callers or to exhaust memory.
 
 use std::net::Ipv4Addr;
 
@@ -13,7 +13,7 @@ use crate::server::{Server, fresh};
 const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const ELSEWHERE: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 
-/// Returns a server with tokens for the operator and tenants a and b, and a connection limit.
+/// Starts a server with tokens for the operator and tenants a and b, and a connection limit.
 fn tokens(places: usize) -> (Server, crate::server::Setup) {
     fresh(|setup| {
         setup.give_tokens(&["a", "b"]);
@@ -21,13 +21,13 @@ fn tokens(places: usize) -> (Server, crate::server::Setup) {
     })
 }
 
-/// Counts unanswered requests of the operator and of tenant b.
+/// Counts unanswered requests from the operator and from tenant b.
 fn locked_out(server: &Server, tries: usize) -> usize {
     let of = |token: &'static str| move || server.of(token);
     unanswered(tries, of("root-secret")) + unanswered(tries, of("b-secret"))
 }
 
-/// Returns a request from tenant a whose 1 MiB body is never completed.
+/// Returns a request from tenant a with only a part of its 1 MiB body.
 fn unfinished(sent: usize) -> String {
     request("POST /v1/leases", "a-secret", &" ".repeat(sent), 1 << 20)
 }
@@ -36,9 +36,9 @@ fn unfinished(sent: usize) -> String {
 fn crowds_lock_nobody_out() {
     let body = unfinished(100);
     for (area, what, bytes) in [
-        ("service", "connections that say nothing", ""),
-        ("service", "the page asked for, and not read", "GET / HTTP/1.1\r\nHost: x\r\n\r\n"),
-        ("tenants", "bodies of a tenant that do not end", &body),
+        ("service", "connections that send nothing", ""),
+        ("service", "replies with the page that are not read", "GET / HTTP/1.1\r\nHost: x\r\n\r\n"),
+        ("tenants", "a tenant's bodies that do not end", &body),
     ] {
         let (places, tries) = (size(256, 256, 4096), size(5, 5, 50));
         let (server, _) = tokens(places);
@@ -54,7 +54,7 @@ fn bodies_that_do_not_end_take_bounded_memory() {
     let count = size(300, 300, 3000);
     let _crowd = Crowd::open(&server.address, HERE, count, &unfinished((1 << 20) - 1));
     let more = server.memory().saturating_sub(before);
-    println!("{count} bodies of 1 MiB: {more} KiB more");
+    println!("{count} bodies of 1 MiB: {more} KiB more memory");
     // A tenant may have 32 MiB of bodies in transit, and each connection has its own buffers.
     let most = 80 * 1024 + count as u64 * 64;
     attacked("tenants", "memory taken by bodies that do not end", 1, usize::from(more > most));
@@ -80,7 +80,7 @@ fn replies_that_are_not_read_take_bounded_memory() {
     let tries = size(3, 3, 20);
     let failed = locked_out(&server, tries);
     let more = server.memory().saturating_sub(before);
-    println!("{count} replies of {reply} bytes: {more} KiB more");
+    println!("{count} replies of {reply} bytes: {more} KiB more memory");
     let most = 160 * 1024 + count as u64 * 64;
     let failed = failed + usize::from(more > most);
     attacked("tenants", "large replies that are not read", 2 * tries + 1, failed);
@@ -110,11 +110,11 @@ fn known_callers_stay_while_others_come_and_go() {
     for round in 0..rounds {
         let from = if round % 2 == 0 { HERE } else { ELSEWHERE };
         let _crowd = Crowd::open(&server.address, from, places + places / 8, "GET / HTTP/1.1\r\n");
-        // All requests use the same connections; the client opens no others.
+        // The clients use the same connections throughout.
         failed += usize::from(b.try_get("/v1/machine").is_err());
         failed += usize::from(root.try_get("/v1/machine").is_err());
     }
-    attacked("tenants", "connections of known callers pushed out", 2 * rounds, failed);
+    attacked("tenants", "authenticated connections evicted", 2 * rounds, failed);
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_server_with_few_open_files_goes_on_granting_and_rotating() {
     let tries = size(60, 60, 300);
     let mut failed = (0..tries).filter(|_| granted(&mut root).is_none()).count();
     println!("{} connections were refused", crowd.failed);
-    // Snapshots are written in the background: the first one may still be unfinished.
+    // Snapshots are written in the background, so the first one may be unfinished.
     let mut saved = || {
         let text = root.try_get("/metrics").map(|reply| reply.text).unwrap_or_default();
         let is = |line: &str| line.starts_with("pavior_snapshots_total") && !line.ends_with(" 0");
@@ -142,7 +142,7 @@ fn a_server_with_few_open_files_goes_on_granting_and_rotating() {
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
     failed += usize::from(asked == 100);
-    attacked("service", "connections beyond the limit of open files", tries + 1, failed);
+    attacked("service", "connections beyond the open file limit", tries + 1, failed);
 }
 
 #[test]
@@ -165,9 +165,9 @@ fn explanations_of_a_tenant_do_not_hold_up_the_others() {
     let answered = (0..tries).filter(|_| explained().is_ok_and(|reply| reply.status == 200));
     let failed = tries - answered.count();
     println!(
-        "{:?} for {tries} explanations of b; {} of a are open",
+        "{:?} for {tries} explanations for b; {} for a are open",
         began.elapsed(),
         crowd.open_still()
     );
-    attacked("tenants", "explanations of one tenant before those of another", tries, failed);
+    attacked("tenants", "a tenant's explanations that delay another's", tries, failed);
 }

@@ -1,4 +1,4 @@
-//! Connections held open by attackers, while other clients use the service.
+//! Connections held open by an attacker while other clients use the service.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use crate::client::Client;
 
-/// Connections that an attacker holds open without reading from them.
+/// Open connections that are never read.
 pub(crate) struct Crowd {
     streams: Vec<TcpStream>,
-    /// Connections that could not be opened, or sent nothing.
+    /// The number of connections that could not be opened or written.
     pub(crate) failed: usize,
 }
 
-/// Opens a connection from an address of this machine, with a receive buffer of at most 4 KiB.
+/// Opens a connection from a local address, with a receive buffer of at most 4 KiB.
 pub(crate) fn connect(address: &str, from: Ipv4Addr) -> std::io::Result<TcpStream> {
     let bare = address.trim_start_matches("http://").trim_start_matches("https://");
     let to: SocketAddr = bare.parse().map_err(std::io::Error::other)?;
@@ -48,7 +48,7 @@ impl Crowd {
         crowd
     }
 
-    /// Counts the connections still open, and collects the last bytes received on the others.
+    /// Counts the connections that the server has not closed.
     pub(crate) fn open_still(&mut self) -> usize {
         let mut open = 0;
         for stream in &mut self.streams {
@@ -67,7 +67,7 @@ impl Crowd {
     }
 }
 
-/// Returns the head and body of a tenant's request whose declared body length may be wrong.
+/// Formats a tenant's request, whose declared body length may be wrong.
 pub(crate) fn request(line: &str, token: &str, body: &str, length: usize) -> String {
     format!(
         "{line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\
@@ -75,8 +75,8 @@ pub(crate) fn request(line: &str, token: &str, body: &str, length: usize) -> Str
     )
 }
 
-/// Opens new connections, each of which grants and ends a lease. Counts connections with answers
-/// that differ from those without an attack. A client waits 20 s for each answer.
+/// Opens connections that each grant and end a lease. Counts those without the expected replies. A
+/// client waits 20 s for each reply.
 pub(crate) fn unanswered(tries: usize, client: impl Fn() -> Client) -> usize {
     (0..tries).filter(|_| granted(&mut client()).is_none()).count()
 }

@@ -1,4 +1,4 @@
-//! Tests attacks that remove or change acknowledged records.
+//! Tests that damage to acknowledged records never goes unnoticed.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::disk::{Simulated, files, opened, state_of};
 use crate::random::Random;
 use crate::records::{self, folder};
 
-/// Returns a folder with several files and a snapshot, left by a service that was stopped.
+/// Returns the folder of a stopped service, with several files and a snapshot.
 fn stopped(seed: u64) -> (Simulated, StateSnapshot) {
     let disk = Simulated::default();
     let (groups, _) = records::groups(seed, 16);
@@ -46,8 +46,8 @@ fn refused(disk: &Simulated) -> bool {
     open(disk).is_err_and(|reason| reason.contains("journal-") || reason.contains("snapshot-"))
 }
 
-/// Damages a stopped folder in ways that must all be found. Returns (kind, tried, missed). Removing
-/// the oldest file looks like the service's own removal of old history, and changes no state.
+/// Damages a stopped folder in ways that must all be found. Returns (kind, tried, missed). The
+/// oldest file may be missing, because the service itself removes old history.
 fn damages(disk: &Simulated, state: &StateSnapshot) -> Vec<(&'static str, usize, usize)> {
     let mut counts = vec![
         ("file cut at every length", 0, 0),
@@ -108,7 +108,7 @@ fn the_end_of_a_stopped_journal_is_never_missing_unnoticed() {
     }
 }
 
-/// Returns the frames of a file with another magic and correct checksums.
+/// Gives all frames of a file another magic, with correct checksums.
 fn other_magic(bytes: &[u8]) -> Vec<u8> {
     let mut other = bytes.to_vec();
     for start in 0..bytes.len().saturating_sub(31) {
@@ -169,7 +169,7 @@ fn what_is_cut_is_at_most_one_write() {
         journal.append(group).unwrap();
     }
     let acknowledged = disk.read(records::FIRST).unwrap().len();
-    // A group larger than the largest unannounced tail that may be cut off.
+    // A group larger than any unannounced tail that may be cut off.
     let seq = groups.last().unwrap().last().unwrap().seq + 1;
     let mut large = groups[0][0].clone();
     large.seq = seq;
@@ -178,7 +178,7 @@ fn what_is_cut_is_at_most_one_write() {
     journal.append(&large).unwrap();
     let whole = disk.read(records::FIRST).unwrap();
     assert!(whole.len() - acknowledged > frame::GROUP, "{} bytes", whole.len() - acknowledged);
-    // The first sectors were never written. Because the group was announced, it is a tail.
+    // If the first sectors were never written, the group is still a tail, because it was announced.
     let announced = frame::announcement(seq, whole.len()).len();
     let frame = acknowledged + announced;
     let (mut tried, mut failed) = (0, 0);
@@ -199,7 +199,7 @@ fn what_is_cut_is_at_most_one_write() {
     }
     for short in [1, 100, 4096, 1 << 20] {
         judge(whole[..whole.len() - short].to_vec(), true);
-        // Without the announcement, there are more bytes than one write can leave.
+        // Without the announcement, these are more bytes than one write can leave.
         let mut unannounced = whole[..acknowledged].to_vec();
         unannounced.extend(vec![0; 64]);
         unannounced.extend(&whole[frame + 64..]);
@@ -208,11 +208,11 @@ fn what_is_cut_is_at_most_one_write() {
     pavior_trials::attacked("data", "tails of one write and of more", tried, failed);
 }
 
-/// Returns copies of JSON text with an additional member, added to each object in turn.
+/// Returns copies of JSON text with an additional member in one object each.
 fn with_members(text: &str) -> Vec<String> {
     let places = text.match_indices('{').map(|(at, _)| at + 1);
     let inside = |at: usize| {
-        // The body of a stored reply is excluded, because it is a string.
+        // Not in the body of a stored reply, which is a string.
         let quotes = text[..at].replace("\\\"", "").matches('"').count();
         quotes % 2 == 0
     };
@@ -231,7 +231,7 @@ fn members_and_kinds_that_are_not_known_are_refused_before_anything_is_written()
     let (groups, state) = records::groups(11, pavior_trials::size(60, 60, 600));
     let records: Vec<ServiceRecord> = groups.into_iter().flatten().collect();
     let (mut tried, mut failed) = (0, 0);
-    // The end of the last file is truncated; it is kept until everything has been read.
+    // The last file ends with garbage, which is kept until everything has been read.
     let mut judge = |disk: &Simulated, file: &str, named: &str| {
         let last = journals(disk).pop().unwrap();
         disk.change(&last, |bytes| Some([&bytes[..], &[9; 50]].concat()));
@@ -257,7 +257,7 @@ fn members_and_kinds_that_are_not_known_are_refused_before_anything_is_written()
             let named = format!("found record {} of kind \"", record.seq);
             judge(&folder(&bytes), records::FIRST, &named);
             if *other == novel && after.len() > 1 {
-                // These records precede the last snapshot, whose state can be read.
+                // These records precede the last snapshot, which can be read.
                 bytes.extend(records::frames(&[after[1..].to_vec()]));
                 let disk = after_snapshot(state.seq, &snapshot);
                 disk.put(records::FIRST, &bytes);

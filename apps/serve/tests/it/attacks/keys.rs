@@ -1,4 +1,4 @@
-//! Tests a tenant that tries to evict other tenants' stored replies.
+//! Tests tenants that try to use up stored replies, queue places and disk space.
 
 use pavior_serve::core::{
     Ask, Caller, Command, IdempotencyKey, LeaseRequest, ServiceLimits, ServiceState, StateSnapshot,
@@ -13,8 +13,7 @@ use crate::decisions::begin;
 use crate::random::Random;
 use crate::server::{Server, fresh};
 
-/// Returns the total size of the files in a folder and its subfolders whose names begin with
-/// `start`.
+/// Returns the total size of the files in a folder, at any depth, whose names begin with `start`.
 fn bytes(folder: &std::path::Path, start: &str) -> u64 {
     let entries = std::fs::read_dir(folder).map(|entries| entries.flatten().collect::<Vec<_>>());
     let of = |entry: &std::fs::DirEntry| match entry.file_type() {
@@ -38,7 +37,7 @@ fn large_replies_of_one_tenant_push_nobody_elses_out() {
     assert!(first.iter().all(|reply| reply.status == 201));
     let mut a = server.of("a-secret");
     let many = batch(vec![r#"{"lease":{"shape":[8,8]}}"#; 4096]);
-    // 111 replies of 0.8 MB were enough to evict all others.
+    // Without shares, 111 replies of 0.8 MB were enough to evict all others.
     for round in 0..size(111, 111, 300) {
         assert_eq!(a.keyed("/v1/batch", &many, &format!("a{round}")).status, 200);
     }
@@ -49,11 +48,11 @@ fn large_replies_of_one_tenant_push_nobody_elses_out() {
         }
         failed += (0..).zip(&first).filter(|(job, first)| ask(&server, *job) != **first).count();
     }
-    // Replies are stored compressed: without compression, the attack wrote 88 MB.
+    // Replies are compressed; without compression, this wrote 88 MB.
     let journal = bytes(&setup.data, "journal-");
     println!("{journal} bytes of journal");
     failed += usize::from(journal > 16 << 20);
-    attacked("tenants", "pushing the kept replies of another tenant out", 11, failed);
+    attacked("tenants", "evicting another tenant's stored replies", 11, failed);
 }
 
 #[test]
@@ -68,13 +67,12 @@ fn every_tenant_keeps_its_part_of_all_replies() {
         let caller = Caller { tenant: Some(format!("t{tenant}")) };
         let key = IdempotencyKey { key: format!("k{number}"), digest: number, write: written };
         let before = records.len();
-        // A box larger than the machine is refused, and the refusal is stored.
         let body = format!("{{\"of\":[{tenant},{number}]}}");
         let command = Command::Keep(Written { status: 409, body });
         let decision = state.decide(number, &caller, Some(&key), command, &mut records);
         (written(&decision.reply).body, records.len() - before)
     };
-    // Three replies per tenant: a quarter less than a tenant's share.
+    // Three replies per tenant are a quarter less than its share.
     for number in 0..3 {
         (0..TENANTS).for_each(|tenant| drop(send(&mut state, tenant, number)));
     }
@@ -96,7 +94,7 @@ fn every_tenant_keeps_its_part_of_all_replies() {
             }
         }
     }
-    attacked("tenants", "flooding kept replies among 2000 tenants", tried, failed);
+    attacked("tenants", "flooding the stored replies of 2000 tenants", tried, failed);
 }
 
 #[test]
@@ -112,7 +110,7 @@ fn the_queue_has_places_for_others() {
     };
     let whole = Command::Lease(LeaseRequest::of(Ask::Shape([8, 8, 1])));
     state.decide(1, &Caller::OPERATOR, None, whole, &mut Vec::new());
-    // Five places and a quota of 40 nodes that one request uses up: see `limits`.
+    // `limits` allows five places, and a quota of 40 nodes, which one request uses up.
     let tenants = ["a", "b", "c", "d"];
     let statuses: Vec<u16> = tenants.iter().map(|tenant| ask(&mut state, tenant).0).collect();
     assert_eq!(statuses, [202; 4]);
@@ -144,7 +142,7 @@ fn the_journal_is_bounded_by_bytes() {
     }
     let seq = root.seq();
     println!("{seq} records, at most {most} bytes of journal");
-    // The history, the records since the last snapshot, and those written while it was saved.
+    // This includes records after the last snapshot, and those written while it was saved.
     failed += usize::from(most > 4 * MOST);
     assert!(seq > 10_000);
     attacked("data", "filling the disk with records within --history", tried, failed);

@@ -1,4 +1,4 @@
-//! Attacks on the service's guarantees: short in the checks, longer with `cargo xtask attack`.
+//! Attacks on the service's guarantees, which `cargo xtask attack` runs for longer.
 
 mod backup;
 mod clocks;

@@ -1,5 +1,5 @@
-//! Tests failed writes that may have been carried out: on a failing disk, and with a database that
-//! stops during a commit.
+//! Tests writes with an unknown outcome, on a failing disk and with a database that stops during a
+//! commit.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +26,7 @@ use crate::takeover::{Database, ready, setup};
 
 type Outcome = Result<Written, Unavailable>;
 
-/// Starts a writer on a disk, runs a function with it, and stops it.
+/// Runs a function with a writer on a disk.
 fn with_writer<T>(disk: &Simulated, act: impl AsyncFnOnce(&WriterHandle) -> T) -> Option<T> {
     let limits = ServiceLimits::default();
     let running = Running::start(disk.clone(), (1_790_000_000_000, false), limits)?;
@@ -35,7 +35,7 @@ fn with_writer<T>(disk: &Simulated, act: impl AsyncFnOnce(&WriterHandle) -> T) -
     Some(done)
 }
 
-/// Returns a request with a key for the job with this number.
+/// Returns a request for a numbered job, with a key.
 fn ask(number: u64) -> Do {
     let job = Some(JobName::Number(number as i64));
     let command = Command::Lease(LeaseRequest { job, ..LeaseRequest::of(Ask::Shape([1, 1, 1])) });
@@ -47,7 +47,7 @@ async fn answer(writer: &WriterHandle, number: u64) -> Outcome {
     writer.carry_out(ask(number)).await.map(|answer| written(&answer.reply))
 }
 
-/// Counts the grants in the journal per job.
+/// Counts each job's grants in the journal.
 fn granted(disk: &Simulated) -> HashMap<u64, u32> {
     let (store, _) = JournalStore::open(Arc::new(disk.clone())).expect("it is sound");
     let mut jobs = HashMap::new();
@@ -63,7 +63,7 @@ fn granted(disk: &Simulated) -> HashMap<u64, u32> {
     jobs
 }
 
-/// Returns true if a request was sent twice, and either copy was or may have been carried out.
+/// Returns true if either copy of a request was or may have been carried out.
 fn twice(outcomes: &[(u64, Outcome)], number: u64) -> bool {
     let same = outcomes.iter().filter(|(other, _)| *other == number);
     same.into_iter().any(|(_, outcome)| matches!(outcome, Ok(_) | Err(Unavailable::Unknown(_))))
@@ -77,12 +77,11 @@ fn a_failing_disk_says_what_is_known() {
         let disk = Simulated::default();
         with_writer(&disk, async |_| ()).expect("nothing fails yet");
         disk.fault_after(6 + random.below(30), Fault::Error);
-        // Groups of requests sent together.
         let outcomes = with_writer(&disk, async |writer| {
             let mut outcomes: Vec<(u64, Outcome)> = Vec::new();
             for group in 0..8 {
                 let numbers: Vec<u64> = (group * 4..group * 4 + 4).collect();
-                // Two of the requests are sent twice, with the same key and in the same group.
+                // Two requests of each group are sent twice, with the same key.
                 let sent = numbers.iter().chain(&numbers[..2]);
                 let all = sent.map(|&number| async move { (number, answer(writer, number).await) });
                 outcomes.extend(join_all(all).await);
@@ -91,7 +90,7 @@ fn a_failing_disk_says_what_is_known() {
         });
         disk.mend();
         let Some(outcomes) = outcomes else { continue };
-        // Either the process restarts, or the power also fails.
+        // Either only the process restarts, or the power has also failed.
         let after = if random.one_in(2) { disk.copy() } else { disk.after_crash(&mut random) };
         let found = granted(&after);
         for (number, outcome) in &outcomes {
@@ -108,7 +107,7 @@ fn a_failing_disk_says_what_is_known() {
                 Err(_) => there != 0 && !twice(&outcomes, *number),
             });
         }
-        // When the requests are sent again with their keys, all are carried out exactly once.
+        // After a retry with the keys, every request has been carried out exactly once.
         let again = with_writer(&after, async |writer| {
             let mut again = Vec::new();
             for (number, _) in &outcomes {
@@ -122,9 +121,9 @@ fn a_failing_disk_says_what_is_known() {
         }
         failed += granted(&after).values().filter(|&&count| count != 1).count();
     }
-    println!("{unknown} outcomes unknown, {carried_out} of them carried out");
+    println!("{unknown} unknown outcomes, of which {carried_out} were carried out");
     assert!(unknown > 20 && carried_out > 0 && carried_out < unknown);
-    attacked("data", "503 from a failing disk that says other than what was done", tried, failed);
+    attacked("data", "503s from a failing disk that misreport the outcome", tried, failed);
 }
 
 #[test]
@@ -139,17 +138,17 @@ fn a_writer_that_panics_is_not_ready() {
     until("the end of the writer", || writer.unavailable().is_some());
     let refused = wait(answer(writer, 3)).err();
     assert!(matches!(refused, Some(Unavailable::ReadOnly(_))), "{refused:?}");
-    // Readers see the acknowledged records.
+    // The acknowledged records can still be read.
     assert_eq!(wait(writer.view()).unwrap().leases.len(), 1);
     running.stop().expect_err("it has panicked");
-    // The service continues at the next start, and a client that retries gets its answer.
+    // After a restart, the service continues, and a client that retries gets its answer.
     let again = with_writer(&disk, async |writer| answer(writer, 2).await);
     assert!(again.is_some_and(|answer| answer.is_ok()));
     assert_eq!(granted(&disk), HashMap::from([(1, 1), (2, 1)]));
 }
 
-/// Checks that a stop and a full queue leave no command without an answer, and that a command that
-/// is not accepted is not carried out.
+/// Checks that a stop and a full queue leave no command unanswered, and that a rejected command is
+/// not carried out.
 #[test]
 fn each_command_is_answered_and_a_stop_completes() {
     let (mut stopped, mut busy) = (0, 0);
@@ -180,16 +179,16 @@ fn each_command_is_answered_and_a_stop_completes() {
     assert!(stopped > 0 && busy > 0, "{stopped} {busy}");
 }
 
-/// The outcomes of a client's requests.
+/// The outcomes of the clients' requests, by job.
 #[derive(Default)]
 struct Notes {
     granted: HashMap<u64, u64>,
-    /// Jobs whose requests were reported as not carried out and were not sent again.
+    /// Jobs whose requests were reported as not carried out, and abandoned.
     not_done: HashSet<u64>,
     unknown: HashSet<u64>,
 }
 
-/// Sends requests with keys. Abandons some failed ones; repeats the others until answered.
+/// Sends requests with keys. Abandons some that failed, and repeats the others until answered.
 fn client(address: &str, number: u64, stop: &AtomicBool, notes: &Mutex<Notes>) {
     let mut random = Random(number);
     let mut client = Client::new(address);
@@ -226,7 +225,6 @@ fn client(address: &str, number: u64, stop: &AtomicBool, notes: &Mutex<Notes>) {
 
 #[test]
 fn a_database_that_ends_in_a_commit_says_what_is_known() {
-    // A missing tool is reported where it is needed.
     let Some(database) = Database::start() else { return };
     let folder = tempfile::TempDir::new().unwrap();
     let server = Server::start(&setup(&database, folder.path(), "a"));
@@ -245,14 +243,14 @@ fn a_database_that_ends_in_a_commit_says_what_is_known() {
             } else {
                 database.cut();
             }
-            until("the server decides again", || ready(&server.address));
+            until("the restart of decisions", || ready(&server.address));
         }
         std::thread::sleep(Duration::from_millis(200));
         stop.store(true, Ordering::Relaxed);
     });
     until("an answer", || server.client().get("/v1/machine").status == 200);
     let seq = server.client().seq();
-    // One more record, to end the watch.
+    // One more record ends the watch.
     let mut node = 0;
     until("a record", || {
         node += 1;
@@ -280,5 +278,5 @@ fn a_database_that_ends_in_a_commit_says_what_is_known() {
         notes.unknown.len(),
         began.elapsed()
     );
-    attacked("data", "503 from a database cut in a commit, against what was done", tried, failed);
+    attacked("data", "503s from a database cut in a commit that misreport it", tried, failed);
 }

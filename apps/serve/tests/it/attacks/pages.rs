@@ -1,4 +1,4 @@
-//! Checks that the page shows nothing false.
+//! Checks the curves of the page against the data.
 
 use pavior_trials::Browser;
 use serde_json::json;
@@ -16,8 +16,8 @@ fn a_curve_has_the_least_and_the_greatest_of_every_point() {
     pavior_trials::attacked("pages", "random curves, column by column", tried, failed);
 }
 
-/// Checks that a one-second job within eleven days of other jobs is drawn as a line of at most two
-/// pixels.
+/// Checks that a one-second job within eleven days of other jobs is drawn as a line at most two
+/// pixels wide.
 #[test]
 fn a_short_job_among_thousands_is_seen_and_stands_no_longer() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
@@ -27,20 +27,20 @@ fn a_short_job_among_thousands_is_seen_and_stands_no_longer() {
           const { chart } = window.pavior, pen = chart.canvas.getContext('2d');
           const { left, width } = chart.area(), row = Math.round(chart.y(44));
           const bytes = pen.getImageData(left, row, width, 1).data;
-          // The curve is blue; the axis lines behind it are light.
+          // The curve is blue; the grid lines behind it are light.
           done([...Array(width).keys()].filter((x) => bytes[4 * x + 3] > 90 && bytes[4 * x] < 128));
         })))",
     );
     let painted: Vec<u64> = serde_json::from_value(painted).unwrap();
     let width = browser.value("window.pavior.chart.area().width").as_u64().unwrap();
-    // The marker of the displayed time is at the left edge.
+    // The marker of the current time is at the left edge.
     let painted: Vec<u64> = painted.into_iter().filter(|&x| x > 2).collect();
     let wrong = painted.iter().filter(|&&x| x.abs_diff(width / 2) > 2).count();
     let failed = usize::from(painted.is_empty()) + wrong;
-    pavior_trials::attacked("pages", "a job of a second in eleven days", 1, failed);
+    pavior_trials::attacked("pages", "a one-second job in eleven days", 1, failed);
 }
 
-/// Returns 2,000 jobs of 8 nodes with one job of 48 nodes in the middle; times in seconds.
+/// Returns a page with 2,000 jobs of 8 nodes and one job of 48 nodes in the middle.
 fn schedule() -> String {
     let mut points = Vec::new();
     let mut jobs = Vec::new();

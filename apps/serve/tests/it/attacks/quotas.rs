@@ -1,4 +1,4 @@
-//! Tests tenants that try to exceed their quota through strategies that round up.
+//! Tests tenants that try to exceed their quota with the help of strategies that round up.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Tests the rate of a tenant that uses many connections and batches.
+//! Tests the rate limit of a tenant that uses many connections and batches.
 
 use std::time::{Duration, Instant};
 
@@ -27,9 +27,9 @@ fn parallel_connections_have_one_rate_together() {
         let all: Vec<_> = (0..32).map(|_| scope.spawn(one)).collect();
         all.into_iter().map(|one| one.join().expect("no panic")).sum()
     });
-    // Two seconds' worth of requests may be sent in one burst.
+    // A burst may contain two seconds' worth of requests.
     let most = (RATE * (2.0 + began.elapsed().as_secs_f64())).ceil() as usize;
-    println!("{let_through} let through, {most} at most");
+    println!("{let_through} requests let through, of at most {most}");
     attacked("tenants", "requests beyond the rate", let_through, let_through.saturating_sub(most));
 }
 
@@ -48,7 +48,7 @@ fn a_batch_counts_as_its_operations() {
     let (mut failed, began) = (0, Instant::now());
     for _ in 0..tries {
         let reply = a.post("/v1/batch", &batch);
-        // Paying off the debt of 10 and refilling the bucket of 20 takes three seconds.
+        // It takes three seconds to pay off the debt of 10 and refill the bucket.
         failed += usize::from(reply.status != 429 && began.elapsed() < Duration::from_secs(2));
     }
     attacked("tenants", "batches beyond the rate", tries, failed);

@@ -1,12 +1,12 @@
-//! Checks that requests with repeated or unknown members, or that are not JSON, are not carried
-//! out.
+//! Checks that malformed requests are never carried out: those with duplicate members, unknown
+//! parameters, or bodies that are not JSON.
 
 use serde_json::Value;
 
 use crate::random::Random;
 use crate::server::fresh;
 
-/// Bodies that are accepted unchanged.
+/// Paths with valid bodies.
 const BODIES: [(&str, &str); 9] = [
     ("/v1/leases", r#"{"shape":[1,1],"ttl_s":60,"job":"a","wait":false}"#),
     ("/v1/hold", r#"{"parts":[{"base":[0,0],"sides":[1,1]}],"ttl_s":9,"job":7}"#),
@@ -23,7 +23,7 @@ const BODIES: [(&str, &str); 9] = [
     ),
 ];
 
-/// Returns the body with one member of an object repeated, spelled in any way that JSON allows.
+/// Duplicates a random member of a body. The copy may be spelled in any way that JSON allows.
 fn twice(body: &str, random: &mut Random) -> String {
     let value: Value = serde_json::from_str(body).unwrap();
     let objects = count(&value);
@@ -33,7 +33,6 @@ fn twice(body: &str, random: &mut Random) -> String {
     text
 }
 
-/// Counts the objects in a value.
 fn count(value: &Value) -> u64 {
     match value {
         Value::Array(list) => list.iter().map(count).sum(),
@@ -68,7 +67,7 @@ fn write(value: &Value, chosen: &mut u64, random: &mut Random, text: &mut String
                     written.push(format!("{}:{value}", spelled(name, random)));
                 }
             }
-            // The positions of the two members do not matter.
+            // The two members may be in any position.
             let turn = random.below(written.len() as u64) as usize;
             written.rotate_left(turn);
             text.push_str(&format!("{{{}}}", written.join(", ")));
@@ -77,7 +76,7 @@ fn write(value: &Value, chosen: &mut u64, random: &mut Random, text: &mut String
     }
 }
 
-/// Returns the name of a member with some letters escaped.
+/// Quotes a member's name, with some letters escaped.
 fn spelled(name: &str, random: &mut Random) -> String {
     let letter = |c: char| match random.below(4) {
         0 => format!("\\u{:04x}", u32::from(c)),
@@ -86,7 +85,7 @@ fn spelled(name: &str, random: &mut Random) -> String {
     format!("\"{}\"", name.chars().map(letter).collect::<String>())
 }
 
-/// Sends requests that must be refused with a given status. Counts those not refused or that
+/// Sends requests that must be refused with a given status. Counts those that were not, or that
 /// changed the state.
 fn refused(
     attack: &str,
@@ -114,7 +113,7 @@ fn refused(
 #[test]
 fn what_is_said_twice_is_never_carried_out() {
     let mut random = Random(38);
-    refused("members of bodies that appear twice", 400, || {
+    refused("duplicate members in bodies", 400, || {
         let (path, body) = BODIES[random.below(9) as usize];
         ("POST", path.to_string(), twice(body, &mut random), "application/json")
     });
@@ -126,7 +125,7 @@ fn parameters_that_a_route_does_not_have_are_never_ignored() {
     let reads = ["/v1/leases", "/v1/state", "/v1/machine", "/v1/queue", "/v1/series", "/healthz"];
     let names =
         ["tenant", "Machine", "limit%00", "at_s", "wait%20", "=", "%ff", "__proto__", "a[]"];
-    refused("parameters that a route does not have", 400, || {
+    refused("unknown parameters", 400, || {
         let name = names[random.below(9) as usize];
         let query = match random.below(3) {
             0 => format!("{name}=a"),
@@ -155,7 +154,7 @@ fn bodies_that_pages_of_other_sites_can_send_are_never_read() {
         "application/jsonx",
         "",
     ];
-    refused("bodies that are not said to be JSON", 415, || {
+    refused("bodies that are not declared as JSON", 415, || {
         let (path, body) = BODIES[random.below(9) as usize];
         ("POST", path.to_string(), body.to_string(), kinds[random.below(8) as usize])
     });

@@ -1,4 +1,4 @@
-//! Tests lease holders of the original service that contact a restored copy of its data.
+//! Tests clients that contact a restored copy of their service with leases of the original.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::client::{Client, holder};
 use crate::random::Random;
 use crate::server::{Server, Setup, fresh};
 
-/// Copies the files of a folder and its subfolders, except locks and sockets.
+/// Copies a folder, except locks and sockets.
 fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap().flatten() {
@@ -43,7 +43,7 @@ fn an_old_holder_touches_nothing_of_a_restored_copy() {
         ask(&mut client, 5, &mut random);
         let copied = Setup { data: setup.data.with_extension("copy"), ..setup.clone() };
         copy(&setup.data, &copied.data);
-        // The original continues to work, even after restarts.
+        // The original continues, even after a restart.
         let mut old = ask(&mut client, 20, &mut random);
         if round % 2 == 1 {
             original.restart(&setup);

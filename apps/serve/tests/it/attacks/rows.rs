@@ -1,4 +1,4 @@
-//! Tests database rows that are changed or removed behind the service's back.
+//! Tests that changed or missing database rows are detected.
 
 use pavior_serve::core::{ServiceRecord, ServiceState};
 use pavior_serve::storage::RecordStore;
@@ -9,7 +9,7 @@ use crate::disk::state_of;
 use crate::records;
 use crate::takeover::{Database, patience};
 
-/// Statements that damage a database that is not in use.
+/// Statements that damage a database while no server uses it.
 const DAMAGES: [&str; 18] = [
     "UPDATE pavior_journal SET record = replace(record, '\"at_ms\":', '\"at_ms\":1') WHERE seq = 3",
     "UPDATE pavior_journal SET record = replace(record, '\"at_ms\":', '\"at_ms\":1') WHERE seq =
@@ -79,7 +79,7 @@ fn changed_and_missing_rows_are_found() {
         tried += 1;
         let found = opened(&url);
         if found.is_ok() {
-            println!("not found: {damage}");
+            println!("not detected: {damage}");
             failed += 1;
         }
     }

@@ -1,5 +1,5 @@
-// Random step functions with random numbers of columns: compares the page's drawing with all
-// values. Returns [tried, failed].
+// Draws random step functions with random numbers of columns, and compares each column with all
+// points in it. Returns [tried, failed].
 (() => {
   let state = 88172645463325252n;
   const next = (most) => {
@@ -10,7 +10,7 @@
   let tried = 0, failed = 0;
   for (let round = 0; round < ROUNDS; round++) {
     const width = 1 + next(400), end = 1000 + next(1000000), count = 1 + next([3, 60, 3000][round % 3]);
-    // Some points share a time, and some are at the edge of a column.
+    // Some points lie on the edge of a column.
     const at = [...Array(count)].map(() => (next(4) ? next(end) : (next(width) * end) / width)).sort((a, b) => a - b);
     const points = at.map((at) => ({ at, value: next(100) }));
     const found = new Map(window.pavior.columns(points, 0, end, width).map((one) => [one.column, one]));

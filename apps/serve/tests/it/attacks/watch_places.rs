@@ -1,4 +1,4 @@
-//! Tests watchers that take all places or do not read.
+//! Tests watchers that occupy all places or do not read.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpStream};
@@ -17,7 +17,7 @@ fn ask(token: &str) -> String {
     request("GET /v1/watch", token, "", 0)
 }
 
-/// Checks that a watcher is accepted and receives the start of a lease.
+/// Checks that a watcher is accepted and receives events.
 fn watches(address: &str, token: &str) -> Option<()> {
     let mut stream = TcpStream::connect(address.trim_start_matches("http://")).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(10))).ok()?;
@@ -41,7 +41,7 @@ fn watchers_of_a_tenant_lock_nobody_out() {
     let tries = size(4, 4, 40);
     let tokens = ["root-secret", "b-secret"].iter().cycle().take(tries);
     let failed = tokens.filter(|token| watches(&server.address, token).is_none()).count();
-    attacked("tenants", "places of watchers taken by one tenant", tries, failed);
+    attacked("tenants", "watcher places taken by one tenant", tries, failed);
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn watchers_that_do_not_read_take_bounded_memory() {
     });
     let _crowd = Crowd::open(&server.address, HERE, 32, &ask("root-secret"));
     let mut root = server.of("root-secret");
-    // The tenant's job names are long, and its records are sent to the watchers.
+    // Long job names make large events.
     let name = "x".repeat(200);
     let before = server.memory();
     let rounds = size(60, 60, 150);
@@ -66,7 +66,7 @@ fn watchers_that_do_not_read_take_bounded_memory() {
         failed += usize::from(root.post("/v1/batch", batch(ends)).status != 200);
     }
     let more = server.memory().saturating_sub(before);
-    println!("{} records: {more} KiB more", rounds * 4000);
+    println!("{} records: {more} KiB more memory", rounds * 4000);
     let failed = failed + usize::from(more > 128 * 1024);
     attacked("tenants", "watchers that do not read", rounds + 1, failed);
 }

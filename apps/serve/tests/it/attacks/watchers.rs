@@ -1,4 +1,4 @@
-//! Tests tenants' watchers that come and go.
+//! Tests watchers that reconnect repeatedly.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ fn look(address: &str, token: &str, after: u64, enough: u64, last: &AtomicU64) -
     watch_as(address, "/v1/watch", &headers, Duration::from_secs(10), seen_all)
 }
 
-/// Reconnects repeatedly until all events have been seen.
+/// Reconnects until all events have been seen.
 fn come_and_go(address: &str, token: &str, last: &AtomicU64, most: u64) -> Events {
     let mut random = Random(most);
     let (mut seen, mut after) = (Events::new(), 0);
@@ -37,7 +37,7 @@ fn come_and_go(address: &str, token: &str, last: &AtomicU64, most: u64) -> Event
     }
 }
 
-/// Starts and ends leases of a tenant in every possible way.
+/// Requests, renews and ends leases at random.
 fn churn(address: &str, token: &str, rounds: usize, seed: u64) {
     let mut random = Random(seed);
     let mut client = Client::of(address, token);
@@ -57,7 +57,7 @@ fn churn(address: &str, token: &str, rounds: usize, seed: u64) {
             let what = if random.one_in(3) { "renew" } else { "end" };
             let path = format!("/v1/leases/{id}/{what}");
             let reply = client.post(&path, json!({ "epoch": epoch }));
-            // By now, a request that was waiting may have a lease with another epoch.
+            // A waiting request may have become a lease with another epoch.
             if reply.status == 409 || what == "end" {
                 own.swap_remove(index);
             }
@@ -65,7 +65,7 @@ fn churn(address: &str, token: &str, rounds: usize, seed: u64) {
     }
 }
 
-/// Returns the events up to record `seq` with their tenants, as seen by the operator.
+/// Returns the tenants of the events up to record `seq`, as seen by the operator.
 fn owned(all: &Events, seq: u64) -> Vec<(u64, String, Option<String>)> {
     let mut owners: HashMap<u64, String> = HashMap::new();
     let mut whose = Vec::new();
@@ -86,7 +86,7 @@ fn a_tenants_watcher_that_comes_back_misses_nothing() {
     let (server, _) = fresh(|setup| {
         setup.give_tokens(&["a", "b"]);
         setup.scheduler = Some("fcfs".into());
-        // Snapshots are written continuously; records that a watcher may still request are kept.
+        // Snapshots are frequent, but records that a watcher may still request are retained.
         (setup.snapshot_every, setup.history) = (200, size(100_000, 100_000, 1_000_000) as u64);
     });
     let last = Arc::new(AtomicU64::new(u64::MAX));
@@ -118,5 +118,5 @@ fn a_tenants_watcher_that_comes_back_misses_nothing() {
         failed += missed + others + usize::from(!seen.is_sorted());
     }
     assert!(tried > rounds, "{tried} records of tenants");
-    attacked("tenants", "records that a tenant's watcher misses when it comes back", tried, failed);
+    attacked("tenants", "records missed by a tenant's reconnecting watcher", tried, failed);
 }

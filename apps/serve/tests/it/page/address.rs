@@ -1,11 +1,11 @@
-//! Checks that the address of a view shows the same view elsewhere.
+//! Checks that the URL of a view shows the same view elsewhere.
 
 use pavior_trials::Browser;
 use serde_json::json;
 
 use crate::server::fresh;
 
-/// The part of a view stored in the address.
+/// The part of a view that the URL describes.
 const SEEN: &str = "(() => { const { page, stage } = window.pavior; return JSON.stringify({
     at: page.at, live: page.live, by: page.by, plane: page.plane, job: page.job, deep: stage.isDeep,
     eye: stage.eye(), jobs: [...document.querySelectorAll('#jobs .name .text')].map((one) =>
@@ -25,7 +25,7 @@ fn a_view_can_be_sent_to_a_colleague() {
     browser.open(&server.address);
     browser.shows("counts", "10 busy");
     // The view has a plane across y, colors by tenant, one tenant's jobs with the largest first, an
-    // isolated job, another viewpoint, and a past instant.
+    // isolated job, another viewpoint, and a past time.
     browser.press("c");
     browser.value(
         "(() => { const axis = document.getElementById('axis'); axis.value = '1';
@@ -40,16 +40,16 @@ fn a_view_can_be_sent_to_a_colleague() {
     browser.until("document.querySelectorAll('#jobs .name').length === 2");
     browser.value("document.querySelector('#jobs .name').click()");
     browser.value("window.pavior.stage.deep.turn(0.5, 0.2)");
-    // The viewpoint is stored after a manual movement ends.
+    // The viewpoint is stored at the end of a movement.
     browser.press("2");
     browser.press("3");
     browser.until("window.pavior.page.series.busy.length >= 1");
     browser.press(",");
-    // The address describes the entire view. Parts are matched by name: `sort=` ends with `t=`.
+    // Parts of the URL are matched by name, because `sort=` ends with `t=`.
     let part = "new URLSearchParams(location.hash.slice(1)).get";
     browser.until(&format!("!window.pavior.page.live && {part}('t') !== null"));
     browser.until(&format!("{part}('view') === '3d' && {part}('job') === '1'"));
-    // Counts that are known only for the present are not shown for the past.
+    // Counts of the present are not shown for the past.
     browser.until("document.getElementById('ahead-total').textContent === ''");
     let (seen, address) = (browser.value(SEEN), browser.value("location.href"));
     browser.picture("sent");
@@ -58,14 +58,14 @@ fn a_view_can_be_sent_to_a_colleague() {
     browser.open(address.as_str().unwrap());
     browser.until("window.pavior?.page.machine && !window.pavior.page.live");
     browser.until(&format!("{SEEN} === {seen}"));
-    // Another address on the same page, as if pasted.
+    // Another URL for the same page, as if pasted.
     browser.value("location.hash = 'view=2d&plane=z3&by=age&sort=job&list=waiting'");
     browser.until("window.pavior.page.live && !window.pavior.stage.isDeep");
     browser.until("document.getElementById('plane').value === '3'");
     browser.until("document.getElementById('tab-waiting').ariaSelected === 'true'");
 }
 
-/// Checks that the page ignores invalid parts of an address.
+/// Checks that the page ignores invalid parts of a URL.
 #[test]
 fn an_address_that_cannot_be_read_shows_what_is_usual() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };

@@ -1,4 +1,4 @@
-//! Tests start times, reservations, and slots after moves on the page.
+//! Tests forecasts, reservations, and slots after moves on the page.
 
 use pavior_trials::Browser;
 use serde_json::{Value, json};
@@ -8,12 +8,11 @@ use crate::client::{Client, until};
 use crate::reservations::at;
 use crate::server::{Server, fresh};
 
-/// Returns a request for a box that waits if necessary.
 fn lease(shape: [u16; 3], job: &str) -> Value {
     json!({ "shape": shape, "job": job, "estimate_s": 9000, "wait": true })
 }
 
-/// Returns a torus with two jobs, reserved nodes, and two waiting requests.
+/// Starts a torus with two jobs, a reservation, and two waiting requests.
 fn planned() -> (Server, Client) {
     let (server, _) = fresh(|setup| {
         setup.machine = "torus:4x4x2".into();
@@ -38,7 +37,7 @@ fn who_waits_has_a_bar_from_the_earliest_to_the_latest_start() {
     browser.open(&format!("{}/#list=waiting", server.address));
     browser.until("document.querySelectorAll('#waiting .track:not([hidden])').length === 2");
     browser.shows("note", "No forecast has been compared with an actual start yet");
-    // The same words as in the service's answer, including for screen readers.
+    // Screen readers get the times in the service's answer.
     let queue = client.get("/v1/queue").json();
     let told = &queue["waiting"][0]["forecast"];
     let [earliest, latest] = ["earliest", "latest"].map(|name| told[name].as_str().unwrap());
@@ -50,7 +49,7 @@ fn who_waits_has_a_bar_from_the_earliest_to_the_latest_start() {
         format!("{spoken}.includes({text})")
     };
     browser.until(&format!("{} && {}", clock(earliest), clock(latest)));
-    // All bars share one scale, which ends at the latest time.
+    // All bars share a scale, which ends at the latest time.
     let ends = "Math.max(...[...document.querySelectorAll('#waiting .reach')].map((one) =>
         (one.getBoundingClientRect().right - one.parentElement.getBoundingClientRect().left)
         / one.parentElement.getBoundingClientRect().width))";
@@ -75,7 +74,7 @@ fn reservations_are_listed_and_drawn_until_they_are_given_up() {
     look(&mut browser, "ahead");
     browser.press("3");
     browser.picture("ahead-3d");
-    // With one row selected, only its box is drawn, and its text is shown above.
+    // A selected row shows its text, and only its box is drawn.
     browser.value("document.querySelectorAll('#ahead .name')[1].click()");
     browser.shows("answer", "later: 2×1×2 at 0,3,0 kept free from ");
     assert_eq!(browser.value("window.pavior.page.drawn.length"), 1);
@@ -87,7 +86,7 @@ fn reservations_are_listed_and_drawn_until_they_are_given_up() {
     browser.until("window.pavior.page.drawn.length === 1");
 }
 
-/// Checks that the page shows slots after moves, and that its address includes them.
+/// Checks that the page shows slots after moves, and that its URL includes them.
 #[test]
 fn slots_after_moves_can_be_sent_to_a_colleague() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };

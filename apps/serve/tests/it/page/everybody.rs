@@ -1,4 +1,4 @@
-//! Tests the page with a keyboard, a screen reader, light and dark mode, and reduced motion.
+//! Tests the page's accessibility: keyboard, screen readers, light and dark mode, reduced motion.
 
 use pavior_trials::Browser;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::scheduled;
 use crate::server::{Server, fresh};
 
-/// Returns a torus with tenants, a waiting request and a refused one.
+/// Starts a torus with tenants, a waiting request and a refused one.
 fn busy() -> Server {
     let (server, _) = fresh(|setup| {
         setup.machine = "torus:4x4x4".into();
@@ -25,9 +25,8 @@ fn busy() -> Server {
     server
 }
 
-/// Checks accessibility in every state: each list, both views, each coloring, an answered question,
-/// an isolated job and the help, in light and dark mode, on a large screen and a phone; also an
-/// empty machine and a schedule.
+/// Checks every state of the page with axe-core, in light and dark mode, on a large screen and a
+/// phone.
 #[test]
 fn nothing_keeps_people_out() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
@@ -60,9 +59,9 @@ fn nothing_keeps_people_out() {
             browser.prefer(dark, false);
             settle(&mut browser);
             let Some(found) = browser.barriers() else { return };
-            assert_eq!(found, "", "{name}, {width} points wide, dark: {dark}");
+            assert_eq!(found, "", "{name}, width {width}, dark: {dark}");
             let wide = "document.documentElement.scrollWidth <= innerWidth";
-            assert_eq!(browser.value(wide), true, "{name}: wider than {width} points");
+            assert_eq!(browser.value(wide), true, "{name} does not fit a width of {width}");
             browser.picture(&format!("{}-{width}-{dark}", name.replace(' ', "-")));
             tried += 1;
         }
@@ -79,10 +78,10 @@ fn nothing_keeps_people_out() {
     browser.open_text(&pavior_viewer::schedule("mesh:4x4", &[job], &[]));
     browser.shows("waiting-count", "1");
     assert_eq!(browser.barriers().as_deref(), Some(""), "a schedule");
-    pavior_trials::attacked("pages", "barriers, by axe-core", tried + 2, 0);
+    pavior_trials::attacked("pages", "accessibility barriers, by axe-core", tried + 2, 0);
 }
 
-/// Waits until the view is drawn and the colors have changed.
+/// Waits until the view is drawn and color transitions have ended.
 fn settle(browser: &mut Browser) {
     browser.value(
         "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() =>
@@ -90,7 +89,7 @@ fn settle(browser: &mut Browser) {
     );
 }
 
-/// Checks that Tab reaches all controls in page order, each named and with a visible focus ring.
+/// Checks that Tab reaches all controls in page order, with a visible focus ring.
 #[test]
 fn every_control_is_reached_by_the_keyboard_and_says_what_it_is() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
@@ -137,7 +136,7 @@ fn every_control_is_reached_by_the_keyboard_and_says_what_it_is() {
     assert!(!reached.contains(&"tab-waiting".to_string()), "one stop for the tabs: {reached:?}");
 }
 
-/// Checks that nodes, planes, time and lists can be used with only the keyboard.
+/// Checks that nodes, planes, the time slider and lists can be used with the keyboard.
 #[test]
 fn the_machine_is_walked_node_by_node() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
@@ -185,7 +184,7 @@ fn the_machine_is_walked_node_by_node() {
     browser.value("document.getElementById('single').click()");
 }
 
-/// Checks that with reduced motion Play advances in one-second steps, without transitions.
+/// Checks that reduced motion plays in steps of one second, without transitions.
 #[test]
 fn nothing_moves_where_nothing_may() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };

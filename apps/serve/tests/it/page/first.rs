@@ -1,4 +1,4 @@
-//! Tests the first command that the page shows for an empty machine.
+//! Tests the command that the page suggests for an empty machine.
 
 use std::process::Command;
 
@@ -17,7 +17,7 @@ fn the_first_command_works_as_it_stands() {
     let command = browser.value("document.getElementById('first-command').textContent");
     let command = command.as_str().unwrap();
     assert!(command.contains(&server.address) && command.contains("[2,3,1]"), "{command}");
-    // An older `curl` lacks `--json`; the long form is equivalent.
+    // Old versions of `curl` lack `--json`.
     let json = "-H content-type:application/json -d ";
     let ran = Command::new("sh").args(["-c", &command.replace("--json ", json)]).output();
     match ran {
@@ -36,7 +36,7 @@ fn the_first_command_works_as_it_stands() {
     browser.shows("jobs", "first");
 }
 
-/// Checks that the command has a placeholder for the token if one is required.
+/// Checks that the command has a placeholder for a required token.
 #[test]
 fn the_first_command_has_a_place_for_a_token() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };

@@ -1,5 +1,4 @@
-//! Checks that text from tenants and users is shown as text everywhere, and that the page contacts
-//! only its service.
+//! Checks that user text is never treated as HTML, and that the page contacts only its service.
 
 use pavior_trials::Browser;
 use serde_json::json;
@@ -23,7 +22,7 @@ fn names_are_text_in_every_place() {
     for (index, name) in names.iter().enumerate() {
         let lease = json!({ "shape": [8, 1], "job": name, "ttl_s": 3600 });
         let answer = client.post("/v1/leases", lease.to_string());
-        // Some texts are refused immediately; the others must be harmless on the page.
+        // The service rejects some texts; the others must be harmless on the page.
         tried += usize::from(answer.status == 201);
         let wait = json!({ "shape": [8, 8], "job": format!("{name}{index}"), "wait": true });
         client.post("/v1/leases", wait.to_string());
@@ -33,7 +32,7 @@ fn names_are_text_in_every_place() {
         let ahead = json!({ "parts": parts, "from": at(9000), "to": at(9900), "name": name });
         client.post("/v1/reservations", ahead);
     }
-    assert!(tried > 0, "the service takes some of the names");
+    assert!(tried > 0, "the service accepts some of the names");
     let before = "document.querySelectorAll('img, script, style').length";
     browser.open(&server.address);
     browser.until("document.querySelectorAll('#jobs .name').length > 0");
@@ -54,10 +53,9 @@ fn names_are_text_in_every_place() {
     assert_eq!(browser.value(before), count, "no element comes from a name");
     let turned = "[...document.querySelectorAll('main, #spoken')].some((one) => \
                   one.textContent.includes('\u{202e}'))";
-    assert_eq!(browser.value(turned), false, "no name turns the writing");
-    // The page has contacted only its own service.
+    assert_eq!(browser.value(turned), false, "no name changes the text direction");
     let strangers = "performance.getEntriesByType('resource').map(({ name }) => name)\
                      .filter((name) => !name.startsWith(location.origin))";
     assert_eq!(browser.value(strangers), json!([]));
-    pavior_trials::attacked("pages", "names that would be elements", 4 * names.len(), 0);
+    pavior_trials::attacked("pages", "names with HTML elements", 4 * names.len(), 0);
 }

@@ -1,5 +1,4 @@
-//! Tests the job table, which can be sorted and searched, shows place, age and end, and supports
-//! 10,000 jobs.
+//! Tests the job table: sorting, search, columns, and 10,000 jobs.
 
 use pavior_trials::Browser;
 use serde_json::json;
@@ -42,7 +41,7 @@ fn the_table_sorts_and_searches_and_shows_place_age_and_end() {
     browser.open(&server.address);
     browser.until("document.querySelectorAll('#jobs .name').length === 4");
     let is = |names: &[&str]| format!("{NAMES} === {}", json!(json!(names).to_string()));
-    // Sorting by name compares numbers numerically.
+    // Numbers within names are compared as numbers.
     sort(&mut browser, "Job");
     browser.until(&is(&["a", "b9", "b10", "open"]));
     sort(&mut browser, "Job");
@@ -73,7 +72,7 @@ fn the_table_sorts_and_searches_and_shows_place_age_and_end() {
     browser.shows("found", "No row contains all of these words");
     search(&mut browser, "");
     browser.until("document.querySelectorAll('#jobs .name').length === 4");
-    // A click during which the machine changes still counts.
+    // A click counts even if the machine changes during it.
     let place = browser.value(
         "(() => { const b = document.querySelector('#jobs .name').getBoundingClientRect();
           return [b.left + 5, b.top + 5]; })()",
@@ -97,7 +96,7 @@ fn the_table_sorts_and_searches_and_shows_place_age_and_end() {
     );
 }
 
-/// Checks on a torus with 10,000 jobs that there are few elements and every job can be reached.
+/// Checks that a page with 10,000 jobs has few elements, and that every job can be reached.
 #[test]
 fn ten_thousand_jobs_are_listed_by_few_elements() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
@@ -127,7 +126,7 @@ fn ten_thousand_jobs_are_listed_by_few_elements() {
     browser.value("document.querySelector('#jobs .name').click()");
     browser.until("window.pavior.page.job !== null");
     browser.picture("ten-thousand");
-    // The page's own work for a change is short, however slow the drawing is.
+    // The page's own work for a change is short, even if drawing is slow.
     let frames = browser.value("window.pavior.frames(1000)");
     println!("32x32x16 nodes and 10,000 jobs: {frames}");
     assert!(frames["build"].as_f64().unwrap() < 500.0, "{frames}");

@@ -1,11 +1,11 @@
-//! Tests several machines in one service, each with its own jobs, curves, refusals and answers.
+//! Tests a page with several machines, which have separate jobs, curves, refusals and answers.
 
 use pavior_trials::Browser;
 use serde_json::json;
 
 use crate::server::{Server, fresh};
 
-/// Returns a mesh of 64 nodes, a torus of 64 nodes and a row of 16, with jobs on the first two.
+/// Starts a mesh and a torus of 64 nodes with jobs, and an empty row of 16 nodes.
 fn three() -> Server {
     let (server, _) = fresh(|setup| {
         setup.scheduler = Some("fcfs".into());
@@ -46,7 +46,7 @@ fn each_machine_has_its_own() {
     browser.shows("counts", "16 busy");
     browser.until("document.getElementById('refused-total').textContent === '0'");
 
-    // A job is isolated here; the page does not look for it on the other machine.
+    // Another machine ends the isolation of a job.
     browser.value("document.querySelector('#jobs .name').click()");
     browser.until("!document.getElementById('chosen').hidden");
     browser.press("c");
@@ -60,7 +60,7 @@ fn each_machine_has_its_own() {
     browser.until("location.hash.includes('machine=cube')");
     browser.until("document.getElementById('status').textContent === 'connected'");
     browser.picture("machines-3d");
-    // A live question concerns the displayed machine.
+    // A question is about the displayed machine.
     client.lease(json!({ "machine": "cube", "shape": [1, 1, 1], "job": "live" }));
     browser.shows("counts", "51 busy");
     browser.value("document.getElementById('shape').value = '4x4x1'");
@@ -78,7 +78,7 @@ fn each_machine_has_its_own() {
     browser.picture("machines-400");
     browser.size(1400, 900);
 
-    // Switches back and forth more often than a browser has connections: no watch is left open.
+    // There are more switches than a browser has connections, so none may leave a watch open.
     for turn in 0..12 {
         let (name, seen) = [("cube", "51 busy"), ("default", "16 busy")][turn % 2];
         choose(&mut browser, name);
@@ -88,7 +88,7 @@ fn each_machine_has_its_own() {
     browser.shows("counts", "17 busy");
 }
 
-/// Checks that the address contains the machine and the instant shown.
+/// Checks that the URL contains the machine and the time.
 #[test]
 fn an_address_leads_to_a_machine() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
@@ -104,7 +104,7 @@ fn an_address_leads_to_a_machine() {
     std::thread::sleep(std::time::Duration::from_millis(20));
     server.client().end(&ended);
     browser.shows("counts", "48 busy");
-    // A link to an instant of another machine, pasted into the page.
+    // A pasted link to another machine at a past time.
     browser.value("location.hash = 'machine=default&view=2d'");
     browser.shows("counts", "mesh:8x8: 15 busy");
     let link = format!("machine=cube&view=3d&t={}", at / 1000.0);
@@ -113,7 +113,7 @@ fn an_address_leads_to_a_machine() {
     browser.until("!window.pavior.page.live && window.pavior.stage.isDeep");
     browser.press("Home");
     browser.shows("counts", "48 busy");
-    // For a machine that does not exist, the page says so.
+    // The page reports an unknown machine.
     browser.value("location.hash = 'machine=nowhere'");
     browser.shows("status", "nowhere");
 }

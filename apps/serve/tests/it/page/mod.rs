@@ -1,7 +1,6 @@
-//! Tests the page in a real browser: live updates, history, an explained refusal, and a replayed
-//! schedule.
+//! Tests the page in a real browser.
 //!
-//! Needs Debian's `chromium`. If it is not installed, the test is reported as skipped, unless
+//! Needs Debian's `chromium`. If it is not installed, the tests are reported as skipped, unless
 //! `PAVIOR_REQUIRE_BROWSER` is set. `PAVIOR_SCREENSHOTS=DIR` saves screenshots.
 
 mod address;
@@ -23,14 +22,14 @@ use serde_json::json;
 use crate::client::batch;
 use crate::server::fresh;
 
-/// Enters a token on the page that asks for one.
+/// Enters a token in the login dialog.
 fn log_in(browser: &mut Browser, token: &str) {
     browser.until("document.getElementById('login')?.open");
     browser.value(&format!("document.getElementById('token').value = '{token}'"));
     browser.value("document.querySelector('#login button').click()");
 }
 
-/// Checks the accessibility of the page, on wide and narrow screens, in light and dark mode.
+/// Checks the page's accessibility on wide and narrow screens, in light and dark mode.
 fn look(browser: &mut Browser, name: &str) {
     for (width, dark) in [(1400, false), (1400, true), (400, false), (400, true)] {
         browser.size(width, 900);
@@ -39,13 +38,12 @@ fn look(browser: &mut Browser, name: &str) {
         browser.picture(&format!("{name}-{width}-{dark}"));
         assert_eq!(browser.barriers().unwrap_or_default(), "", "{name} {width} dark: {dark}");
         let wide = "document.documentElement.scrollWidth <= innerWidth";
-        assert_eq!(browser.value(wide), true, "{name}: wider than {width} points");
+        assert_eq!(browser.value(wide), true, "{name} does not fit a width of {width}");
     }
     browser.size(1400, 900);
     browser.prefer(false, false);
 }
 
-/// Returns a job with one box in the plane.
 fn scheduled(name: u64, (start, end): (f64, f64), base: u16, sides: [u16; 2]) -> ScheduledJob {
     let nodes = u32::from(sides[0] * sides[1]);
     let parts = vec![(vec![base, 0], sides.to_vec())];
@@ -67,13 +65,12 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
     browser.until("document.getElementById('status').textContent === 'connected'");
     assert_eq!(browser.value("document.getElementById('deep').hidden"), false, "3D works");
 
-    // The view is live: a grant is drawn without a reload.
+    // A grant is drawn without a reload.
     let lease = client.lease(r#"{"shape":[4,4,2],"job":"<b>second</b>"}"#);
     browser.shows("counts", "96 busy");
     browser.shows("jobs", "<b>second</b>");
     browser.picture("live-3d");
 
-    // A waiting request, with its reason.
     client.post("/v1/leases", r#"{"shape":[8,8,4],"job":"large","wait":true}"#);
     browser.value("document.getElementById('tab-waiting').click()");
     browser.until("document.querySelector('#waiting .act')");
@@ -88,7 +85,7 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
 
     moves_are_drawn(&mut browser);
 
-    // History: back to before the second lease, then forward again.
+    // Go back to the start, then to the present again.
     client.end(&lease);
     browser.until("window.pavior.page.series.busy.length >= 2");
     browser.value(
@@ -106,7 +103,6 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
     browser.until("document.getElementById('when').textContent === 'now'");
     browser.shows("counts", "64 busy");
 
-    // Keys for colors, layers, and dark mode.
     browser.press("c");
     browser.until("document.getElementById('by').value === 'tenant'");
     browser.press("l");
@@ -118,7 +114,7 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
     browser.picture("dark-2d");
 }
 
-/// Checks that moves that would make room are drawn with the job names.
+/// Checks that moves are drawn, and described with the jobs' names.
 fn moves_are_drawn(browser: &mut Browser) {
     browser.value("document.getElementById('shape').value = '8x4x4'");
     browser.value("document.querySelector('#ask button').click()");
@@ -126,7 +122,7 @@ fn moves_are_drawn(browser: &mut Browser) {
     browser.shows("answer", "job first from");
     browser.shows("answer", "job <b>second</b> from");
     assert_eq!(browser.value("window.pavior.page.moves.length"), 2);
-    // Blockers, moves and the red box refer to the same place.
+    // The moves and the red box belong to the same place.
     let red = "(() => { const [{ part }] = window.pavior.page.marks;
       return `${part.sides.join('x')} at ${part.base.join(',')}`; })()";
     let red = browser.value(red);
@@ -198,16 +194,16 @@ fn a_schedule_plays_without_a_server() {
     browser.shows("counts", "16 busy");
     browser.picture("schedule");
     browser.press(" ");
-    // Moves to the end of the time axis, where nothing is held.
+    // At the end of the time axis, no nodes are held.
     browser.value("document.getElementById('seconds').value = 1");
     browser.value("document.getElementById('play').click()");
     browser.shows("counts", "0 busy");
     assert_eq!(browser.value("getComputedStyle(document.getElementById('ask')).display"), "none");
 }
 
-/// Measures the drawing of a large machine. Times are printed but not checked: they depend on the
-/// load, and the CPU draws here. The page's own work per frame is the part that a GPU would not
-/// take over. The rest is checked: only visible faces are drawn, and the picture is sharp at rest.
+/// Measures the drawing of a large machine. The times are not checked, because they depend on the
+/// load, and software draws here. The rest is checked: only visible faces are drawn, and the
+/// picture is sharp at rest.
 #[test]
 fn a_large_machine_is_drawn() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
@@ -223,10 +219,10 @@ fn a_large_machine_is_drawn() {
     let [rate, work, build, triangles] =
         ["rate", "work", "build", "triangles"].map(|name| frames[name].as_f64().unwrap());
     println!(
-        "16x16x16 nodes and 2,000 jobs: {rate:.1} frames per second drawn by software; the page's \
-         own work for a frame {work:.2} ms, to build it anew {build:.1} ms; {triangles} triangles"
+        "16x16x16 nodes and 2,000 jobs: {rate:.1} frames per second in software; the page's \
+         own work takes {work:.2} ms per frame, {build:.1} ms to rebuild; {triangles} triangles"
     );
-    // Two triangles per face: three sides of a full machine and the faces around the 96 free nodes.
+    // Two triangles per face of three sides of the machine, and around the 96 free nodes.
     assert!(triangles <= f64::from(2 * (3 * 256 + 3 * 96)), "{triangles} triangles are drawn");
     browser.until(
         "document.getElementById('deep').width === document.getElementById('deep').clientWidth",
@@ -234,7 +230,7 @@ fn a_large_machine_is_drawn() {
     browser.picture("large");
 }
 
-/// Checks that tenants have their own colors with a legend, and that reasons for waiting are shown.
+/// Checks the legend of tenants' colors, and the reasons why requests are waiting.
 #[test]
 fn colours_are_told_and_waiting_is_explained() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
@@ -274,11 +270,10 @@ fn colours_are_told_and_waiting_is_explained() {
     browser.prefer(false, false);
     browser.picture("age-light");
 
-    // Failed nodes appear in the legend, too.
     client.post("/v1/nodes/fail", r#"{"node":[7,7]}"#);
     browser.shows("legend", "failed");
 
-    // The operator, whose small job starts now, has a color like any tenant.
+    // The operator has a color like any tenant.
     client.post("/v1/leases", r#"{"shape":[1,1],"tenant":"heidi"}"#);
     browser.press("c");
     browser.press("c");
@@ -286,8 +281,7 @@ fn colours_are_told_and_waiting_is_explained() {
     browser.shows("legend", "operator (2)");
 }
 
-/// Checks that the time axis ends at the current time, even if nothing happens and while history is
-/// shown.
+/// Checks that the time axis ends at the current time, even if nothing happens or history is shown.
 #[test]
 fn the_axis_ends_now() {
     let Some(mut browser) = Browser::start(400, 900) else { return };
@@ -308,8 +302,7 @@ fn the_axis_ends_now() {
     browser.picture("past-phone");
 }
 
-/// Checks that a tenant's page also shows leases whose starts and ends are not reported to the
-/// tenant.
+/// Checks that a tenant's page shows other tenants' leases, although it gets no events about them.
 #[test]
 fn a_tenants_page_keeps_up_with_the_others() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };

@@ -1,5 +1,5 @@
-//! Regenerates the README's picture of the page: `PAVIOR_SCREENSHOTS=$PWD/docs/img cargo test -p
-//! pavior-serve --test it page::picture` writes `docs/img/page.webp`.
+//! Regenerates the README's picture of the page, `docs/img/page.webp`:
+//! `PAVIOR_SCREENSHOTS=$PWD/docs/img cargo test -p pavior-serve --test it page::picture`.
 
 use pavior_trials::Browser;
 use serde_json::{Value, json};
@@ -18,8 +18,8 @@ const TENANTS: [(&str, &str); 6] = [
 const SHAPES: [[u64; 3]; 8] =
     [[4, 4, 2], [2, 2, 2], [4, 2, 2], [8, 2, 1], [2, 3, 2], [4, 4, 4], [1, 4, 4], [3, 3, 2]];
 
-/// Draws a torus on which six tenants' jobs have come and gone, some were refused, and three are
-/// waiting.
+/// Draws a torus with the jobs of six tenants, after many have ended, some were refused, and three
+/// are waiting.
 #[test]
 fn a_busy_torus() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
@@ -43,11 +43,11 @@ fn a_busy_torus() {
     browser.shows("waiting-count", "3");
     browser.until("window.pavior.chart.drawn.refused.length > 0");
     browser.until("document.querySelectorAll('#jobs .name').length > 15");
-    // The picture becomes sharp once the machine stops turning.
+    // The picture is sharp only at rest.
     browser.value("new Promise((done) => setTimeout(done, 1500))");
     browser.screenshot("page.webp", &json!({ "format": "webp", "quality": 88 }));
     let used = browser.value("window.pavior.page.machine.counts().busy").as_u64().unwrap();
-    assert!(used > 300, "{used} nodes are used");
+    assert!(used > 300, "only {used} nodes are in use");
 }
 
 fn come_and_go(client: &mut Client) {

@@ -1,4 +1,4 @@
-//! Tests refusals and their reasons, as events on the timeline and as a list.
+//! Tests refusals and their reasons, on the timeline and in the list.
 
 use pavior_trials::Browser;
 use serde_json::json;
@@ -19,7 +19,7 @@ fn refusals_are_events_with_reasons() {
     a.post("/v1/leases", r#"{"shape":[5,8],"job":"tall"}"#);
     a.post("/v1/leases", r#"{"nodes":33,"job":"many"}"#);
     b.post("/v1/leases", r#"{"shape":[8,6],"job":"greedy"}"#);
-    // Waiting and malformed requests are not listed as refused.
+    // Granted and malformed requests are not refusals.
     b.post("/v1/leases", r#"{"shape":[1,1],"job":"granted"}"#);
     b.post("/v1/leases", r#"{"shape":[1]}"#);
     let refusals = |client: &mut crate::client::Client, path: &str| client.get(path).json();
@@ -30,7 +30,7 @@ fn refusals_are_events_with_reasons() {
     assert_eq!(all["refusals"][2]["reason"], "over-quota");
     assert_eq!(all["refusals"][0]["shape"], json!([5, 8]));
     assert_eq!(all["refusals"][1]["shape"], json!(null));
-    // A tenant sees its own refusals, and on request only those after a given number.
+    // A tenant sees only its own refusals.
     let own = refusals(&mut b, "/v1/refusals?after=1");
     assert_eq!(own["refusals"].as_array().unwrap().len(), 1);
     let batch = r#"{"operations":[{"lease":{"shape":[8,8],"job":"batched"}}]}"#;
@@ -47,14 +47,14 @@ fn refusals_are_events_with_reasons() {
     browser.value("document.getElementById('tab-refused').click()");
     browser.shows("refused", "over-quota");
     browser.shows("refused", "tall");
-    // Marks are drawn over the curves at the times of refusals.
+    // Refusals are marked above the curves.
     let painted = "(() => { const { chart } = window.pavior, { left, top } = chart.area();
         const x = Math.round(chart.x(chart.drawn.refused[0]));
         const { data } = chart.canvas.getContext('2d').getImageData(x, top - 9, 1, 1);
         return x >= left && data[3] > 200;
       })()";
     browser.until(painted);
-    // Refusals near the pointer are listed next to it.
+    // The tooltip lists refusals near the pointer.
     browser.value(
         "(() => { const { chart } = window.pavior, b = chart.canvas.getBoundingClientRect();
           const x = b.left + chart.x(chart.drawn.refused[0]);
@@ -64,7 +64,7 @@ fn refusals_are_events_with_reasons() {
     );
     browser.shows("chart-tip", "refused: ");
     browser.picture("refusals");
-    // Clicking a row returns to that time.
+    // A click on a row shows that time.
     browser.value("document.querySelector('#refused .name').click()");
     browser.until("!window.pavior.page.live");
     browser.shows("counts", "33 busy");

@@ -1,4 +1,4 @@
-//! Tests that each of many tenants has its own color or its own pattern.
+//! Tests that each of many tenants has its own color or pattern.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ fn each_of_36_tenants_has_its_own() {
         browser.size(1400, 900);
         assert_eq!(browser.barriers().unwrap_or_default(), "", "dark: {dark}");
     }
-    // The nodes have the patterns of the legend: a striped tenant's nodes have two colors.
+    // The nodes have the legend's patterns, so a striped tenant's nodes have two colors.
     browser.press("2");
     let inks = "(() => { const { stage, page } = window.pavior, { flat } = stage;
         const pen = flat.canvas.getContext('2d');
@@ -51,9 +51,9 @@ fn each_of_36_tenants_has_its_own() {
           return found.size; }); })()";
     let inks = browser.value(inks);
     let plain = inks.as_array().unwrap().iter().filter(|one| one.as_u64() == Some(1)).count();
-    assert_eq!(plain, 12, "twelve are whole, the others have a pattern: {inks}");
+    assert_eq!(plain, 12, "12 tenants have a plain color: {inks}");
 
-    // The remaining tenants share a gray, as the legend says.
+    // Further tenants share a gray.
     for number in 36..39 {
         let tenant = format!("group-{number}");
         client.lease(json!({ "shape": [2, 2, 1], "tenant": tenant }));

@@ -1,4 +1,4 @@
-//! Compares the large numbers on the page with the service's.
+//! Compares the page's summary tiles with the service's numbers.
 
 use pavior_trials::Browser;
 use serde_json::json;
@@ -6,8 +6,8 @@ use serde_json::json;
 use crate::random::Random;
 use crate::server::fresh;
 
-/// Checks that the largest free box found by the page has as many nodes as the service's, on
-/// machines with and without wraparound, nearly empty, nearly full, and with failed nodes.
+/// Checks that the page finds a free box as large as the service's, on machines with and without
+/// wraparound, nearly empty, nearly full, and with failed nodes.
 #[test]
 fn what_fits_is_what_the_service_finds() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
@@ -70,7 +70,7 @@ fn the_tiles_say_what_is_so() {
     browser.picture("tiles");
     browser.value("document.getElementById('fits-show').click()");
     browser.until("window.pavior.page.marks.length === 0");
-    // History can also be played back.
+    // History can be played back.
     browser.until("window.pavior.page.series.busy.length >= 2");
     browser.value("document.getElementById('seconds').value = 2");
     browser.press(" ");
