@@ -1,4 +1,4 @@
-//! The connection to the API server, errors for users, the clock and the log.
+//! The API server connection, user-facing errors, the clock and the log.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -7,14 +7,14 @@ use serde_json::Value;
 
 /// The time limit for establishing a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// The time before a connection (including a watch) is closed if no data arrives.
+/// The idle time after which a connection (including a watch) is closed.
 const READ_TIMEOUT: Duration = Duration::from_secs(25);
 
 /// An error that ends the daemon or a command.
 #[derive(Debug, thiserror::Error)]
 pub enum KubeError {
     /// The cluster cannot be reached with the configuration found.
-    #[error("the cluster cannot be reached: {0}")]
+    #[error("cannot reach the cluster: {0}")]
     Unreachable(String),
     /// The API server rejected a request.
     #[error("cannot {what}: {why}")]
@@ -24,8 +24,8 @@ pub enum KubeError {
         /// The API server's reason.
         why: String,
     },
-    /// A Machine whose description is invalid, with the reason.
-    #[error("machine {0}")]
+    /// A Machine is invalid, or no Machine can answer a query; contains the reason.
+    #[error("{0}")]
     Machine(String),
     /// An invalid name of an image or resource.
     #[error("`{0}` is not a valid image or resource name")]
@@ -47,7 +47,7 @@ pub enum KubeError {
         why: String,
     },
     /// A Job that does not exist or has no shape.
-    #[error("there is no Job {0} with the pavior.dev/shape annotation")]
+    #[error("Job {0} does not exist or has no pavior.dev/shape annotation")]
     UnknownJob(String),
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, KubeError> {
 /// Connects to the cluster given by the kubeconfig or the pod's service account.
 pub(crate) async fn connect() -> Result<kube::Client, KubeError> {
     let mut config = kube::Config::infer().await.map_err(|_| {
-        let why = "neither KUBECONFIG, ~/.kube/config nor a pod's service account can be read";
+        let why = "found no usable KUBECONFIG, ~/.kube/config or pod service account";
         KubeError::Unreachable(why.to_string())
     })?;
     config.connect_timeout = Some(CONNECT_TIMEOUT);
@@ -75,7 +75,7 @@ pub(crate) fn now() -> i64 {
     since.map_or(0, |since| since.as_secs() as i64)
 }
 
-/// Converts a time from the API server, which is signed, to the unsigned type of other crates.
+/// Converts the API server's signed time to the unsigned type of other crates.
 pub(crate) fn unsigned(seconds: i64) -> u64 {
     seconds.max(0) as u64
 }

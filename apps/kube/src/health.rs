@@ -1,4 +1,4 @@
-//! Health of the daemon, for probes.
+//! The daemon's health, as reported to probes.
 #![allow(clippy::disallowed_methods, reason = "the clock detects hung reconciliations")]
 
 use std::collections::BTreeMap;
@@ -12,16 +12,15 @@ use serde_json::json;
 
 use crate::client::{KubeError, log};
 
-/// The default address of probes.
+/// The default probe address.
 pub const PROBES: &str = "0.0.0.0:9324";
 
 /// The time before a reconciliation is considered hung; normally it takes seconds.
 const HANG_TIME: Duration = Duration::from_mins(5);
 
-/// The time for which a right counts as missing after a failed write. Writes are retried sooner.
+/// The time for which a right counts as missing after a rejected write. Writes are retried sooner.
 const MISSING_RIGHT_TIME: Duration = Duration::from_mins(1);
 
-/// The maximum number of faults to report.
 const MAX_FAULTS: usize = 16;
 
 #[derive(Debug, Default)]
@@ -33,18 +32,18 @@ pub(crate) struct Health {
     faults: Mutex<Faults>,
 }
 
-/// Faults that prevent the daemon from acting, wholly or partly.
+/// Faults that prevent the daemon from acting, fully or partly.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
     /// Object kinds that cannot be read, with the reasons.
     pub(crate) kinds: BTreeMap<String, String>,
-    /// Machines with a fault.
+    /// Faulty Machines, with the reasons.
     pub(crate) machines: BTreeMap<String, String>,
-    /// True if there are machines but none can be planned.
+    /// True if there are machines but all of them are faulty.
     pub(crate) no_machine: bool,
-    /// The reason if the Lease cannot be read or written.
+    /// The reason why the Lease cannot be read or written.
     pub(crate) lease: Option<String>,
-    /// Missing rights, each with the time of the latest failed write.
+    /// Missing rights, with the time of the latest rejected write.
     rights: BTreeMap<String, Instant>,
 }
 
@@ -79,18 +78,17 @@ impl Health {
         *started_at = begins.then(Instant::now);
     }
 
-    /// Returns true unless a reconciliation hangs. An idle daemon counts as alive.
+    /// Returns true unless a reconciliation is hung. An idle daemon counts as alive.
     fn is_alive(&self) -> bool {
         let started_at = self.started_at.lock().unwrap_or_else(PoisonError::into_inner);
         started_at.is_none_or(|at| at.elapsed() < HANG_TIME)
     }
 
-    /// Returns the faults for modification.
     pub(crate) fn faults(&self) -> MutexGuard<'_, Faults> {
         self.faults.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns true if this replica could act, and lines about all faults. A replica cannot act
+    /// Returns true if this replica could act, and a line for each fault. A replica cannot act
     /// before it has read the cluster, without access to the Lease, or if every machine is faulty.
     fn readiness(&self) -> (bool, String) {
         let mut faults = self.faults();
@@ -98,7 +96,7 @@ impl Health {
         (can_act && self.is_read.load(Ordering::Relaxed), faults.lines())
     }
 
-    /// Serves probes at an address.
+    /// Serves the liveness and readiness probes.
     pub(crate) fn serve(self: &Arc<Health>, address: &str) -> Result<(), KubeError> {
         let (alive, ready) = (Arc::clone(self), Arc::clone(self));
         let site = probes(move || alive.is_alive(), move || ready.readiness());

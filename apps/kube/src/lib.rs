@@ -4,7 +4,7 @@
 //! API server --read--> World --plan--> actions --write with uid and version--> API server
 //! ```
 //!
-//! A plan depends only on the world, so a new replica picks up where another left off.
+//! A plan needs nothing but the world, so a new replica picks up where another left off.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod client;

@@ -16,13 +16,13 @@ use crate::objects::{Job, Machine, Object as _, Placement, resource, slim};
 use crate::plan::RESOURCE;
 use crate::read::{LIVING, all};
 
-/// A selection of objects.
+/// Options that select the objects to install.
 #[derive(Clone, Debug, Default)]
 pub struct Manifests {
     /// True to omit the policy that adds the gate and the resource to Jobs; API servers before
     /// Kubernetes 1.36 do not support it.
     pub no_mutation: bool,
-    /// A container image of the program; adds a Deployment with two replicas of the daemon.
+    /// The program's container image; adds a Deployment with two replicas of the daemon.
     pub image: Option<String>,
     /// A resource that nodes already have, such as `google.com/tpu`, in place of the resource that
     /// the daemon adds. Jobs then request it themselves.
@@ -32,7 +32,7 @@ pub struct Manifests {
 }
 
 impl Manifests {
-    /// Returns the text.
+    /// Returns the objects as YAML.
     ///
     /// # Errors
     /// Returns an error if the image or resource is not a valid name.
@@ -76,7 +76,7 @@ impl Manifests {
     }
 }
 
-/// Returns the text of a definition.
+/// Returns a definition as YAML.
 fn definition(mut definition: CustomResourceDefinition) -> String {
     for version in &mut definition.spec.versions {
         version.schema.iter_mut().flat_map(|one| &mut one.open_api_v3_schema).for_each(strict);
@@ -84,8 +84,8 @@ fn definition(mut definition: CustomResourceDefinition) -> String {
     serde_saphyr::to_string(&definition).expect("a definition is plain data")
 }
 
-/// Removes from a schema everything that no field specifies: permission for nulls, defaults that
-/// the API server would insert, and the formats of Rust's numbers.
+/// Removes generated parts of a schema that no field specifies: nullability, defaults that the API
+/// server would insert, and the formats of Rust's integers.
 fn strict(schema: &mut JSONSchemaProps) {
     (schema.title, schema.nullable, schema.default) = (None, None, None);
     if schema.type_.as_deref() == Some("integer") {
@@ -99,7 +99,7 @@ fn strict(schema: &mut JSONSchemaProps) {
 }
 
 /// Returns a question to ask before installing with a resource that other pods may use. It lists
-/// the pods in the cluster whose replacements the API server would reject.
+/// existing pods whose replacements the API server would reject.
 ///
 /// # Errors
 /// Returns an error if the resource is not a valid name.
@@ -128,7 +128,7 @@ fn words(resource: &str, users: Result<Vec<String>, KubeError>) -> String {
             let names = shown(&names.join(", ")).to_string();
             format!("Currently, the cluster has {} such pods: {names}{more}", users.len())
         }
-        Err(why) => format!("The pods that currently request it are unknown: {why}"),
+        Err(why) => format!("The pods that currently request it cannot be listed: {why}"),
     };
     format!(
         "with --resource {resource} the API server rejects every new pod in the cluster that \
@@ -140,7 +140,7 @@ fn words(resource: &str, users: Result<Vec<String>, KubeError>) -> String {
 /// The maximum number of pods to name.
 const NAMED: usize = 10;
 
-/// A pod with the resources of its containers.
+/// A pod with its containers' resources.
 #[derive(Clone, Debug, Deserialize)]
 struct PodLimits {
     #[serde(deserialize_with = "slim")]
@@ -175,7 +175,7 @@ fn warning(resource: &str) -> String {
     )
 }
 
-/// Checks a name that is inserted verbatim.
+/// Checks a name that is inserted verbatim into YAML.
 fn named(name: &str) -> Result<&str, KubeError> {
     let right = |byte: u8| byte.is_ascii_alphanumeric() || b"./:@_-".contains(&byte);
     if name.is_empty() || name.len() > 512 || !name.bytes().all(right) {
@@ -197,8 +197,8 @@ mod tests {
         assert!(!theirs.contains("nodes/status") && !theirs.contains("'pavior.dev/node'"));
         assert!(!theirs.contains("limits/pavior.dev~1node"));
         assert!(theirs.contains("'google.com/tpu' in one.resources.limits"));
-        assert!(theirs.contains("rejects EVERY new pod") && !theirs.contains("must be 1, in one"));
-        assert!(theirs.contains("must not name a node") && own.contains("must be 1, in one"));
+        assert!(theirs.contains("rejects EVERY new pod") && !theirs.contains("must be 1, in"));
+        assert!(theirs.contains("must not set nodeName") && own.contains("must be 1, in"));
     }
 
     #[test]

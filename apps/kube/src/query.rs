@@ -45,7 +45,7 @@ pub enum JobState {
 }
 
 impl JobState {
-    /// Returns the word for the state.
+    /// Returns the name of the state.
     pub fn word(self) -> &'static str {
         match self {
             JobState::Runs => "runs",
@@ -68,7 +68,7 @@ pub struct Entry {
     pub name: String,
     /// The shape in chips, as written.
     pub shape: String,
-    /// The state.
+    /// The current state.
     pub state: JobState,
     /// The box in nodes, such as `4x4x2@0,0,6`.
     #[serde(rename = "box", skip_serializing_if = "Option::is_none")]
@@ -98,7 +98,7 @@ pub struct Entry {
 /// The number of boxes of a shape that fit on a machine's free nodes at the same time.
 #[derive(Clone, Debug, Serialize)]
 pub struct MachineSlots {
-    /// The machine.
+    /// The name of the machine.
     pub machine: String,
     /// The number of boxes found.
     pub free: u32,
@@ -109,7 +109,7 @@ pub struct MachineSlots {
 }
 
 impl Cluster {
-    /// Reads the cluster given by `KUBECONFIG`, `~/.kube/config` or the pod's account.
+    /// Reads the cluster given by `KUBECONFIG`, `~/.kube/config` or the pod's service account.
     ///
     /// # Errors
     /// Returns an error if the cluster does not respond or the account may not list objects.
@@ -157,7 +157,7 @@ impl Cluster {
     /// Returns all Jobs with a shape: running, waiting (in queue order), and finished.
     ///
     /// # Errors
-    /// Returns an error if a machine's description is invalid.
+    /// Returns an error if a forecast fails.
     pub fn queue(&self) -> Result<Vec<Entry>, KubeError> {
         self.entries(Detail::OPERATOR)
     }
@@ -204,13 +204,13 @@ impl Cluster {
 
     fn plan(&self, index: &Index<'_>, machine: &str, detail: Detail) -> Result<Plan, KubeError> {
         let made = plan(index, machine, &mut Memory::default(), self.now, detail);
-        made.map_err(|fault| KubeError::Machine(format!("{}: {fault}", shown(machine))))
+        made.map_err(|fault| KubeError::Machine(format!("Machine {}: {fault}", shown(machine))))
     }
 
     /// Explains why a Job is waiting, with plans to move up to `moved` other Jobs.
     ///
     /// # Errors
-    /// Returns an error if there is no such Job, or a machine's description is invalid.
+    /// Returns an error if there is no such Job or a forecast fails.
     pub fn why(&self, namespace: &str, name: &str, moved: usize) -> Result<Entry, KubeError> {
         let entries = self.entries(Detail { moves: moved, ..Detail::OPERATOR })?.into_iter();
         let mut named = entries.filter(|one| one.namespace == namespace && one.name == name);
@@ -226,7 +226,7 @@ impl Cluster {
     /// Returns the reason if no machine can contain a box of this shape.
     pub fn slots(&self, shape: &str, budget: u64) -> Result<Vec<MachineSlots>, KubeError> {
         let index = Index::of(&self.world);
-        let (mut found, mut fault) = (Vec::new(), "the cluster has no machine".to_string());
+        let (mut found, mut fault) = (Vec::new(), "the cluster has no Machine".to_string());
         for (name, machine) in &self.world.machines {
             let made = match self.plan(&index, name, Detail::DAEMON) {
                 Ok(made) => made,

@@ -7,7 +7,7 @@ use crate::objects::{Job, Object as _, Pod};
 use crate::read::{LIVING, all};
 use crate::write::Writer;
 
-/// The result of a removal: opened and remaining pods.
+/// The result of a removal: opened pods, remaining pods, and Jobs to recreate.
 #[derive(Debug, Default)]
 pub struct Removal {
     /// Pods whose gate was removed; the scheduler may start them anywhere.

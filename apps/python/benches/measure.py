@@ -41,7 +41,7 @@ def median(run: Callable[[], float], times: int = 5) -> float:
 
 
 def cpu(call: Callable[[], Any]) -> tuple[float, Any]:
-    """Returns the processor time of a call over all threads of this process, and the call's result."""
+    """Returns a call's processor time, over all threads of this process, and its result."""
     begin = time.process_time()
     value = call()
     return time.process_time() - begin, value
@@ -72,7 +72,7 @@ def wheel(file: Path | None) -> None:
     if file is None:
         print("\nThe part `wheel` needs --wheel FILE.")
         return
-    head("The wheel", "what", "measured", "wanted")
+    head("The wheel", "measurement", "result", "goal")
     row("size, MB (10^6 bytes)", f"{file.stat().st_size / 1e6:.2f}", "3")
     for version in ("3.11", "3.12", "3.13", "3.14"):
         interpreter = shutil.which(f"python{version}")
@@ -100,7 +100,7 @@ def wheel(file: Path | None) -> None:
 # ------------------------------------------------------------------------------------ a live machine
 
 PAIRS = 500
-"""Few, so that at least one of many runs is not interrupted."""
+"""The number of pairs per run: so few that at least one of many runs is not interrupted."""
 
 
 def machine() -> None:
@@ -108,7 +108,7 @@ def machine() -> None:
     command = ["cargo", "run", "--quiet", "--release", "-p", "pavior", "--example", "pairs"]
     done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT)
     rust = {name: float(ns) for name, ns in (line.split() for line in done.stdout.splitlines())}
-    head("`try_allocate` and its release, ns", "machine and strategy", "Rust", "Python", "more", "wanted")
+    head("`try_allocate` and its release, ns", "machine and strategy", "Rust", "Python", "difference", "goal")
     for name, strategy, shape in (
         ("torus:8x8x8", "tff", (2, 2, 2)),
         ("mesh:16x16", "tbl", (4, 4)),
@@ -156,7 +156,7 @@ def log() -> None:
     arrow: Any = importlib.import_module("pyarrow")
     table = pl.DataFrame(long_log())
     reading, trace = cpu(lambda: Trace(table))
-    head(f"A log of {JOBS:,} jobs on `torus:8x8x8`, `tff`", "what", "measured", "wanted")
+    head(f"A log of {JOBS:,} jobs on `torus:8x8x8`, `tff`", "measurement", "result", "goal")
     row("table to `Trace`, CPU seconds", f"{reading:.2f}", "")
     for scheduler, wanted in (("fcfs", 3), ("easy", 5)):
         def go(scheduler: str = scheduler) -> tuple[pavior.Result, pl.DataFrame]:
@@ -167,7 +167,7 @@ def log() -> None:
         row(f"`{scheduler}`, run and Polars frame, CPU seconds", f"{took:.2f}", wanted)
         used = result["utilization"]
         row(f"`{scheduler}`, utilization", f"{used:.3f}", "")
-    row("the frame, bytes a job", f"{frame.estimated_size() / len(frame):.1f}", "70")
+    row("the frame, bytes per job", f"{frame.estimated_size() / len(frame):.1f}", "70")
     theirs = arrow.table(result.jobs).column("submit").chunk(0).buffers()[1].address
     same = frame["submit"].to_arrow().buffers()[1].address == theirs
     row("pyarrow and Polars see the same buffer", "yes" if same else "NO", "yes")
@@ -193,7 +193,7 @@ def own() -> None:
     import pavior.gym
 
     trace = Trace(pl.DataFrame(long_log())[:200_000])
-    head("200,000 jobs of that log, `torus:8x8x8`, `tff`: jobs a CPU second", "scheduler", "measured", "wanted")
+    head("200,000 jobs of that log, `torus:8x8x8`, `tff`: jobs per CPU second", "scheduler", "result", "goal")
     tables = {}
     for name, scheduler, wanted in (
         ("`fcfs` in Rust", "fcfs", ""),
@@ -210,7 +210,7 @@ def own() -> None:
     one, two, three, four = tables.values()
     print(f"\nThe job tables are equal: {one.equals(two)} and {three.equals(four)}.")
 
-    head("Environments: decisions a CPU second", "environment", "measured", "wanted")
+    head("Environments: decisions per CPU second", "environment", "result", "goal")
     for name in ("pavior/Scheduling-v0", "pavior/Allocation-v0"):
         for load in (1.0, 3.0):
             env = gymnasium.make(name, load=load, jobs=1000)
@@ -261,7 +261,7 @@ def sweep() -> None:
             took["threads"].append(timed("threads", lambda: experiment.run(threads=cores)))
             took["process pool"].append(timed("process pool", lambda: experiment.run(on=pool)))
             took["Dask"].append(timed("Dask", lambda: experiment.run(on=client)))
-    head(f"A sweep of 1,800 replications on {cores} cores", "engine", "seconds", "over threads", "wanted")
+    head(f"A sweep of 1,800 replications on {cores} cores", "engine", "seconds", "relative to threads", "goal")
     base = statistics.median(took["threads"])
     for name, seconds in took.items():
         middle = statistics.median(seconds)
@@ -278,7 +278,7 @@ def sweep() -> None:
         files["Dask, a worker killed"] = experiment.run(on=client).files()
         killer.join()
     same = all(each == files["threads"] for each in files.values())
-    print(f"\nThe bytes of {', '.join(files)} are equal: {same}.")
+    print(f"\n{', '.join(files)} give the same bytes: {same}.")
 
 
 def main() -> None:
@@ -294,13 +294,13 @@ def main() -> None:
     parser.add_argument("--wheel", type=Path)
     arguments = parser.parse_args()
     if unknown := set(arguments.parts) - set(parts):
-        parser.error(f"there is no part {', '.join(sorted(unknown))}")
+        parser.error(f"unknown part: {', '.join(sorted(unknown))}")
     load = os.getloadavg()[0]
     model = next(
         (line.split(":")[1].strip() for line in open("/proc/cpuinfo") if "model name" in line), "?"
     )
     print(f"{time.strftime('%Y-%m-%d %H:%M')}, Python {platform.python_version()}, {model}, "
-          f"{os.cpu_count()} cores, load {load:.1f} at the beginning")
+          f"{os.cpu_count()} cores, initial load {load:.1f}")
     for name in arguments.parts or parts:
         parts[name]()
         sys.stdout.flush()

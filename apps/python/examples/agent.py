@@ -45,4 +45,4 @@ def waited(agent: str) -> float:
 
 if __name__ == "__main__":
     for agent in ("first base", "snug"):
-        print(f"{agent}: 300 jobs wait {waited(agent):.1f} units of time in all")
+        print(f"{agent}: 300 jobs wait {waited(agent):.1f} units of time in total")

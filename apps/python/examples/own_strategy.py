@@ -22,7 +22,7 @@ class FromTheCorner(Strategy):
 
 if __name__ == "__main__":
     verdict = judge(FromTheCorner, "mesh:3x3")
-    print(f"judged over {verdict.answers} answers:", verdict.counterexample or "it refuses no free base")
+    print(f"{verdict.answers} answers tested:", verdict.counterexample or "it refuses no free base")
     results = Experiment(
         machine="mesh:8x8", strategy=["ff", FromTheCorner], load=1.2, jobs=200, replications=5, timing=False
     ).run()
@@ -31,4 +31,4 @@ if __name__ == "__main__":
         table["metric"], table["difference"], table["difference_ci95"], strict=True
     ):
         if metric in ("turnaround", "utilization"):
-            print(f"{metric}: {difference:+.3f} ± {half:.3f} against ff")
+            print(f"{metric}: {difference:+.3f} ± {half:.3f} relative to ff")

@@ -36,7 +36,7 @@ pub(crate) fn whole(given: &Bound<'_, PyAny>) -> PyResult<u64> {
     Err(value(format!("{} is not a whole number from 0 to 2^64 - 1", shown(given))))
 }
 
-/// Returns the name of a machine. If sides are given, the machine is a mesh.
+/// Returns a machine's name. Sides are those of a mesh.
 pub(crate) fn machine_name(given: &Bound<'_, PyAny>) -> PyResult<String> {
     if let Ok(name) = given.cast::<PyString>() {
         return Ok(name.to_str()?.to_string());
@@ -51,7 +51,7 @@ pub(crate) fn machine_name(given: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(format!("mesh:{}", sides.iter().map(i64::to_string).collect::<Vec<_>>().join("x")))
 }
 
-/// Reads a machine from its name, or from the sides of a mesh.
+/// Reads a machine, given by its name or by the sides of a mesh.
 pub(crate) fn machine(given: &Bound<'_, PyAny>) -> PyResult<Grid> {
     read(&machine_name(given)?)
 }

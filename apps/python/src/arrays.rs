@@ -6,14 +6,13 @@ use pyo3::types::{PyBytes, PyString, PyTuple};
 
 use crate::geometry::Box;
 
-/// Returns the words for all refusals, in order. Several refusals may have the same word.
+/// Returns the distinct words for refusals, in order.
 pub(crate) fn reasons() -> Vec<&'static str> {
     let mut words: Vec<&str> = Refusal::ALL.map(Refusal::word).to_vec();
     words.dedup();
     words
 }
 
-/// Returns boxes as a tuple.
 pub(crate) fn boxes<'py>(
     py: Python<'py>,
     grid: &Grid,
@@ -48,7 +47,7 @@ pub(crate) fn free_bytes(free: &Occupancy) -> Vec<u8> {
     bytes
 }
 
-/// Returns the word for a reason as an interned string.
+/// Returns the word for a refusal as an interned string.
 pub(crate) fn word(py: Python<'_>, refusal: Refusal) -> Py<PyAny> {
     PyString::intern(py, refusal.word()).into_any().unbind()
 }

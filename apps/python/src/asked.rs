@@ -1,4 +1,4 @@
-//! The request made by a call: one combination of parameters, and the source of its jobs.
+//! The run requested by a call: one combination of parameters, and the source of its jobs.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,7 +14,6 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 use crate::arguments::{machine_name, plain, shown};
 use crate::errors::{bad_name, value};
-
 use crate::own::Own;
 use crate::trace::Trace;
 
@@ -39,7 +38,7 @@ pub(crate) fn settings(parameters: &Bound<'_, PyDict>) -> PyResult<Vec<Setting>>
     Ok(settings)
 }
 
-/// Returns the members of a list, a tuple or an array. Returns `None` for anything else.
+/// Returns the members of a list, tuple or array, or `None` for anything else.
 fn members<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
     let given = plain(given)?;
     if let Ok(list) = given.cast::<PyList>() {
@@ -221,17 +220,17 @@ fn one_machine(given: &Bound<'_, PyAny>) -> PyResult<String> {
     }
 }
 
-/// Reads the path of a log.
+/// Reads a log's path.
 fn path(given: &Bound<'_, PyAny>) -> PyResult<String> {
     let path: PathBuf = given.extract().map_err(|_| {
         PyTypeError::new_err(format!("a log must be a path or a Trace, not {}", shown(given)))
     })?;
     path.into_os_string().into_string().map_err(|path| {
-        value(format!("{} is not text", pavior::text::shown(&path.to_string_lossy())))
+        value(format!("{} is not a Unicode path", pavior::text::shown(&path.to_string_lossy())))
     })
 }
 
-/// Returns the name by which an experiment refers to a name, a class or a function.
+/// Returns the name of a strategy or scheduler. A class or function is added to `own`.
 fn named(
     given: Option<&Bound<'_, PyAny>>,
     usual: &str,
@@ -253,12 +252,12 @@ pub(crate) struct Asked {
     pub(crate) specification: Specification,
     pub(crate) point: Point,
     inputs: Folder,
-    /// True if the strategy or the scheduler is written in Python.
+    /// True if the strategy or scheduler is written in Python.
     pub(crate) own: bool,
 }
 
 impl Asked {
-    /// Reads the request of a call.
+    /// Reads the arguments of a call. Raises an error unless they describe exactly one run.
     pub(crate) fn new(call: Call<'_>) -> PyResult<Asked> {
         let (all, trace) = call.settings()?;
         let mut inputs = Folder::new("", Limits::LINES);
@@ -270,7 +269,7 @@ impl Asked {
             return Err(value("this call makes only one run; use Experiment for several"));
         };
         if point.is_snapshot() {
-            return Err(value("a snapshot is not a run; use Experiment for it"));
+            return Err(value("a snapshot is not a run; use Experiment"));
         }
         for (key, given) in &call.rest {
             let takes_seconds = point.unit() == TimeUnit::SECOND && !given.is_none();
@@ -290,7 +289,7 @@ impl Asked {
         &self.inputs
     }
 
-    /// Reads the log and creates the scenario of the point.
+    /// Reads the log, and creates the point's scenario.
     pub(crate) fn scenario(&self) -> Result<Scenario, InputError> {
         let timing = self.specification.timing;
         Scenario::new(self.point.settings(), timing, &self.inputs, &Histories::default())

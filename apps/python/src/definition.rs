@@ -1,4 +1,4 @@
-//! The parts of an experiment.
+//! An experiment with its inputs, and the scenarios created so far.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -9,7 +9,6 @@ use pavior::simulation::{Histories, RunError, Stop};
 use pyo3::prelude::*;
 
 use crate::errors::{input, other, stopped};
-
 use crate::journal::{BETWEEN_WORKERS, Span};
 
 /// An experiment with its inputs, shared by the threads that run it.
@@ -20,7 +19,7 @@ pub(crate) struct Definition {
     scenarios: Mutex<HashMap<usize, Arc<Scenario>>>,
 }
 
-/// The reasons why running a span produced no lines.
+/// The reasons why running a span failed.
 pub(crate) enum SpanError {
     Words(String),
     Input(InputError),
@@ -39,7 +38,7 @@ impl Definition {
     }
 
     fn scenario(&self, point: usize) -> Result<Arc<Scenario>, SpanError> {
-        let failed = |_| SpanError::Words("a scenario failed".to_string());
+        let failed = |_| SpanError::Words("an earlier call for this experiment failed".to_string());
         let mut scenarios = self.scenarios.lock().map_err(failed)?;
         if let Some(scenario) = scenarios.get(&point) {
             return Ok(scenario.clone());
@@ -55,7 +54,7 @@ impl Definition {
         Ok(scenario)
     }
 
-    /// Runs a span and returns its lines.
+    /// Runs a span, and returns its journal lines.
     pub(crate) fn lines(&self, span: Span, stop: &Stop) -> Result<String, SpanError> {
         let Span { point, first, end } = span;
         let scenario = self.scenario(point)?;

@@ -22,7 +22,7 @@ pub(crate) struct Directory {
 
 impl Directory {
     fn open(&self) -> PyResult<MutexGuard<'_, OpenRun>> {
-        self.open.lock().map_err(|_| other("the journal is not ready"))
+        self.open.lock().map_err(|_| other("an earlier call failed while writing the journal"))
     }
 }
 

@@ -13,7 +13,6 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::definition::Definition;
 use crate::errors::{bad_name, input};
-
 use crate::interrupt::{interruptible, interruptible_own};
 use crate::journal::{Journal, Span};
 use crate::own::Own;

@@ -1,4 +1,4 @@
-//! Each strategy's placement of a request, and the jobs in the way of the request.
+//! Strategies' placements of a request, and the jobs in its way.
 
 use pavior::answers::{Demand, Question, SearchLimits, Shape, Snapshot, Why, Words, nearest, why};
 use pavior::strategies::Selection;
@@ -16,20 +16,20 @@ use crate::shared::{Inner, Shared};
 /// The maximum number of jobs that a plan moves.
 const MOVED: usize = 2;
 
-/// Each strategy's placement of a request, and the jobs in the way of the request.
+/// The placements of a request by several strategies, and the jobs in the way.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Explanation {
     grid: Grid,
     state: State,
     request: Request,
     answers: Vec<Answer>,
-    /// The reason if the request's box is not free, or `None` if the request has no box.
+    /// The reason why the request fits or is blocked, or `None` if the request has no box.
     why: Option<Why>,
     nearest: Option<Cuboid>,
     jobs: Jobs,
 }
 
-/// Asks strategies about a request in the state of a machine. The machine does not change.
+/// Asks strategies about a request in a machine's state. The machine does not change.
 pub(crate) fn explain(
     shared: &Shared,
     inner: &Inner,
@@ -54,7 +54,7 @@ pub(crate) fn explain(
     Ok(Explanation { grid, state, request, answers, why, nearest, jobs })
 }
 
-/// Draws the current state of the machine.
+/// Draws a machine's current state.
 pub(crate) fn picture(inner: &Inner) -> String {
     let state = State::of(&inner.machine);
     pavior::draw::state(&state, &|job| name(&inner.jobs, job))

@@ -39,7 +39,7 @@ pub(crate) fn forecast<'py>(
     let futures = taken(&rest, "futures")?.as_ref().map_or(Ok(8), whole)?;
     let threads = taken(&rest, "threads")?.as_ref().map_or(Ok(1), whole)?;
     if !(1..=1000).contains(&futures) || threads == 0 {
-        return Err(value("futures must be from 1 to 1000, and threads at least 1"));
+        return Err(value("futures must be between 1 and 1000, and threads at least 1"));
     }
     let progress = taken(&rest, "progress")?;
     for (key, _) in &rest {
@@ -55,7 +55,7 @@ pub(crate) fn forecast<'py>(
     let mut reporter = Reporter::new(progress.as_ref(), "jobs", py)?;
     let asked = Asked::new(call)?;
     if asked.own {
-        return Err(value("forecasts need built-in strategies and schedulers"));
+        return Err(value("forecasts support only built-in strategies and schedulers"));
     }
     let point = asked.point.clone();
     let effort = Effort {
@@ -179,7 +179,6 @@ impl Forecasts {
         Table::new(columns, TimeUnit::SECOND.name)
     }
 
-    /// Describes the forecasts in a sentence.
     fn summary(&self) -> String {
         let get = |name| cell(self.point.get(name).unwrap_or_default());
         let [machine, strategy, scheduler] = ["machine", "strategy", "scheduler"].map(get);

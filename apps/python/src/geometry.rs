@@ -52,7 +52,7 @@ pub(crate) fn numbers(
     let mut all = [fill; 3];
     for (entry, number) in all.iter_mut().zip(entries) {
         *entry = u16::try_from(number)
-            .map_err(|_| value(format!("{what}: {number} is not in 0..65535")))?;
+            .map_err(|_| value(format!("{what}: {number} is not between 0 and 65535")))?;
     }
     Ok((all, count))
 }
@@ -80,7 +80,6 @@ pub(crate) fn point(grid: &Grid, argument: &Bound<'_, PyAny>) -> PyResult<Coordi
     on(grid, argument, "a base", 0)
 }
 
-/// Reads a node of a machine.
 pub(crate) fn node(grid: &Grid, argument: &Bound<'_, PyAny>) -> PyResult<NodeId> {
     let point = on(grid, argument, "a node", 0)?;
     if !grid.contains(point) {

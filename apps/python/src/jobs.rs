@@ -98,7 +98,6 @@ impl Jobs {
         }
     }
 
-    /// Returns the name of a job.
     pub(crate) fn name(&self, number: JobId) -> JobName {
         self.names.get(&number).cloned().unwrap_or(JobName::Number(number.0 as i64))
     }
@@ -112,7 +111,6 @@ impl Jobs {
         }
     }
 
-    /// Removes a job.
     pub(crate) fn remove(&mut self, number: JobId) {
         if number.0 >= TABLED
             && let Some(name) = self.names.remove(&number)

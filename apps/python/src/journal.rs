@@ -8,14 +8,14 @@ use pyo3::prelude::*;
 
 use crate::errors::value;
 
-/// Consecutive replications of one point, which are the unit of work.
+/// Consecutive replications of one point: the unit of work.
 #[pyclass(frozen, eq, hash, module = "pavior")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Span {
     /// The index of the point.
     #[pyo3(get)]
     pub(crate) point: usize,
-    /// The first replication.
+    /// The index of the first replication.
     #[pyo3(get)]
     pub(crate) first: u64,
     /// The index after the last replication.
@@ -39,15 +39,15 @@ impl Span {
             warn_of_last(py)?;
         }
         let (Some(end), true) = (end.or(last), end.is_none() || last.is_none()) else {
-            return Err(PyTypeError::new_err("Span() takes a point, first and end"));
+            return Err(PyTypeError::new_err("Span() requires point, first and end"));
         };
         if first >= end {
-            return Err(value(format!("{first} to {end} is not a span of replications")));
+            return Err(value(format!("a span from {first} to {end} contains no replications")));
         }
         Ok(Span { point, first, end })
     }
 
-    /// The old name of `end`, with the same value, which is the index after the last replication.
+    /// Deprecated; use `end`, which has the same value: the index after the last replication.
     /// In the JSON of `pavior sweep`, `last` is the index of the last replication itself.
     #[getter]
     fn last(&self, py: Python<'_>) -> PyResult<u64> {
@@ -65,7 +65,7 @@ impl Span {
     }
 }
 
-/// Warns about the old name of `end`, which is kept for one version.
+/// Warns about the deprecated `last`, which is kept for one version.
 fn warn_of_last(py: Python<'_>) -> PyResult<()> {
     let words =
         c"Span.last is one past the last replication, unlike in the JSON of `pavior sweep`; use \
@@ -91,7 +91,7 @@ impl Journal {
     }
 
     fn lock(&self) -> PyResult<MutexGuard<'_, Vec<JournalEntry>>> {
-        self.entries.lock().map_err(|_| value("an earlier call failed in the middle of a change"))
+        self.entries.lock().map_err(|_| value("an earlier call failed during a change"))
     }
 }
 
@@ -115,8 +115,8 @@ impl Journal {
         Journal::default()
     }
 
-    /// Adds lines from `replicate` and returns their number. If a line is incomplete, raises an
-    /// error and adds nothing.
+    /// Adds lines from `replicate` and returns their number. If a line is incomplete, raises
+    /// `ValueError` and adds nothing.
     fn add(&self, lines: &[u8]) -> PyResult<usize> {
         let added = entries(lines)?;
         let count = added.len();

@@ -17,7 +17,6 @@ mod experiment;
 mod explain;
 mod forecast;
 mod geometry;
-
 mod interrupt;
 mod jobs;
 mod journal;

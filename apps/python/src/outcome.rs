@@ -14,7 +14,6 @@ use crate::shown::{Excerpt, cell, number};
 use crate::table::{Table, column, words};
 use crate::{records, series};
 
-/// A measured metric.
 struct Measured {
     name: &'static str,
     value: Option<f64>,
@@ -81,7 +80,7 @@ impl Outcome {
     fn steps(&self, py: Python<'_>, metric: &str) -> PyResult<Table> {
         let settings = self.point.settings();
         if settings.jobs().is_some_and(|jobs| jobs.failures.is_some()) {
-            return Err(value("interrupted jobs held nodes that are not in any table"));
+            return Err(value("steps are not available for runs with node failures"));
         }
         let grid = settings.machine;
         let jobs = &self.record.jobs;
@@ -115,7 +114,7 @@ impl Outcome {
         found.map(|one| one.value).ok_or_else(|| {
             let known: Vec<&str> = self.metrics.iter().map(|one| one.name).collect();
             PyKeyError::new_err(format!(
-                "{} was not observed; the observed metrics are: {}",
+                "{} was not measured; the measured metrics are: {}",
                 pavior::text::shown(metric),
                 known.join(", ")
             ))
@@ -168,7 +167,6 @@ impl Outcome {
         Outcome { point, metrics, record, jobs, placements }
     }
 
-    /// Describes the run in a sentence.
     fn summary(&self) -> String {
         let jobs = &self.record.jobs;
         let count = |is: fn(&Fate) -> bool| jobs.iter().filter(|job| is(&job.fate)).count();

@@ -1,4 +1,4 @@
-//! The strategies and schedulers that a caller adds to the built-in ones.
+//! The caller's strategies and schedulers, which are added to the built-in ones.
 
 use pavior::experiments::{Catalogue, Specification};
 use pyo3::exceptions::PyTypeError;
@@ -10,7 +10,7 @@ use crate::errors::value;
 use crate::schedulers::{Kind, Unit, register as register_scheduler};
 use crate::strategies::register as register_strategy;
 
-/// The built-in entries together with the caller's strategies and schedulers.
+/// The built-in strategies and schedulers together with the caller's.
 #[derive(Default)]
 pub(crate) struct Own {
     pub(crate) catalogue: Catalogue,

@@ -39,7 +39,7 @@ impl Cancel {
 pub(crate) struct Progress {
     /// The number of items done: replications of a sweep, jobs of a run, or answers of a test.
     pub(crate) done: u64,
-    /// The number of items in total, or 0 if it is unknown.
+    /// The total number of items, or 0 if unknown.
     pub(crate) planned: u64,
     /// The number of completed points.
     pub(crate) points_done: usize,
@@ -57,7 +57,7 @@ impl Progress {
     }
 }
 
-/// The number of items that work has done so far, and the number planned.
+/// The numbers of finished and planned items.
 #[derive(Default)]
 pub(crate) struct Counts {
     pub(crate) done: AtomicU64,
@@ -84,7 +84,6 @@ fn now() -> PyResult<f64> {
 
 /// Reports the progress of a call to the caller.
 pub(crate) struct Reporter {
-    /// The function to call, if any.
     report: Option<Py<PyAny>>,
     begun: f64,
     told: f64,
@@ -138,7 +137,6 @@ impl Reporter {
         self.call(done, planned, 0)
     }
 
-    /// Reports that the call is done.
     pub(crate) fn done(&mut self, done: u64) -> PyResult<()> {
         self.call(done, done, 1)
     }

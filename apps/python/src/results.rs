@@ -37,7 +37,7 @@ impl Results {
         &self.shared.experiment
     }
 
-    /// Returns the files of the experiment's directory.
+    /// Returns the result files of the experiment's directory.
     pub(crate) fn publications(&self) -> PyResult<Vec<Publication>> {
         let from = Provenance {
             version: env!("CARGO_PKG_VERSION").to_string(),
@@ -149,7 +149,6 @@ impl Results {
     }
 }
 
-/// Returns the parameter of a column.
 fn parameter_of(column: &str) -> Option<&'static parameters::Parameter> {
     parameters::ALL.iter().find(|known| known.column() == column)
 }
@@ -171,7 +170,6 @@ fn parameter_columns<'n>(names: &'n [String], rows: &[&[String]]) -> Vec<(&'n st
     names.iter().enumerate().map(of).collect()
 }
 
-/// Creates the columns for metrics.
 fn metric_columns(rows: &[Line]) -> [(&'static str, ArrayRef); 4] {
     [
         ("metric", words(rows.iter().map(|row| row.metric.as_str()))),

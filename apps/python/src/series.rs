@@ -22,7 +22,7 @@ pub(crate) fn table(samples: &[Sample], unit: TimeUnit) -> PyResult<Table> {
     Table::new(columns, unit.name)
 }
 
-/// Returns the number of nodes that jobs hold over time.
+/// Returns the number of nodes held by jobs over time.
 pub(crate) fn busy(jobs: &[JobRecord]) -> Vec<Sample> {
     let mut changes = Vec::new();
     for Stay { start, end, placement } in jobs.iter().flat_map(JobRecord::stays) {

@@ -21,11 +21,11 @@ pub(crate) struct Shared {
     pub(crate) rule: pavior::workload::Selection<ShapeRule>,
     pub(crate) seed: u64,
     inner: Mutex<Inner>,
-    /// The thread that has access, or 0 if no thread has.
+    /// The thread that has access, or 0.
     user: AtomicUsize,
 }
 
-/// The mutable state.
+/// The state behind the lock.
 pub(crate) struct Inner {
     pub(crate) machine: pavior::Machine,
     pub(crate) jobs: Jobs,
@@ -114,6 +114,6 @@ impl Shared {
             return Err(broken("a strategy cannot use the machine that calls it"));
         }
         let inner = self.inner.lock_py_attached(py);
-        inner.map_err(|_| other("an earlier call failed in the middle of a change"))
+        inner.map_err(|_| other("an earlier call failed during a change"))
     }
 }

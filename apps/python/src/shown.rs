@@ -1,4 +1,4 @@
-//! Values and tables, formatted for terminals and pages. The text may be untrusted.
+//! Formatting of values and tables for terminals and notebooks. The text may be untrusted.
 
 use std::fmt::Write;
 
@@ -115,7 +115,7 @@ impl Excerpt {
         (row == self.head && omitted > 0).then_some(omitted)
     }
 
-    /// Formats the rows for a terminal, and states the number of columns that do not fit.
+    /// Formats the rows for a terminal, and lists the columns that do not fit.
     pub(crate) fn text(&self) -> String {
         let width = |at: usize| {
             let cells = self.rows.iter().map(|row| row[at].chars().count());

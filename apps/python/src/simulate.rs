@@ -60,7 +60,6 @@ fn run(
     })
 }
 
-/// The reasons why a run fails.
 enum Fault {
     Input(InputError),
     Run(RunError),

@@ -1,4 +1,4 @@
-//! The number of boxes of a shape that fit at once.
+//! The number of boxes of a shape that fit at the same time.
 
 use pavior::answers::{Defragmented, SearchLimits, Shape, SlotsAnswer, Snapshot};
 use pavior::{Cuboid, Grid};
@@ -8,7 +8,7 @@ use pyo3::types::PyTuple;
 use crate::arrays::boxes;
 use crate::jobs::{JobName, Jobs};
 
-/// Boxes of a shape that fit at once, and a bound on their number.
+/// Boxes of a shape that fit at the same time, and a bound on their number.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Slots {
     grid: Grid,

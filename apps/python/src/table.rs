@@ -23,8 +23,8 @@ use crate::shown::Excerpt;
 
 const STREAM: &CStr = c"arrow_array_stream";
 
-/// A table with columns in Arrow memory. polars, pyarrow, pandas and DuckDB read it without copying
-/// it.
+/// A table with columns in Arrow memory, which polars, pyarrow, pandas and DuckDB read without
+/// copying.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Table {
     batch: RecordBatch,
@@ -152,12 +152,10 @@ pub(crate) fn words<'t>(texts: impl Iterator<Item = impl Into<Option<&'t str>>>)
     Arc::new(texts.map(Into::into).collect::<StringArray>())
 }
 
-/// Creates a column of booleans.
 pub(crate) fn flags(flags: impl Iterator<Item = bool>) -> ArrayRef {
     Arc::new(flags.map(Some).collect::<BooleanArray>())
 }
 
-/// Returns a column as Python objects.
 fn objects<'py>(py: Python<'py>, column: &ArrayRef) -> PyResult<Vec<Bound<'py, PyAny>>> {
     fn primitive<'py, T: ArrowPrimitiveType>(
         py: Python<'py>,

@@ -102,34 +102,34 @@ impl Trace {
         }
         if !source.hasattr("__arrow_c_stream__")? {
             return Err(PyTypeError::new_err(format!(
-                "a log must be a path or an Arrow table, such as a data frame of polars, not {}",
+                "a log must be a path or an Arrow table, such as a polars data frame, not {}",
                 shown(source)
             )));
         }
         if given.iter().any(|setting| setting.values != ["false"]) {
             return Err(value(
-                "first, filter, status, lenient and similar options are only for files; select \
+                "first, filter, status, lenient and similar options apply only to files; select \
                  rows of the table instead",
             ));
         }
         Trace::of_table(source)
     }
 
-    /// Reads a file. This is the old name of `Trace(path)`.
+    /// Deprecated; use `Trace(path)`.
     #[staticmethod]
     #[pyo3(signature = (path, **options))]
     #[pyo3(text_signature = "(path, *, first=None, filter=None, status=None, lenient=False)")]
     fn read(py: Python<'_>, path: PathBuf, options: Option<&Bound<'_, PyDict>>) -> PyResult<Trace> {
-        let words = c"Trace.read(path) is the old name of Trace(path)";
+        let words = c"Trace.read(path) is deprecated; use Trace(path)";
         PyErr::warn(py, &py.get_type::<PyDeprecationWarning>(), words, 1)?;
         Trace::of_file(py, path, &options.map_or(Ok(Vec::new()), settings)?)
     }
 
-    /// Reads a table. This is the old name of `Trace(table)`.
+    /// Deprecated; use `Trace(table)`.
     #[staticmethod]
     fn from_arrow(table: &Bound<'_, PyAny>) -> PyResult<Trace> {
         let py = table.py();
-        let words = c"Trace.from_arrow(table) is the old name of Trace(table)";
+        let words = c"Trace.from_arrow(table) is deprecated; use Trace(table)";
         PyErr::warn(py, &py.get_type::<PyDeprecationWarning>(), words, 1)?;
         Trace::of_table(table)
     }
@@ -202,7 +202,7 @@ impl Columns {
     fn of(batch: &RecordBatch, names: &mut Names) -> PyResult<Columns> {
         let column = |name: &str| numbers(batch, name);
         let need = |name: &str| match column(name)? {
-            None => Err(value(format!("there is no column {name:?}"))),
+            None => Err(value(format!("the table has no column {name:?}"))),
             column => Ok(column),
         };
         // Names are replaced by numbers.
@@ -242,7 +242,7 @@ impl Columns {
             if (0.0..=MAX_TIME_S).contains(&seconds) {
                 Ok(TimeUnit::SECOND.time(seconds))
             } else {
-                Err(value(format!("row {index}: `{name}` is {seconds}, not in 0..1e12 seconds")))
+                Err(value(format!("row {index}: `{name}` is {seconds}, not 0 to 1e12 seconds")))
             }
         };
         let need = |name: &str, number: Option<f64>| {

@@ -221,7 +221,7 @@ SEVERAL: list[dict[str, Any]] = [
 
 
 def compact(text: str) -> str:
-    """Removes from JSON the spaces, and the members that only an experiment's results contain."""
+    """Removes spaces from JSON, and members that only an experiment's results contain."""
     alone = '"(?:experiment|command|target_missed)": .*\n *'
     return re.sub(alone + '|\n *|(?<=":) ', "", text)
 

@@ -1,4 +1,4 @@
-"""Tests forecasts of when the jobs in a log will start."""
+"""Tests start time forecasts for the jobs in a log."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def test_parts_from_anywhere_make_the_whole(tmp_path: Path) -> None:
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(work, range(len(spans))))
     else:
-        pytest.fail("the sweep does not come to its end")
+        pytest.fail("the sweep does not finish")
     call("merge", *sorted(parts.iterdir()), "--out", tmp_path / "whole")
     for name, content in Experiment(TEXT).run().files().items():
         assert (tmp_path / "whole" / name).read_bytes() == content, name

@@ -162,7 +162,7 @@ def test_a_scheduler_may_say_where() -> None:
 
 
 class Answers(Scheduler):
-    """Gives a fixed answer to the tenth question."""
+    """Returns a fixed answer from the tenth question on."""
 
     name = "answers"
     answer: Any = None

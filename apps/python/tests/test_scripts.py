@@ -1,4 +1,4 @@
-"""Tests how the scripts in examples/ end on wrong input, without data, and on a closed pipe."""
+"""Tests that the scripts in examples/ end cleanly on wrong input, without data, and on a closed pipe."""
 
 from __future__ import annotations
 

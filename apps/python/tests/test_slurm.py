@@ -34,7 +34,7 @@ def cluster(tmp_path: Path) -> Iterator[dict[str, str]]:
     path = f"{Path(program()).parent}:{os.environ['PATH']}:/usr/sbin"
     missing = [name for name in NEEDED if shutil.which(name, path=path) is None]
     if missing or os.getuid() != 0:
-        reason = f"no {', '.join(missing) or 'right of root'}"
+        reason = f"no {', '.join(missing) or 'root privileges'}"
         assert "PAVIOR_REQUIRE_SLURM" not in os.environ, reason
         pytest.skip(reason)
     script, folder = EXAMPLES / "slurm/cluster.sh", tmp_path / "cluster"

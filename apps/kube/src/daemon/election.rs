@@ -1,8 +1,8 @@
 //! The election of the active replica.
 //!
 //! The Lease only saves work: placements stay correct even if two replicas act at the same time.
-//! Clocks are not compared. A replica takes the Lease if it has not changed for its whole duration
-//! by the replica's own clock.
+//! Clocks are not compared. A replica takes over the Lease once it has not changed for its full
+//! duration, as measured by the replica's own clock.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,21 +22,20 @@ use crate::write::{LEASE, NAMESPACE, WriteError, Writer};
 const LEASE_DURATION: Duration = Duration::from_secs(15);
 /// The time between renewals of the Lease by its holder.
 const RENEW_INTERVAL: Duration = Duration::from_secs(5);
-/// The time between turns.
+/// The time between attempts to acquire or renew the Lease.
 const TURN_INTERVAL: Duration = Duration::from_secs(2);
-/// The time before the next turn after a failure.
+/// The time before the next attempt after a failure.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The state of the Lease as observed by a replica.
 #[derive(Debug, Default)]
 struct Candidate {
-    /// The replica's name as a holder.
+    /// The name under which the replica holds the Lease.
     identity: String,
     lease: Option<Lease>,
-    /// The time when the Lease last changed.
     changed_at: Option<Instant>,
-    /// The time before the last successful renewal was sent, so that this replica stops before
-    /// another one takes the Lease.
+    /// A time just before the last successful renewal was sent; this replica therefore stops before
+    /// another one takes over the Lease.
     renewed_at: Option<Instant>,
 }
 
@@ -59,12 +58,12 @@ impl Candidate {
         self.holder() == Some(&self.identity)
     }
 
-    /// Returns true if this replica is active.
+    /// Returns true if this replica holds an unexpired Lease.
     fn is_leader(&self, now: Instant) -> bool {
         self.is_holder() && self.renewed_at.is_some_and(|at| now < at + LEASE_DURATION)
     }
 
-    /// Returns true if this replica must acquire or renew the Lease now.
+    /// Returns true if this replica should try to acquire or renew the Lease now.
     fn is_due(&self, now: Instant) -> bool {
         match (self.changed_at, self.holder()) {
             // The Lease has not been read yet.
@@ -125,8 +124,8 @@ impl Candidate {
     }
 }
 
-/// Takes part in the election until the receiver is dropped, and reports after each turn whether
-/// this replica is active. A slow request may delay this report until after the Lease expires.
+/// Takes part in the election until the receiver is dropped. Reports after each attempt whether
+/// this replica is active; a slow request may delay the report until after the Lease expires.
 pub(crate) fn run(client: Client, identity: String, health: Arc<Health>) -> watch::Receiver<bool> {
     let (sender, receiver) = watch::channel(false);
     tokio::spawn(async move {
@@ -149,7 +148,7 @@ fn note_fault(health: &Health, fault: Option<String>) {
     let before = std::mem::replace(&mut health.faults().lease, fault.clone());
     if let Some(why) = fault.filter(|why| before.as_ref() != Some(why)) {
         let more = json!({ "namespace": NAMESPACE, "name": LEASE, "why": why });
-        log("warn", "cannot get the Lease", more);
+        log("warn", "cannot access the Lease", more);
     }
 }
 
@@ -172,7 +171,7 @@ mod tests {
     fn a_lease_is_taken_when_it_has_not_changed_for_as_long_as_it_lasts() {
         let mut candidate = Candidate { identity: "a".into(), ..Candidate::default() };
         let start = Instant::now();
-        assert!(!candidate.is_due(start), "it was not read yet");
+        assert!(!candidate.is_due(start), "it has not been read yet");
         candidate.observe(lease("b", 7), start);
         assert!(!candidate.is_due(start + LEASE_DURATION / 3));
         candidate.observe(lease("b", 8), start + LEASE_DURATION / 2);

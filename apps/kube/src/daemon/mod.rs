@@ -24,17 +24,17 @@ use reconciler::Reconciler;
 pub struct Options {
     /// True to act even if another replica is active, which is safe.
     pub always: bool,
-    /// The name of this replica in the Lease.
+    /// This replica's name in the Lease.
     pub name: String,
-    /// The address of the page, if the daemon serves it.
+    /// The address of the web page, if served.
     pub page: Option<String>,
-    /// The address of the probes, if the daemon serves them.
+    /// The address of the probes, if served.
     pub probes: Option<String>,
     /// The machine to show on the page, if the cluster has several.
     pub machine: Option<String>,
-    /// True to only observe.
+    /// True to observe without changing anything.
     pub observe: bool,
-    /// A file with the Machine to observe, for clusters that contain none.
+    /// A file with the Machine to observe, for clusters without one.
     pub spec: Option<PathBuf>,
 }
 
@@ -101,7 +101,7 @@ async fn reconcile(client: Client, page: Page, options: &Options) -> Result<(), 
     }
 }
 
-/// Reads a Machine from a file, for clusters that contain none.
+/// Reads a Machine from a file, for clusters without one.
 fn machine(path: &Path) -> Result<Machine, KubeError> {
     let fault = |why: String| KubeError::File { path: path.to_path_buf(), why };
     let text = pavior::files::read_text(path, pavior::files::Limits::DOCUMENT);

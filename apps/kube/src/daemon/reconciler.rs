@@ -15,13 +15,12 @@ use crate::read::ClusterWatch;
 use crate::world::Index;
 use crate::write::{WriteError, Writer};
 
-/// The time until the next plan if the plan depends on the time or a write must be repeated.
+/// The delay before the next plan if this one depends on the time or a write must be retried.
 const RETRY_DELAY: Duration = Duration::from_secs(2);
 /// The time before an action on an unchanged object is repeated.
 const REPEAT_DELAY: Duration = Duration::from_secs(10);
 /// The time limit for starting a plan's writes, in case the API server does not respond.
 const WRITE_TIME: Duration = Duration::from_secs(10);
-/// The maximum number of concurrent writes.
 const MAX_CONCURRENT_WRITES: usize = 32;
 /// The minimum time between two events on the same Job.
 const EVENT_INTERVAL: Duration = Duration::from_secs(30);
@@ -35,11 +34,11 @@ pub(super) struct Reconciler {
     memory: HashMap<String, Memory>,
     /// The times of recent actions, by kind and object.
     recent: HashMap<(&'static str, ObjectRef), Instant>,
-    /// The time and the reason of the latest event on each Job.
+    /// The time and reason of each Job's latest event.
     events: HashMap<Uid, (Instant, String)>,
-    /// The latest status of each machine as read or written.
+    /// Each machine's latest status, as read or written.
     statuses: HashMap<String, MachineStatus>,
-    /// The time until the next plan even without updates.
+    /// The delay before the next plan, even without updates.
     retry: Option<Duration>,
     is_leader: bool,
     /// True while placements cannot be read.
@@ -77,7 +76,7 @@ impl Reconciler {
         self.retry.unwrap_or(Duration::from_hours(24))
     }
 
-    /// Schedules another plan after a time, even without updates.
+    /// Schedules another plan after a delay, even without updates.
     fn retry_after(&mut self, time: Duration) {
         self.retry = Some(self.retry.map_or(time, |earlier| earlier.min(time)));
     }
@@ -114,12 +113,12 @@ impl Reconciler {
                     }
                 }
                 Err(fault) if is_only && self.writer.is_none() => {
-                    return Err(KubeError::Machine(format!("{name}: {fault}")));
+                    return Err(KubeError::Machine(format!("Machine {name}: {fault}")));
                 }
                 Err(fault) => {
                     if self.page.health.faults().machines.get(name) != Some(&fault) {
                         let more = json!({ "machine": name, "fault": fault });
-                        log("warn", "the Machine has a fault", more);
+                        log("warn", "cannot use the Machine", more);
                     }
                     faults.insert(name.clone(), fault.clone());
                     let fault = Some(fault);
@@ -145,7 +144,7 @@ impl Reconciler {
         Ok(())
     }
 
-    /// Writes the actions of a plan, the machine's status, and events.
+    /// Carries out a plan's actions, and writes the machine's status and events.
     async fn apply(&mut self, machine: &ObjectRef, made: Plan, now: i64) {
         for node in &made.overlaps {
             let more = json!({ "machine": machine.name, "node": node.index() });
@@ -157,7 +156,7 @@ impl Reconciler {
         let (actions, repeated): (Vec<Action>, Vec<Action>) =
             made.actions.into_iter().partition(is_new);
         if !repeated.is_empty() {
-            // By the time the action can be repeated, there may have been no update.
+            // No update may arrive by the time the action can be repeated.
             self.retry_after(REPEAT_DELAY);
         }
         let Some(writer) = &self.writer else { return };
@@ -186,7 +185,7 @@ impl Reconciler {
                 }
                 Err(WriteError::Rejected(why)) => {
                     let more = log_fields(&action, json!({ "why": &why }));
-                    log("warn", "rejected", more);
+                    log("warn", "change rejected", more);
                     self.page.metrics.refused(action.word());
                     self.page.health.faults().note_right(&why);
                     self.retry_after(REPEAT_DELAY);
@@ -251,7 +250,6 @@ impl Reconciler {
     }
 }
 
-/// Returns the fields of an action's log line.
 fn log_fields(action: &Action, more: Value) -> Value {
     let object = action.object();
     let mut line = json!({ "namespace": object.namespace, "name": object.name });

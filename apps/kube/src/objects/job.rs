@@ -54,7 +54,7 @@ pub(crate) struct JobStatus {
     /// The number of failed indexes of a Job with `backoffLimitPerIndex`.
     #[serde(default, deserialize_with = "index_count")]
     pub(crate) failed_indexes: u32,
-    /// The completion time of a complete Job.
+    /// Set only if the Job succeeded.
     pub(crate) completion_time: Option<Time>,
     #[serde(default)]
     pub(crate) conditions: Vec<Condition>,
@@ -68,7 +68,7 @@ impl Job {
         self.annotation(SHAPE)
     }
 
-    /// Returns the controller of a Job that shares a box with its set.
+    /// Returns the controller's uid if the Job shares a box with its set.
     pub(crate) fn set(&self) -> Option<Uid> {
         self.owner().filter(|_| self.is_of_a_set())
     }
@@ -96,7 +96,6 @@ impl Job {
         Some(self.status.completion_time.as_ref()?.0.as_second())
     }
 
-    /// Returns true if the Job is suspended.
     pub(crate) fn is_suspended(&self) -> bool {
         self.spec.suspend == Some(true)
     }
@@ -108,7 +107,6 @@ impl Job {
         all.saturating_sub(ended)
     }
 
-    /// Returns true if the Job holds Kueue quota.
     pub(crate) fn has_quota(&self) -> bool {
         self.quota.as_ref().is_some_and(|quota| quota.reserved)
     }

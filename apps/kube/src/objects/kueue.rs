@@ -1,4 +1,4 @@
-//! Kueue objects: Jobs' quota and admission checks.
+//! Kueue objects for quota and admission checks.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::object::{Condition, Object as _, ObjectRef, Uid, resource, slim};
 pub(crate) const CONTROLLER: &str = "pavior.dev/placement";
 /// The label that names a Job's Kueue queue.
 pub(crate) const QUEUE: &str = "kueue.x-k8s.io/queue-name";
-/// The label that contains the uid of a Workload's Job.
+/// The label with the uid of a Workload's Job.
 const JOB: &str = "kueue.x-k8s.io/job-uid";
 
 /// A Workload, Kueue's view of a Job.
@@ -61,11 +61,11 @@ pub(crate) struct Admission {
     pub(crate) pod_set_assignments: Vec<PodSetAssignment>,
 }
 
-/// The quota of a set of pods.
+/// The quota assigned to a set of pods.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PodSetAssignment {
-    /// The flavor of each resource.
+    /// The flavors by resource.
     #[serde(default)]
     pub(crate) flavors: BTreeMap<String, String>,
     pub(crate) count: Option<u32>,
@@ -105,7 +105,7 @@ pub(crate) struct CheckStatus {
     pub(crate) conditions: Vec<Condition>,
 }
 
-/// A flavor, which represents nodes of one kind.
+/// A flavor, which represents one kind of node.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct ResourceFlavor {
     #[serde(deserialize_with = "slim")]
@@ -123,7 +123,7 @@ pub(crate) struct FlavorSpec {
     pub(crate) tolerations: Vec<Toleration>,
 }
 
-/// The quota of a Job that is placed before it is admitted.
+/// The quota of a Job that gets its box before admission.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Quota {
     pub(crate) workload: ObjectRef,
@@ -149,7 +149,6 @@ resource!(AdmissionCheck, ClusterResourceScope, "kueue.x-k8s.io", "v1beta2", "ad
 resource!(ResourceFlavor, ClusterResourceScope, "kueue.x-k8s.io", "v1beta2", "resourceflavors");
 
 impl Workload {
-    /// Returns the uid of the Workload's Job.
     pub(crate) fn job(&self) -> Option<Uid> {
         self.label(JOB).map(|uid| Uid(uid.to_string()))
     }

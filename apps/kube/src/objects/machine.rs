@@ -30,22 +30,22 @@ use serde::{Deserialize, Serialize};
     "a machine of kind boxes requires grid and nodes"
 ))]
 pub(crate) struct MachineSpec {
-    /// `boxes`, the only kind. An object with `slices`, as in earlier builds, is not used, and its
-    /// status has a fault.
+    /// `boxes`, the only supported kind. A Machine of the former kind `slices` is not used and has
+    /// a fault in its status.
     #[schemars(extend("enum" = ["boxes", "slices"]))]
     pub(crate) kind: Option<String>,
     /// The grid in chips, such as `torus:8x8x8` or `mesh:16x16`.
     #[serde(default)]
     #[schemars(length(max = 64))]
     pub(crate) grid: String,
-    /// The chips of a node, such as `2x2x1` (default: one). A shape must consist of whole nodes.
-    /// Boxes are turned only if all sides of a host are equal.
+    /// A node's chips, such as `2x2x1` (default: one). A shape must consist of whole nodes. Boxes
+    /// are turned only if all sides of a host are equal.
     #[schemars(length(max = 32))]
     pub(crate) host: Option<String>,
-    /// The source of a node's coordinates: either labels or the node's name.
+    /// The source of node coordinates: either labels or node names.
     #[serde(default)]
     pub(crate) nodes: CoordinateSource,
-    /// A node resource; each pod requests a node's full amount. The daemon adds the default,
+    /// A node resource; each pod requests its node's full amount. The daemon adds the default,
     /// `pavior.dev/node`, to the nodes. Any other, such as `google.com/tpu`, must also be passed to
     /// `manifests --resource google.com/tpu --exclusive`.
     #[schemars(length(max = 317))]
@@ -56,36 +56,36 @@ pub(crate) struct MachineSpec {
     /// Any scheduler (default `easy`, which keeps promised starts unless `promise=moves` is given).
     #[schemars(length(max = 128))]
     pub(crate) scheduler: Option<String>,
-    /// The maximum number of waiting Jobs per namespace in the queue (default 64).
+    /// The maximum number of queued Jobs per namespace (default 64).
     #[schemars(range(min = 1, max = 10_000))]
     pub(crate) queued_per_namespace: Option<usize>,
     /// The maximum number of nodes held by a namespace's Jobs.
     #[schemars(range(min = 1))]
     pub(crate) nodes_per_namespace: Option<u32>,
-    /// The time after which a Job is placed again if the cluster's scheduler reports an opened pod
-    /// of the Job as unschedulable (default 60).
+    /// The time after which a Job is placed again if the cluster's scheduler reports one of its
+    /// opened pods as unschedulable (default 60).
     #[schemars(range(min = 1, max = 86_400))]
     pub(crate) patience_seconds: Option<u64>,
     /// The Kueue AdmissionCheck that the daemon answers and marks as active. Jobs are then placed
     /// before they are admitted.
     #[schemars(length(max = 253))]
     pub(crate) admission_check: Option<String>,
-    /// The time that a Job may hold Kueue quota without a box (default 300).
+    /// The maximum time for which a Job may hold Kueue quota without a box (default 300).
     #[schemars(range(min = 1, max = 86_400))]
     pub(crate) quota_seconds: Option<u64>,
-    /// Shapes in chips for which the status counts free boxes.
+    /// Shapes, in chips, whose free boxes the status counts.
     #[serde(default)]
     #[schemars(length(max = 16), inner(length(max = 32)))]
     pub(crate) slots: Vec<String>,
-    /// Nodes that are not used during a period: `{box: 4x4x1@0,0,0, from: 2026-12-01T08:00:00Z, to:
+    /// Maintenance periods, such as `{box: 4x4x1@0,0,0, from: 2026-12-01T08:00:00Z, to:
     /// 2026-12-01T12:00:00Z}` (a box in nodes, or `nodes: [...]`). Jobs whose time limit extends
-    /// into it do not start there; running Jobs are not stopped.
+    /// into a period do not start on its nodes; running Jobs are not stopped.
     #[serde(default)]
     #[schemars(length(max = 64))]
     pub(crate) maintenance: Vec<Maintenance>,
 }
 
-/// The nodes of a period of maintenance, given as a box, as names, or both.
+/// A maintenance period, with its nodes as a box, as names, or both.
 #[derive(Clone, Debug, Default, PartialEq, Eq, KubeSchema, Deserialize, Serialize)]
 #[x_kube(validation = ("has(self.box) || has(self.nodes)", "maintenance requires a box or nodes"))]
 pub(crate) struct Maintenance {
@@ -93,7 +93,7 @@ pub(crate) struct Maintenance {
     #[serde(rename = "box")]
     #[schemars(length(max = 64))]
     pub(crate) at: Option<String>,
-    /// Names of nodes.
+    /// Node names.
     #[serde(default)]
     #[schemars(length(max = 4096), inner(length(max = 253)))]
     pub(crate) nodes: Vec<String>,
@@ -109,10 +109,10 @@ pub(crate) struct Maintenance {
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
 #[serde(default)]
 pub(crate) struct CoordinateSource {
-    /// One label per axis, x first, whose value is the coordinate, starting at 0.
+    /// One label per axis, x first; its value is the coordinate, starting at 0.
     #[schemars(length(max = 3), inner(length(max = 317)))]
     pub(crate) labels: Vec<String>,
-    /// In place of labels, a pattern of node names, such as `pod0-{x}-{y}-{z}`.
+    /// A node name pattern, such as `pod0-{x}-{y}-{z}`, in place of labels.
     #[schemars(length(max = 253))]
     pub(crate) pattern: Option<String>,
 }
@@ -121,28 +121,28 @@ pub(crate) struct CoordinateSource {
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
 #[serde(default)]
 pub(crate) struct MachineStatus {
-    /// The fault, if the machine is not used.
-    // Without a fault it is written as null, because a merge patch leaves absent members unchanged.
+    /// The reason why the machine is not used.
+    // `None` is written as null, because a merge patch leaves absent members unchanged.
     pub(crate) fault: Option<String>,
-    /// The number of nodes that the cluster has.
+    /// The number of the machine's nodes that exist in the cluster.
     pub(crate) known: u32,
-    /// The number of nodes that the cluster lacks.
+    /// The number of the machine's nodes that do not exist in the cluster.
     pub(crate) missing: u32,
-    /// The first unusable nodes, each with the reason.
+    /// The first unusable nodes, with the reasons.
     pub(crate) contradictory: Vec<String>,
     /// The number of free nodes.
     pub(crate) free: u32,
     /// The number of busy nodes.
     pub(crate) busy: u32,
-    /// The number of known nodes that are unavailable.
+    /// The number of known but unavailable nodes.
     pub(crate) unavailable: u32,
     /// The number of waiting Jobs.
     pub(crate) waiting: u32,
-    /// The free boxes of each shape in the machine's slots.
+    /// The free boxes of each shape in the spec's `slots`.
     pub(crate) slots: Vec<SlotCount>,
 }
 
-/// The number of boxes of a shape that fit on free nodes at once.
+/// The number of boxes of a shape that fit on the free nodes at the same time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
 #[serde(default)]
 pub(crate) struct SlotCount {

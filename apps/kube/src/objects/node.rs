@@ -1,4 +1,4 @@
-//! Nodes.
+//! Kubernetes nodes.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Metadata of all kinds of objects, and the names that we use in metadata.
+//! Metadata common to all objects, and the annotation, label and gate names that we use.
 
 use std::borrow::Borrow;
 
@@ -18,13 +18,13 @@ pub(crate) const SECONDS: &str = "pavior.dev/seconds";
 pub(crate) const BOX: &str = "pavior.dev/box";
 /// The label that numbers a JobSet's Jobs.
 pub(crate) const GLOBAL_INDEX: &str = "jobset.sigs.k8s.io/job-global-index";
-/// The scheduling gate of pods that wait for a box.
+/// The scheduling gate of pods waiting for a box.
 pub(crate) const GATE: &str = "pavior.dev/placement";
 
-/// The maximum length of an annotation; a longer one is dropped.
+/// The maximum annotation length; longer annotations are dropped.
 const MAX_ANNOTATION_LENGTH: usize = 256;
 
-/// Implements `kube::Resource` for a type with some of the fields of another project's kind.
+/// Implements `kube::Resource` for a type with a subset of a kind's fields.
 macro_rules! resource {
     ($name:ident, $scope:ident, $group:expr, $version:expr, $plural:expr) => {
         impl kube::Resource for $name {
@@ -74,7 +74,7 @@ pub(crate) fn slim<'de, D: Deserializer<'de>>(input: D) -> Result<ObjectMeta, D:
     Ok(ObjectMeta { finalizers: None, generate_name: None, managed_fields: None, ..all })
 }
 
-/// The identity of an object. Names may be reused; uids are not.
+/// An object's identity. Unlike names, uids are never reused.
 #[derive(
     Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, JsonSchema, Deserialize, Serialize,
 )]
@@ -108,7 +108,7 @@ impl ObjectRef {
     }
 }
 
-/// Metadata of any object.
+/// Accessors for any object's metadata.
 pub(crate) trait Object: kube::Resource {
     fn name(&self) -> &str {
         self.meta().name.as_deref().unwrap_or_default()
@@ -122,7 +122,7 @@ pub(crate) trait Object: kube::Resource {
         Uid(self.id().to_string())
     }
 
-    /// Returns the text of the uid.
+    /// Returns the uid as text.
     fn id(&self) -> &str {
         self.meta().uid.as_deref().unwrap_or_default()
     }
@@ -156,7 +156,7 @@ pub(crate) trait Object: kube::Resource {
         self.owner_id().map(|id| Uid(id.to_string()))
     }
 
-    /// Returns the text of the controller's uid.
+    /// Returns the controller's uid as text.
     fn owner_id(&self) -> Option<&str> {
         let owner = self.meta().owner_references.as_ref()?.first()?;
         Some(&owner.uid)
@@ -165,7 +165,6 @@ pub(crate) trait Object: kube::Resource {
 
 impl<K: kube::Resource> Object for K {}
 
-/// A condition of an object.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Condition {
     #[serde(rename = "type")]

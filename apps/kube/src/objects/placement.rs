@@ -1,4 +1,4 @@
-//! `Placement`: the nodes of a Job.
+//! `Placement`: a Job's nodes.
 
 use kube::{CustomResource, KubeSchema};
 use schemars::JsonSchema;
@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::object::Uid;
 
-/// The nodes of a Job. They cannot be changed. A new placement is a proposal; pods are opened only
-/// after its confirmation.
+/// A Job's nodes, which cannot be changed. A new placement is a proposal; pods are opened only
+/// after it is confirmed.
 #[derive(
     Clone, Debug, Default, PartialEq, Eq, CustomResource, KubeSchema, Deserialize, Serialize,
 )]
@@ -17,7 +17,7 @@ use super::object::Uid;
     version = "v1alpha1",
     kind = "Placement",
     namespaced,
-    doc = "The nodes of a Job. Its name is the Job's uid.",
+    doc = "A Job's nodes. The name of a Placement is the Job's uid.",
     derive = "Default",
     status = "PlacementStatus",
     printcolumn(name = "Job", type_ = "string", json_path = ".spec.job"),
@@ -38,7 +38,7 @@ pub(crate) struct PlacementSpec {
     /// The uid of the Job.
     #[schemars(length(max = 64))]
     pub(crate) job_uid: Uid,
-    /// The uids of the Jobs in a set that shares one box, by rank.
+    /// The uids of the Jobs in a set that shares one box, in rank order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 65_536), inner(length(max = 64)))]
     pub(crate) set: Vec<Uid>,
@@ -49,7 +49,7 @@ pub(crate) struct PlacementSpec {
     #[serde(rename = "box")]
     #[schemars(length(max = 64))]
     pub(crate) at: String,
-    /// The names of the nodes by rank.
+    /// The node names in rank order.
     #[schemars(length(min = 1, max = 1_048_576))]
     pub(crate) nodes: Vec<String>,
 }
@@ -63,7 +63,6 @@ pub(crate) struct PlacementStatus {
 }
 
 impl Placement {
-    /// Returns true if pods may be opened.
     pub(crate) fn is_confirmed(&self) -> bool {
         self.status.as_ref().is_some_and(|status| status.confirmed)
     }

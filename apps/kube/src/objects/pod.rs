@@ -9,7 +9,6 @@ use serde_json::Value;
 
 use super::object::{Condition, GATE, Object as _, resource, slim};
 
-/// A pod.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Pod {
     #[serde(deserialize_with = "slim")]
@@ -20,7 +19,7 @@ pub(crate) struct Pod {
     pub(crate) status: PodStatus,
 }
 
-/// The specification of a pod or of a Job's template.
+/// The spec of a pod or of a Job's pod template.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PodSpec {
@@ -30,7 +29,7 @@ pub(crate) struct PodSpec {
     pub(crate) scheduling_gates: Vec<PodSchedulingGate>,
     #[serde(default)]
     pub(crate) node_selector: BTreeMap<String, String>,
-    /// The affinity in its original form, which a patch extends.
+    /// The affinity as written, which a patch extends.
     pub(crate) affinity: Option<CompactJson>,
     #[serde(default)]
     pub(crate) tolerations: Vec<Toleration>,
@@ -70,7 +69,7 @@ impl<'de> Deserialize<'de> for CompactJson {
 resource!(Pod, NamespaceResourceScope, "", "v1", "pods");
 
 impl Pod {
-    /// Returns true if the pod may still be running, which includes pods that are being deleted.
+    /// Returns true if the pod may still be running, even if it is being deleted.
     pub(crate) fn is_active(&self) -> bool {
         !matches!(self.status.phase.as_str(), "Succeeded" | "Failed")
     }
@@ -96,7 +95,7 @@ impl Pod {
         self.spec.node_name.as_deref().filter(|name| !name.is_empty())
     }
 
-    /// Returns the node named in all terms of the pod's affinity.
+    /// Returns the node that all terms of the pod's affinity name.
     pub(crate) fn target_node(&self) -> Option<String> {
         let terms = self.spec.required()?.node_selector_terms;
         let named = |term: &NodeSelectorTerm| {
@@ -119,7 +118,7 @@ impl Pod {
 }
 
 impl PodSpec {
-    /// Returns true if Kueue's topology-aware scheduling must also open the pod.
+    /// Returns true if the pod also has the gate of Kueue's topology-aware scheduling.
     pub(crate) fn uses_topology_scheduling(&self) -> bool {
         self.scheduling_gates.iter().any(|gate| gate.name == "kueue.x-k8s.io/topology")
     }

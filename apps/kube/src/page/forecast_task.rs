@@ -1,5 +1,5 @@
 //! Forecasts for the page, computed on a separate thread at most every 30 seconds, and only if
-//! nodes or the queue have changed.
+//! the nodes or the queue have changed.
 #![allow(clippy::disallowed_methods, reason = "the clock limits how often forecasts run")]
 
 use std::time::{Duration, Instant};
@@ -47,12 +47,11 @@ impl ForecastTask {
         }
     }
 
-    /// Returns the latest forecast.
     pub(crate) fn latest(&self) -> Option<&Forecast> {
         self.latest.as_ref()
     }
 
-    /// Waits for the running forecast, or until one is due.
+    /// Waits until the running forecast finishes. If none is running, waits until one is due.
     pub(crate) async fn next(&mut self) {
         if let Some(pending) = &mut self.pending {
             let answer = pending.await;

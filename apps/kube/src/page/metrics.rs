@@ -15,9 +15,7 @@ use crate::objects::MachineStatus;
 pub(crate) struct Metrics {
     pub(crate) turns: Counter,
     pub(crate) turn_seconds: Gauge<f64, AtomicU64>,
-    /// 1 if this replica is the active one.
     pub(crate) active: Gauge,
-    /// The number of object kinds that cannot be read.
     pub(crate) unreadable: Gauge,
     pub(crate) overlaps: Counter,
     changes: Family<Label, Counter>,
@@ -34,15 +32,15 @@ impl Metrics {
         Metrics {
             turns: named(all, "turns", "Number of reconciliations"),
             turn_seconds: named(all, "turn_seconds", "Duration of the latest reconciliation"),
-            active: named(all, "active", "1 if this replica is the active one"),
-            unreadable: named(all, "kinds_unreadable", "Kinds of objects that cannot be read"),
+            active: named(all, "active", "1 if this replica is active"),
+            unreadable: named(all, "kinds_unreadable", "Object kinds that cannot be read"),
             overlaps: named(all, "overlaps", "Nodes in two confirmed placements"),
             changes: named(all, "changes", "Changes made, by kind"),
-            refused: named(all, "refused", "Changes that the API server rejected, by kind"),
+            refused: named(all, "refused", "Changes rejected by the API server, by kind"),
             waiting: named(all, "jobs_waiting", "Waiting Jobs with a shape"),
             free: named(all, "nodes_free", "Free nodes"),
             busy: named(all, "nodes_busy", "Busy nodes"),
-            unavailable: named(all, "nodes_unavailable", "Known nodes that are unavailable"),
+            unavailable: named(all, "nodes_unavailable", "Known but unavailable nodes"),
             slots: SlotGauges::register(all),
         }
     }
@@ -55,7 +53,7 @@ impl Metrics {
         self.refused.get_or_create(&[("change", change.to_string())]).inc();
     }
 
-    /// Records the status of a machine, and its slots if `slots` is set.
+    /// Records a machine's status, including its slots if `slots` is set.
     pub(crate) fn show(&self, machine: &str, status: &MachineStatus, slots: bool) {
         let label = [("machine", machine.to_string())];
         self.waiting.get_or_create(&label).set(status.waiting.into());

@@ -1,4 +1,4 @@
-//! The web page of a machine, with its queries and metrics.
+//! A machine's web page, queries and metrics.
 
 mod forecast_task;
 mod metrics;
@@ -19,10 +19,10 @@ use forecast_task::ForecastTask;
 use metrics::Metrics;
 pub(crate) use view::view;
 
-/// The default address of the page.
+/// The web page's default address.
 pub const ADDRESS: &str = "127.0.0.1:9323";
 
-/// The web page of a machine, served after the first plan.
+/// A machine's web page, served from the first plan on.
 pub(crate) struct Page {
     address: Option<String>,
     /// The machine's name; `None` until the first one is known.
@@ -55,12 +55,10 @@ impl Page {
         self.health.faults().kinds.clone_from(kinds);
     }
 
-    /// Returns true if a page is configured.
     pub(crate) fn is_configured(&self) -> bool {
         self.address.is_some()
     }
 
-    /// Waits until a forecast is finished or due.
     pub(crate) async fn next_forecast(&mut self) {
         self.forecasts.next().await;
     }
@@ -70,13 +68,14 @@ impl Page {
         self.machine.get_or_insert_with(|| machine.to_string()) == machine
     }
 
-    /// Adds the parts of a plan that the page needs.
+    /// Extends the detail of a plan with the parts that the page needs.
     pub(crate) fn raise_detail(&mut self, machine: &str, detail: Detail) -> Detail {
         let picture = self.adopts(machine) && self.address.is_some();
         Detail { picture, forecast: picture && self.forecasts.is_due(), ..detail }
     }
 
-    /// Shows a machine after a plan, if the page is for that machine.
+    /// Records a machine's plan, and publishes it if the page shows that machine. Starts serving
+    /// the page with the first plan.
     pub(crate) fn show(
         &mut self,
         machine: &str,

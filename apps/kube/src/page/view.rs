@@ -6,7 +6,6 @@ use serde_json::json;
 
 use crate::plan::{Forecast, Picture, Plan, Waiting};
 
-/// Returns the view of a machine after a plan.
 pub(crate) fn view(
     machine: &str,
     picture: Picture,

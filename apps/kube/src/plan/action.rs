@@ -1,5 +1,5 @@
-//! Changes to the cluster. Each names a uid, and a version if the contents matter, so that the API
-//! server rejects the change if the object has changed.
+//! Changes to the cluster. Each contains a uid, and a version if the contents matter; the API
+//! server rejects it if the object has changed.
 
 use serde_json::Value;
 
@@ -10,14 +10,13 @@ use crate::objects::{ObjectRef, PlacementSpec};
 pub(crate) enum Absence {
     /// Placements with these names.
     Placements(Vec<ObjectRef>),
-    /// A Job.
     Job(ObjectRef),
 }
 
-/// A change.
+/// A change to one object.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Action {
-    /// Creates the placement of a Job's nodes, as a proposal.
+    /// Creates a Job's placement, as a proposal.
     Propose { job: ObjectRef, placement: PlacementSpec },
     /// Confirms a proposal.
     Confirm { placement: ObjectRef },
@@ -25,7 +24,8 @@ pub(crate) enum Action {
     Withdraw { placement: ObjectRef, why: String, absent: Option<Absence> },
     /// Opens a gated pod with a JSON patch.
     Open { pod: ObjectRef, patch: Value },
-    /// Updates our check on a Workload. `again_s` is the retry delay. `record` must still exist.
+    /// Updates our check on a Workload. `again_s` is the retry delay. Any `record`
+    /// must still exist.
     Check {
         workload: ObjectRef,
         at: usize,
@@ -37,9 +37,9 @@ pub(crate) enum Action {
     },
     /// Marks an AdmissionCheck as active.
     Activate { check: ObjectRef },
-    /// Deletes an open pod that has no placement, or a node that differs from its placement.
+    /// Deletes an open pod that has no placement or is bound for another node.
     Remove { pod: ObjectRef, why: String, absent: Option<Absence> },
-    /// Adds the exclusive resource to the status of a node.
+    /// Adds the exclusive resource to a node's status.
     Offer { node: ObjectRef, resource: String },
 }
 

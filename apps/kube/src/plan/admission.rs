@@ -1,7 +1,7 @@
 //! Answers to Kueue: `Ready` when a Job has a box, otherwise the reason for its wait. A Job that
-//! has waited too long gives its quota back. If an admitted Job has lost its box, its check does
-//! not change until that time is over, because Kueue would stop the Job while a check is `Pending`,
-//! and keep its quota reserved.
+//! has waited for `quotaSeconds` returns its quota. If an admitted Job loses its box, its check
+//! keeps its state for that long: Kueue would stop a Job with a `Pending` check, but keep its quota
+//! reserved.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use super::waiting::{Prospect, Waiting, unassigned};
 use crate::objects::{Job, Object as _, ObjectRef, Placement, Quota};
 use crate::world::{Index, quota};
 
-/// The default of `quotaSeconds`.
+/// The default `quotaSeconds`.
 const DEFAULT_QUOTA_S: u64 = 300;
 
 /// The maximum retry delay for a Job that cannot be placed. Kueue 0.17 keeps the quota until then.
@@ -23,7 +23,7 @@ const DEFAULT_QUOTA_S: u64 = 300;
 /// others with the same priority.
 const MAX_RETRY_DELAY_S: u64 = 60;
 
-/// Returns the updates for all our checks.
+/// Returns the updates to our checks.
 pub(super) fn answer(
     layout: &Layout<'_>,
     index: &Index<'_>,
@@ -51,8 +51,8 @@ pub(super) fn answer(
     let (placements, waiting) = (valid_placements(records), by_job(waiting));
     for (job, quota) in with_quota {
         if job.is_finished() {
-            // Kueue suspended the Job after its last pod had ended. Kubernetes completes a Job only
-            // after it is resumed.
+            // If Kueue suspends a Job after its last pod has ended, Kubernetes completes the Job
+            // only after it is resumed.
             if job.is_suspended() && quota.state == "Pending" {
                 let message = "all its pods have ended".to_string();
                 actions.push(check_action(quota, "Ready", message, None, None));
@@ -88,7 +88,7 @@ pub(super) fn answer(
     actions
 }
 
-/// Returns the Jobs of a machine that hold quota.
+/// Returns the Jobs on a machine that hold quota, with their quota.
 fn with_quota<'a>(
     layout: &Layout<'_>,
     index: &Index<'a>,
@@ -98,7 +98,7 @@ fn with_quota<'a>(
     here.filter_map(|job| Some((job, job.quota.as_ref()?)))
 }
 
-/// Returns the valid placement of each Job, or the oldest if several are valid.
+/// Returns each Job's valid placement, or its oldest if several are valid.
 fn valid_placements<'a>(records: &[Record<'a>]) -> HashMap<&'a str, &'a Placement> {
     let mut by_job = HashMap::new();
     for placement in records.iter().filter(|one| one.is_valid).map(|one| one.placement) {
@@ -115,8 +115,7 @@ fn by_job(waiting: &[Waiting]) -> HashMap<&str, &Waiting> {
     waiting.iter().rev().map(|one| (one.job.uid.0.as_str(), one)).collect()
 }
 
-/// Answers the checks on Workloads that do not belong to a machine, in queues that require our
-/// check.
+/// Answers the checks on Workloads without a machine, in queues that require our check.
 fn without_machine(index: &Index<'_>, check: &str, quota_s: u64) -> Vec<Action> {
     let (kueue, jobs) = (&index.world.kueue, &index.world.jobs);
     let mut strays = None;
@@ -135,19 +134,19 @@ fn without_machine(index: &Index<'_>, check: &str, quota_s: u64) -> Vec<Action> 
                 // The times do not matter, because the Job is blocked.
                 answer_for(stray, quota_s, 0, 0)
             }
-            // The Job may be newer than the list of Jobs that was read.
+            // The Job may be newer than the latest list of Jobs.
             None if owners.any(|owner| owner.kind == "Job") => continue,
-            Some(_) | None => ("Ready", "it has no shape of its own".to_string(), None),
+            Some(_) | None => ("Ready", "it has no shape".to_string(), None),
         };
         actions.push(check_action(&quota, state, message, again_s, None));
     }
     actions
 }
 
-/// The state, the message and the retry delay of a check.
+/// The state, message and retry delay of a check.
 type Answer = (&'static str, String, Option<u64>);
 
-/// Returns the answer to the check on a Job that has held quota without a box since a given time.
+/// Answers the check on a Job that has held quota without a box since the given time.
 fn answer_for(waits: &Waiting, quota_s: u64, since: i64, now: i64) -> Answer {
     let why: String = waits.why.chars().take(1024).collect();
     let message = format!("it cannot be placed: {why}");

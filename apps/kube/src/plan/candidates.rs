@@ -10,11 +10,11 @@ use super::waiting::Prospect;
 use crate::objects::{Node, Object as _};
 use crate::world::JobGroup;
 
-/// The nodes that some requirements exclude.
+/// Nodes excluded by a set of requirements.
 #[derive(Clone, Default)]
 pub(super) struct Excluded {
     now: Vec<NodeId>,
-    /// The nodes that are excluded for reasons other than temporary taints.
+    /// Nodes excluded for reasons other than temporary taints.
     always: Vec<NodeId>,
 }
 
@@ -45,7 +45,7 @@ impl<'a> MachineState<'a> {
             return Ok(request);
         }
         let confined = request.within(self.pool(excluded));
-        // Avoided nodes and those with temporary taints may be used later, so the Job can wait.
+        // Avoided nodes and those with temporary taints may become usable, so the Job can wait.
         if self.could_fit(&confined) || avoided.is_some() {
             return Ok(confined);
         }
@@ -53,16 +53,16 @@ impl<'a> MachineState<'a> {
         if self.could_fit(&later) {
             return Ok(confined);
         }
-        let why = "no box of its shape matches its selectors, affinity and tolerations";
+        let why = "no box of its shape satisfies its selectors, affinity and tolerations";
         Err((Prospect::Blocked, why.to_string()))
     }
 
-    /// Returns true if a request would fit on the machine without any other job.
+    /// Returns true if a request would fit on the machine if there were no other jobs.
     fn could_fit(&mut self, request: &Request) -> bool {
         self.planner.dispatcher.could_ever_fit(request).is_ok()
     }
 
-    /// Returns the nodes that a group's requirements exclude.
+    /// Returns the nodes that a group's requirements exclude. Equal requirements share one result.
     fn excluded(&mut self, layout: &Layout<'_>, group: &JobGroup<'a>) -> Excluded {
         let requirements = NodeRequirements::distinct(group.jobs());
         if let Some((_, known)) = self.excluded.iter().find(|(one, _)| *one == requirements) {

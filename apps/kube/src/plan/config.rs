@@ -1,4 +1,4 @@
-//! The validated description of a machine.
+//! A machine's validated description.
 
 use k8s_openapi::jiff::Timestamp;
 use pavior::answers::Shape;
@@ -18,19 +18,19 @@ use crate::world::JobGroup;
 /// The default resource; each node has one unit of it.
 pub(crate) const RESOURCE: &str = "pavior.dev/node";
 
-/// The description of a machine.
+/// A machine's validated description, in nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct MachineConfig {
-    /// The grid of nodes: the grid of chips divided by the chips of a node.
+    /// The grid of nodes: the chip grid divided by a node's chips.
     pub(crate) grid: Grid,
-    /// The chips of a node along each axis.
+    /// A node's chips along each axis.
     host: Sides,
     pub(crate) strategy: Strategy,
     pub(crate) scheduler: Scheduler,
     pub(crate) resource: String,
     /// True if the machine is only observed; there may then be no daemon to add our resource.
     pub(crate) is_observed: bool,
-    /// The maximum number of waiting Jobs per namespace in the queue.
+    /// The maximum number of queued Jobs per namespace.
     pub(crate) queued_per_namespace: usize,
     /// The maximum number of nodes per namespace.
     pub(crate) nodes_per_namespace: u32,
@@ -51,9 +51,9 @@ pub(crate) struct Downtime {
 
 /// The fault reported for a Machine of another kind, such as `slices` from earlier versions.
 const ONLY_BOXES: &str =
-    "the only kind is boxes; for TPU slices use Kueue's topology-aware scheduling";
+    "the only supported kind is boxes; for TPU slices, use Kueue's topology-aware scheduling";
 
-/// The maximum number of distinct combinations of selector, affinity and tolerations in a set.
+/// The maximum number of distinct node requirements in a set.
 const MAX_REQUIREMENTS: usize = 64;
 
 /// Reasons for not queuing a Job.
@@ -65,7 +65,6 @@ pub(crate) enum Rejection {
     Stuck(Prospect, String),
 }
 
-/// The maximum number of nodes of a machine.
 const MAX_NODES: u32 = 1 << 20;
 
 impl MachineConfig {
@@ -85,7 +84,7 @@ impl MachineConfig {
             .map_err(|error: pavior::BadName| bad("grid", &spec.grid, error.reason))?;
         let host = spec.host.as_deref().map_or(Ok([1; 3]), |text| {
             let sides = read_sides(text).filter(|_| text.split('x').count() == chips.axes());
-            sides.ok_or_else(|| bad("host", text, format!("{} sides, such as 2x2", chips.axes())))
+            sides.ok_or_else(|| bad("host", text, format!("expected {} sides", chips.axes())))
         })?;
         let grid = divide(&chips, host)?;
         let strategy = spec.strategy.as_deref().unwrap_or("tff");
@@ -135,15 +134,15 @@ impl MachineConfig {
     fn downtime(&self, one: &Maintenance) -> Result<Downtime, String> {
         let seconds = |text: &str| -> Result<u64, String> {
             let time = text.parse::<Timestamp>().ok().and_then(|at| at.as_second().try_into().ok());
-            time.ok_or_else(|| format!("`{}` is not a time", shown(text)))
+            time.ok_or_else(|| format!("`{}` is not a time like 2026-12-01T08:00:00Z", shown(text)))
         };
         let (from, to) = (seconds(&one.from)?, seconds(&one.to)?);
         if from >= to {
-            return Err(format!("it ends before it begins, at {}", shown(&one.from)));
+            return Err(format!("it ends before it starts, at {}", shown(&one.from)));
         }
         let read = |text: &String| {
             let cuboid = self.read_box(text);
-            cuboid.ok_or_else(|| format!("`{}` is not a box of {}", shown(text), self.grid))
+            cuboid.ok_or_else(|| format!("`{}` is not a box on {}", shown(text), self.grid))
         };
         let at = one.at.as_ref().map(read).transpose()?;
         Ok(Downtime { at, nodes: one.nodes.clone(), from, to })
@@ -165,7 +164,7 @@ impl MachineConfig {
         is_on_grid.then_some(cuboid)
     }
 
-    /// Converts a shape in chips to nodes.
+    /// Parses a shape in chips and converts it to nodes.
     ///
     /// # Errors
     /// Returns an error, which does not repeat the text, if no box of the machine has the shape.
@@ -174,8 +173,7 @@ impl MachineConfig {
         Ok(if self.turns() { Shape::new(nodes) } else { Shape::fixed(nodes) })
     }
 
-    /// Returns true if new pods may start on a node and the node has the resource that they
-    /// request.
+    /// Returns true if a node accepts new pods and has the resource that they request.
     pub(crate) fn can_use(&self, node: &Node) -> bool {
         let may_be_added = self.is_observed && self.resource == RESOURCE;
         node.is_ready() && (may_be_added || node.offers(&self.resource))
@@ -186,7 +184,7 @@ impl MachineConfig {
         self.host[..self.grid.axes()].iter().all(|&side| side == self.host[0])
     }
 
-    /// Returns the sides of a shape in nodes.
+    /// Returns the sides, in nodes, of a shape in chips.
     fn nodes(&self, text: &str) -> Result<Sides, String> {
         let axes = self.grid.axes();
         if !has_shape_syntax(text) {
@@ -216,7 +214,7 @@ impl MachineConfig {
     /// Returns a group's request in nodes.
     ///
     /// # Errors
-    /// Returns the reason for not queuing it, without text written by the user.
+    /// Returns the reason for not queuing it, without user text.
     pub(crate) fn request(&self, group: &JobGroup<'_>) -> Result<Request, Rejection> {
         let nodes = self
             .nodes(group.first().shape().unwrap_or_default())
@@ -231,14 +229,14 @@ impl MachineConfig {
         words(&self.grid, cuboid).replacen(" at ", "@", 1)
     }
 
-    /// Formats the coordinates of a node, such as `0,3,1`.
+    /// Formats a node's coordinates, such as `0,3,1`.
     pub(crate) fn coordinates(&self, node: NodeId) -> String {
         let point = &self.grid.point(node)[..self.grid.axes()];
         point.iter().map(u16::to_string).collect::<Vec<_>>().join(",")
     }
 }
 
-/// Returns true if a text has the syntax of a shape.
+/// Returns true if all sides have at most five digits and no leading zero, as the policies require.
 fn has_shape_syntax(text: &str) -> bool {
     let is_side = |side: &str| {
         (1..=5).contains(&side.len())
@@ -251,7 +249,7 @@ fn has_shape_syntax(text: &str) -> bool {
 /// Checks that a group is complete and has the right number of pods.
 ///
 /// # Errors
-/// Returns the reason for not queuing it, without text written by the user.
+/// Returns the reason for not queuing it, without user text.
 fn check(group: &JobGroup<'_>, nodes: u64) -> Result<(), Rejection> {
     let invalid = |why: &str| Err(Rejection::Stuck(Prospect::Invalid, why.to_string()));
     let is_indexed = |job: &&Job| job.spec.completion_mode.as_deref() == Some("Indexed");
@@ -259,7 +257,7 @@ fn check(group: &JobGroup<'_>, nodes: u64) -> Result<(), Rejection> {
         return invalid("its completionMode is not Indexed");
     }
     if group.first().is_of_a_set() && group.first().owner().is_none() {
-        return invalid("pavior.dev/box is set, but it has no controller such as a JobSet");
+        return invalid("pavior.dev/box=set requires a controller, such as a JobSet");
     }
     if let Some(why) = group.mismatch(nodes) {
         return Err(Rejection::Incomplete(why));
@@ -279,7 +277,7 @@ fn check(group: &JobGroup<'_>, nodes: u64) -> Result<(), Rejection> {
         pods.is_some_and(|pods| Some(pods) < job.spec.completions)
     };
     if group.jobs().iter().any(is_partial) {
-        let why = "Kueue admits a different number of pods than its shape has nodes";
+        let why = "Kueue admits fewer pods than its shape has nodes";
         return Err(Rejection::Stuck(Prospect::Blocked, why.to_string()));
     }
     let is_elastic = |job: &&Job| job.spec.parallelism != job.spec.completions;
@@ -295,20 +293,20 @@ fn format_sides(sides: Sides, axes: usize) -> String {
     sides[..axes].iter().map(u16::to_string).collect::<Vec<_>>().join("x")
 }
 
-/// Divides a grid of chips by the chips of a node.
+/// Converts a chip grid to a node grid.
 fn divide(chips: &Grid, host: Sides) -> Result<Grid, String> {
     let axes = chips.axes();
     let mut sides = Vec::new();
     for (axis, side) in host.into_iter().enumerate().take(axes) {
         if chips.side(axis) % side != 0 {
-            return Err("host: its sides must divide the grid's sides".to_string());
+            return Err("host: the sides must divide the grid's sides".to_string());
         }
         sides.push(chips.side(axis) / side);
     }
     let wraps: Vec<bool> = (0..axes).map(|axis| chips.wraps(axis)).collect();
     let grid = Grid::new(&sides, &wraps).map_err(|error| format!("grid: {error}"))?;
     if grid.nodes() > MAX_NODES {
-        return Err(format!("grid: more than {MAX_NODES} nodes"));
+        return Err(format!("grid: at most {MAX_NODES} nodes are supported"));
     }
     Ok(grid)
 }

@@ -1,4 +1,4 @@
-//! Forecasts of start times, made by simulating the queue with past run times.
+//! Start time forecasts, computed by simulating the queue with past run times.
 //!
 //! Past runs are read from the API server: a completed Job contains its end time, and its placement
 //! or first pod contains its start time. Deleted Jobs are known only to processes that were running
@@ -24,12 +24,12 @@ use crate::world::Index;
 const MAX_RUNS: usize = 5_000;
 const TICKS_PER_SECOND: u64 = TimeUnit::SECOND.ticks;
 
-/// Completed Jobs of a machine.
+/// A machine's completed Jobs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
     /// The latest Jobs, in the order seen.
     runs: VecDeque<(Run, Kind)>,
-    /// The uids of those Jobs that the API server still has.
+    /// The uids of added Jobs that still exist in the cluster.
     uids: HashSet<Uid>,
 }
 
@@ -79,7 +79,7 @@ impl History {
     }
 }
 
-/// Converts seconds to the time unit of forecasts.
+/// Converts seconds to the forecasts' time unit.
 pub(super) fn seconds(seconds: u64) -> Time {
     Time(seconds.saturating_mul(TICKS_PER_SECOND))
 }
@@ -99,7 +99,7 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// Prepares a forecast of the starts of the Jobs that are still waiting.
+    /// Prepares a forecast of when the remaining Jobs will start.
     ///
     /// # Errors
     /// Returns an error if the scheduler cannot be created.
@@ -158,12 +158,12 @@ pub(crate) struct Forecast {
 }
 
 impl Forecast {
-    /// Returns the predicted start of a Job.
+    /// Returns a Job's predicted start.
     pub(crate) fn of(&self, job: &Uid) -> Option<&Start> {
         self.queue.starts.get(self.numbers.get(job)?)
     }
 
-    /// Returns the start in the format of the page. `date` formats seconds since 1970.
+    /// Returns the start in the page's format. `date` formats seconds since 1970.
     pub(crate) fn json(&self, job: &Uid, date: impl Fn(u64) -> String) -> Option<StartJson> {
         let number = *self.numbers.get(job)?;
         self.queue.json(number, &self.grid, |time| date(time.0 / TICKS_PER_SECOND))

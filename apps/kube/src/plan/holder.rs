@@ -6,7 +6,6 @@ use pavior::text::shown;
 
 use crate::objects::{Object as _, Pod};
 
-/// A holder of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Holder<'a> {
     pub(super) kind: &'a str,
@@ -17,7 +16,7 @@ pub(super) struct Holder<'a> {
 }
 
 impl<'a> Holder<'a> {
-    /// Returns a pod's controller as a holder.
+    /// Returns a pod's controller, or the pod itself if it has none.
     pub(super) fn of(pod: &'a Pod) -> Holder<'a> {
         let owners = pod.metadata.owner_references.iter().flatten();
         let (kind, name) = match owners.into_iter().next() {

@@ -28,7 +28,7 @@ pub(crate) struct Detail {
     pub(crate) explained: usize,
     /// The maximum number of moved Jobs in an explanation.
     pub(crate) moves: usize,
-    /// True to compute when each Job starts according to the time limits.
+    /// True to compute each Job's start according to the time limits.
     pub(crate) starts: bool,
     pub(crate) audience: Audience,
     /// True to list allocations with names and boxes, for the page.
@@ -47,7 +47,7 @@ impl Detail {
         picture: false,
         forecast: false,
     };
-    /// For commands of an operator.
+    /// For an operator's commands.
     pub(crate) const OPERATOR: Detail = Detail {
         explained: usize::MAX,
         starts: true,

@@ -15,16 +15,16 @@ const AVOIDANCE_S: i64 = 600;
 const REPROPOSAL_DELAY_S: i64 = 60;
 
 /// State kept between plans. Losing it is harmless: timeouts restart, and the namespaces' turns
-/// follow from existing placements.
+/// are derived from existing placements.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
-    /// The time when the scheduler began to refuse each open pod.
+    /// The time when the scheduler first refused each open pod.
     pub(super) refused_since: HashMap<Uid, i64>,
-    /// Nodes that each Job avoids, with the time until which it avoids them.
+    /// The nodes that each Job avoids, with the times when it stops avoiding them.
     pub(super) avoided: HashMap<Uid, HashMap<String, i64>>,
-    /// Jobs whose placements the API server rejected: the reason, and the time of the next attempt.
+    /// Jobs whose placements the API server rejected, with the reason and the next attempt's time.
     rejected: HashMap<Uid, (String, i64)>,
-    /// The time when each namespace got its latest placement.
+    /// The time of each namespace's latest placement.
     pub(super) placed_at: HashMap<String, i64>,
     /// True during maintenance, whose end does not cause an update.
     pub(super) has_maintenance: bool,
@@ -34,7 +34,7 @@ pub(crate) struct Memory {
     pub(super) past: History,
     /// The time when each Workload began to hold quota without a box.
     pub(super) quota_since: HashMap<Uid, i64>,
-    /// The latest slot counts, and the free nodes at the time of counting.
+    /// The latest slot counts, with the free nodes that were counted.
     pub(super) slots: Option<(Occupancy, Vec<SlotCount>)>,
 }
 
@@ -50,7 +50,7 @@ impl Memory {
         self.rejected.insert(job.clone(), (why, now + REPROPOSAL_DELAY_S));
     }
 
-    /// Returns the reason for a placement's rejection, until it is proposed again.
+    /// Returns the reason why a placement was rejected, until it may be proposed again.
     pub(super) fn rejection(&self, job: &str) -> Option<&str> {
         self.rejected.get(job).map(|(why, _)| why.as_str())
     }

@@ -1,5 +1,5 @@
 //! Plans: the actions to take, given the cluster's state when last read. This module does not
-//! communicate with the API server, and decisions do not depend on state from earlier plans.
+//! communicate with the API server. Losing the [`Memory`] of earlier plans is harmless.
 
 mod action;
 mod admission;
@@ -41,10 +41,10 @@ use crate::client::unsigned;
 use crate::objects::{Machine, MachineStatus, Node, Object as _, ObjectRef, SlotCount};
 use crate::world::{Index, JobGroup};
 
-/// The limit on the work done by the search for slots.
+/// The work limit of each search for slots, in bit-set words.
 const SLOT_BUDGET: u64 = 1 << 20;
 
-/// The actions for a machine, and its state after these actions.
+/// A machine's actions, and its state after them.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) actions: Vec<Action>,
@@ -55,7 +55,6 @@ pub(crate) struct Plan {
     pub(crate) overlaps: Vec<NodeId>,
     /// The free nodes after the actions.
     pub(crate) free: Occupancy,
-    /// The picture, if requested.
     pub(crate) picture: Option<Picture>,
     /// The forecast to compute, if requested. The computation takes a while.
     pub(crate) question: Option<Question>,
@@ -110,7 +109,7 @@ pub(crate) fn plan(
     for group in &groups {
         pods::remove_unplaced(group, index, &mut actions);
     }
-    // Messages to Kueue contain the start.
+    // Messages to Kueue include the start.
     let starts = detail.starts || groups.iter().any(JobGroup::awaits_admission);
     let detail = Detail { starts, ..detail };
     let mut queue = queue::place(&layout, index, &records, groups, memory, now, detail)?;
@@ -145,7 +144,7 @@ fn shared_node(map: &NodeMap<'_>, machine: &Machine, index: &Index<'_>) -> Optio
     older.find_map(fault)
 }
 
-/// Counts, for each of the operator's shapes, the boxes that fit at the same time.
+/// Counts the boxes of each of the operator's shapes that fit at the same time.
 fn count_slots(config: &MachineConfig, memory: &mut Memory, free: &Occupancy) -> Vec<SlotCount> {
     if let Some((_, slots)) = memory.slots.as_ref().filter(|(before, _)| before == free) {
         return slots.clone();
@@ -159,7 +158,7 @@ fn count_slots(config: &MachineConfig, memory: &mut Memory, free: &Occupancy) ->
     counts
 }
 
-/// Adds our resource to nodes that lack it.
+/// Returns the actions that add our resource to nodes that lack it.
 fn offers(layout: &Layout<'_>) -> Vec<Action> {
     if layout.config.resource != RESOURCE {
         return Vec::new();

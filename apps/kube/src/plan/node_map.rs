@@ -1,4 +1,4 @@
-//! Maps a machine's coordinates to nodes.
+//! The mapping of a machine's coordinates to nodes.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,14 +7,13 @@ use pavior::{Coordinates, Grid, NodeId};
 
 use crate::objects::{CoordinateSource, Node, Object as _};
 
-/// The nodes of a machine by coordinates, and the faults of unusable nodes.
+/// A machine's nodes by coordinates, and the faults of unusable nodes.
 #[derive(Debug)]
 pub(crate) struct NodeMap<'a> {
-    /// The node at each point; `None` if there are none or several.
+    /// The node at each point; `None` if there is none or more than one.
     pub(crate) nodes: Vec<Option<&'a Node>>,
-    /// The node ids by name.
     pub(crate) ids: HashMap<&'a str, NodeId>,
-    /// Nodes that are not used, with the reasons.
+    /// Unusable nodes, with the reasons.
     pub(crate) contradictory: Vec<String>,
 }
 
@@ -48,7 +47,7 @@ impl<'a> NodeMap<'a> {
             names.sort_unstable();
             let point = &grid.point(id)[..grid.axes()];
             let names: Vec<String> = names.iter().map(|name| shown(name).to_string()).collect();
-            contradictory.push(format!("{}: the same coordinates, {point:?}", names.join(", ")));
+            contradictory.push(format!("{}: same coordinates {point:?}", names.join(", ")));
         }
         contradictory.sort_unstable();
         let points = nodes.iter().enumerate();
@@ -173,10 +172,7 @@ mod tests {
         assert_eq!(names, [Some("a"), None, None, None]);
         assert_eq!(found.missing(), 3);
         let faults = &found.contradictory;
-        assert_eq!(
-            faults[..2],
-            ["b, c: the same coordinates, [1, 1]", "d: only 1 of 2 coordinates"]
-        );
+        assert_eq!(faults[..2], ["b, c: same coordinates [1, 1]", "d: only 1 of 2 coordinates"]);
         assert!(faults[2].starts_with("e: `") && !faults[2].contains('\u{1b}'), "{faults:?}");
     }
 

@@ -1,4 +1,4 @@
-//! The order of the queue: by priority, then by creation time. A namespace that exceeds its limits
+//! The queue order: by priority, then by creation time. A namespace that exceeds its limits
 //! takes turns with the others: its Jobs queue behind all Jobs created before its latest placement.
 //! Otherwise, whenever one of its Jobs ended, an older one would take its place, and other Jobs
 //! that need larger boxes would wait for all of them.
@@ -14,9 +14,9 @@ use crate::world::{Index, JobGroup};
 
 /// The reason given when a Job is left to Kueue.
 pub(super) const TOPOLOGY: &str =
-    "Kueue's topology-aware scheduling chooses its nodes: remove that or pavior.dev/shape";
+    "Kueue's topology-aware scheduling chooses its nodes: disable it or remove pavior.dev/shape";
 
-/// Returns the number of nodes that each namespace holds.
+/// Returns the number of nodes held by each namespace.
 pub(super) fn held<'a>(records: &[Record<'a>]) -> HashMap<&'a str, u32> {
     let mut nodes: HashMap<&str, u32> = HashMap::new();
     for record in records {
@@ -33,8 +33,8 @@ pub(super) struct WaitingGroup<'a> {
     pub(super) is_ready: bool,
 }
 
-/// Returns the groups without a placement in queue order. `held` contains the number of nodes that
-/// each namespace holds.
+/// Returns the groups without a placement in queue order. `held` is the number of nodes held by
+/// each namespace.
 pub(super) fn waiting<'a>(
     layout: &Layout<'_>,
     index: &Index<'a>,

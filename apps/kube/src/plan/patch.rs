@@ -4,13 +4,13 @@ use serde_json::{Value, json};
 
 use crate::objects::{CompactJson, GATE, Object as _, Pod};
 
-/// The member of a node affinity that holds its required part.
+/// The member of a node affinity that contains its required part.
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 /// The path of this member in a pod.
 const REQUIRED_PATH: &str =
     "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution";
 
-/// Names without `pavior.dev/`, and values, of annotations that the program in the pod can read.
+/// Annotations for the program in the pod: names, without `pavior.dev/`, and values.
 pub(crate) type Annotations = [(&'static str, String); 3];
 
 /// Returns the patch that opens a gated pod for a node, or `None` if it is not gated. With
@@ -62,7 +62,7 @@ fn confine(pod: &Pod, node: &str) -> Vec<Value> {
 
 /// Returns the patch operations that annotate a pod.
 fn annotate(pod: &Pod, annotations: &Annotations) -> Vec<Value> {
-    // Kubernetes also annotates a pod that has a rank, so the pod has a map of annotations.
+    // Kubernetes annotates pods that have a rank, so the pod already has a map of annotations.
     let path = |name: &str| format!("/metadata/annotations/pavior.dev~1{name}");
     if pod.rank().is_none() {
         return Vec::new();

@@ -23,7 +23,7 @@ pub(crate) fn open(
     let Some(group) = &record.group else { return };
     // Pods are opened together, because a pod that starts alone only waits for the others. They are
     // opened once each unfinished index has its pod, or if one is open already. Most placements
-    // have no gated pod, so neither value is computed.
+    // have no gated pod, so these values are computed lazily.
     let may_open = LazyCell::new(|| {
         let has_open_pod = group.pods(index).any(|(_, pod)| pod.gate().is_none());
         has_open_pod || group.pods(index).count() as u64 >= group.remaining()
@@ -48,7 +48,7 @@ pub(crate) fn open(
             Some(_) => {}
             None if is_bound_for(pod, name) => {}
             None => {
-                let why = "it is open for a node other than its placement's".to_string();
+                let why = "it is open for the wrong node".to_string();
                 actions.push(Action::Remove { pod: ObjectRef::of(pod), why, absent: None });
             }
         }
@@ -67,8 +67,7 @@ pub(crate) fn remove_unplaced(group: &JobGroup<'_>, index: &Index<'_>, actions: 
     for (_, pod) in group.pods(index).filter(|(_, pod)| pod.gate().is_none()) {
         if has_gated_pod || pod.node().is_none() {
             let why = "it has no gate and no placement".to_string();
-            // The placement, which has the Job's uid as its name, may have been created after the
-            // list was read.
+            // The placement, named after the Job's uid, may be newer than the latest list.
             let placement = |job: &&Job| ObjectRef {
                 namespace: job.namespace().to_string(),
                 name: job.uid().0,

@@ -21,7 +21,7 @@ use super::waiting::{Prospect, Waiting};
 use crate::objects::{Job, Object as _, ObjectRef, PlacementSpec};
 use crate::world::{Index, JobGroup};
 
-/// The result of the queue: proposals, waiting Jobs and nodes.
+/// The queue's proposals, waiting Jobs and node counts.
 #[derive(Debug)]
 pub(crate) struct QueueOutcome {
     pub(crate) proposals: Vec<Action>,
@@ -111,7 +111,7 @@ fn explain(
             let reader = (group.first().namespace(), detail.audience);
             state.explainer(layout, reader, |all| all.lines(why.as_ref())).join(" ")
         } else {
-            format!("{position} are ahead of it in the queue")
+            format!("{position} requests are ahead of it in the queue")
         };
         let starts_at = starts.get(id).copied();
         // Pool numbers are valid only in this plan.
@@ -143,7 +143,6 @@ fn start(
     Ok((started, proposals))
 }
 
-/// Returns the machine after the actions.
 fn picture(
     layout: &Layout<'_>,
     state: &MachineState<'_>,
@@ -185,13 +184,13 @@ pub(super) struct Candidate<'a> {
     pub(super) request: Request,
 }
 
-/// The waiting groups in order, and Jobs that are not queued.
+/// The waiting groups in order, and the Jobs that cannot be queued.
 struct Queue<'a> {
     /// The number of the first candidate.
     first: u64,
     candidates: Vec<Candidate<'a>>,
     refused: Vec<Waiting>,
-    /// The number of queued Jobs, and of held and requested nodes, by namespace.
+    /// Each namespace's number of queued groups, and of held and requested nodes.
     usage: HashMap<&'a str, (usize, u32)>,
 }
 
@@ -264,7 +263,7 @@ impl<'a> Queue<'a> {
         let has_too_many_jobs = *jobs >= config.queued_per_namespace;
         if has_too_many_jobs || *nodes + request.nodes > config.nodes_per_namespace {
             let limit = if has_too_many_jobs { "waiting Jobs" } else { "nodes" };
-            return waits(format!("its namespace is at its limit of {limit}"));
+            return waits(format!("its namespace has reached its limit of {limit}"));
         }
         let request = state.confined(layout, memory, group, request).map_err(Some)?;
         *jobs += 1;
@@ -272,7 +271,6 @@ impl<'a> Queue<'a> {
         Ok(request)
     }
 
-    /// Returns the candidate with a number.
     fn candidate(&self, id: JobId) -> &Candidate<'a> {
         &self.candidates[(id.0 - self.first) as usize]
     }

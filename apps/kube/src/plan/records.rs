@@ -24,7 +24,7 @@ pub(crate) struct Record<'a> {
     pub(crate) group: Option<JobGroup<'a>>,
     /// The nodes by rank; empty if any node does not belong to the machine.
     pub(crate) nodes: Vec<NodeId>,
-    /// If `nodes` is empty because some nodes do not belong to the machine, the others.
+    /// The nodes that belong to the machine, if `nodes` is empty because others do not.
     known_nodes: Vec<NodeId>,
     /// True if pods may be opened: the placement is confirmed and kept.
     pub(crate) is_valid: bool,
@@ -128,7 +128,7 @@ fn missing_job(index: &Index<'_>, placement: &Placement) -> Option<Absence> {
 /// Returns the reason if a placement is no longer needed.
 fn obsolete(index: &Index<'_>, record: &Record<'_>) -> Option<String> {
     let Some(group) = &record.group else {
-        return Some("its Job is gone".to_string());
+        return Some("its Job no longer exists".to_string());
     };
     if group.is_finished() {
         return Some("its Job has finished".to_string());
@@ -203,7 +203,7 @@ fn broken(
     if !group.jobs().iter().any(has_waiting_pod) {
         return None;
     }
-    // For each rank: true if a pod runs on the rank's node; and a pod that is on no node, if any.
+    // For each rank: true if a pod runs on the rank's node; and one of the pods without a node.
     let mut by_rank: HashMap<usize, (bool, Option<&Pod>)> = HashMap::new();
     for (rank, pod) in group.pods(index) {
         let Some(rank) = rank else { continue };

@@ -1,4 +1,4 @@
-//! Node requirements of a Job, as the cluster's scheduler sees them: selector, affinity and taints.
+//! A Job's node requirements, as the cluster's scheduler sees them: selector, affinity and taints.
 //! A node that the scheduler would reject is not a candidate.
 
 use std::collections::BTreeMap;
@@ -9,7 +9,6 @@ use k8s_openapi::api::core::v1::{
 
 use crate::objects::{Job, Node, Object as _, PodSpec, Quota};
 
-/// The node requirements of a Job.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeRequirements<'a> {
     template: &'a PodSpec,
@@ -49,7 +48,6 @@ impl<'a> NodeRequirements<'a> {
         all
     }
 
-    /// Returns the labels and tolerations of the flavors.
     fn flavor_requirements(&self) -> Option<(&BTreeMap<String, String>, &[Toleration])> {
         self.flavors.map(|quota| (&quota.selector, &quota.tolerations[..]))
     }
@@ -88,8 +86,8 @@ impl<'a> NodeRequirements<'a> {
     }
 }
 
-/// Returns true if a node matches a term. A term without expressions matches none, as in the
-/// scheduler.
+/// Returns true if a node matches a term. A term without expressions matches no node, as in
+/// the scheduler.
 fn allows(term: &NodeSelectorTerm, node: &Node) -> bool {
     let labels = term.match_expressions.iter().flatten();
     let labels = labels.map(|one| holds(one, node.label(&one.key)));
@@ -101,7 +99,7 @@ fn allows(term: &NodeSelectorTerm, node: &Node) -> bool {
     all.peek().is_some() && all.all(|holds| holds)
 }
 
-/// Returns true if a requirement holds for the value of a label, or for a missing label.
+/// Returns true if a requirement holds for a label's value, or for a missing label if `None`.
 fn holds(requirement: &NodeSelectorRequirement, value: Option<&str>) -> bool {
     let values = requirement.values.as_deref().unwrap_or_default();
     let is_listed = value.is_some_and(|value| values.iter().any(|one| one == value));
@@ -119,7 +117,7 @@ fn holds(requirement: &NodeSelectorRequirement, value: Option<&str>) -> bool {
     }
 }
 
-/// Returns true if a pod with this toleration tolerates a taint.
+/// Returns true if a toleration matches a taint.
 fn covers(toleration: &Toleration, taint: &Taint) -> bool {
     let effect = toleration.effect.as_deref().unwrap_or_default();
     let key = toleration.key.as_deref().unwrap_or_default();
@@ -131,7 +129,7 @@ fn covers(toleration: &Toleration, taint: &Taint) -> bool {
         && (exists || value == own)
 }
 
-/// Returns true if a taint reflects a condition of the node, and so may disappear on its own.
+/// Returns true if a taint reflects a node condition, and so may disappear on its own.
 fn is_temporary(taint: &Taint) -> bool {
     let prefixes = ["node.kubernetes.io/", "node.cloudprovider.kubernetes.io/"];
     prefixes.iter().any(|prefix| taint.key.starts_with(prefix))

@@ -1,4 +1,4 @@
-//! The machine as occupied by placed Jobs and by other pods.
+//! The machine as occupied by placed Jobs and other pods.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -24,9 +24,9 @@ pub(super) struct MachineState<'a> {
     /// The holders by number, oldest placement first. The numbers of waiting Jobs follow.
     holders: Vec<Holder<'a>>,
     pub(super) overlaps: Vec<NodeId>,
-    /// The pool that excludes each set of nodes.
+    /// The pools, by excluded nodes.
     pub(super) pools: HashMap<Vec<NodeId>, Option<Pool>>,
-    /// The nodes excluded by each distinct set of requirements, computed once.
+    /// The nodes excluded by each distinct set of requirements.
     pub(super) excluded: Vec<(Vec<NodeRequirements<'a>>, Excluded)>,
 }
 
@@ -89,7 +89,7 @@ impl<'a> MachineState<'a> {
             let times = (Time(one.from), Time(one.to));
             // The only possible error is a period without known nodes, which reserves nothing.
             if let Ok(one) = AdvanceReservation::new(number as u64, &grid, boxes, times) {
-                self.planner.dispatcher.reserve(one).expect("it is for this machine");
+                self.planner.dispatcher.reserve(one).expect("the reservation is for this machine");
             }
         }
     }
@@ -110,23 +110,20 @@ impl<'a> MachineState<'a> {
         Some(Queued::Ahead { reservation: met.number(), from: met.from(), until: met.to() })
     }
 
-    /// Returns the number of the first waiting Job.
     pub(super) fn first_waiting_number(&self) -> u64 {
         self.holders.len() as u64
     }
 
-    /// Returns the holder with a number.
     pub(super) fn holder(&self, id: JobId) -> Option<Holder<'a>> {
         self.holders.get(id.0 as usize).copied()
     }
 
-    /// Returns all holders by number.
     pub(super) fn holders(&self) -> impl Iterator<Item = (JobId, Holder<'a>)> {
         self.holders.iter().enumerate().map(|(id, holder)| (JobId(id as u64), *holder))
     }
 
-    /// Calls a function with an explainer that knows the holders' names and ends. The audience
-    /// determines which names are included; `own` is the waiting Job's namespace.
+    /// Calls a function with an explainer for the holders' names and ends. The audience determines
+    /// which names are included; `own` is the waiting Job's namespace.
     pub(super) fn explainer<T>(
         &self,
         layout: &Layout<'_>,
@@ -171,7 +168,7 @@ impl<'a> MachineState<'a> {
         self.holders().chain(starts).filter_map(holding).collect()
     }
 
-    /// Assigns the nodes of a placement.
+    /// Assigns a placement's nodes, except those that already have a holder.
     fn hold_placement(&mut self, record: &Record<'a>, owners: &mut [Option<Owner>]) {
         let confirmed = record.placement.is_confirmed();
         let owner = if confirmed { Owner::Confirmed } else { Owner::Proposed };

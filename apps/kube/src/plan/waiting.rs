@@ -50,7 +50,7 @@ impl Waiting {
 }
 
 /// Returns Jobs with a shape that belong to no machine: those for which [`Index::is_on`] is false
-/// for each machine.
+/// for every machine.
 pub(crate) fn unassigned(index: &Index<'_>) -> Vec<Waiting> {
     let machines = &index.world.machines;
     let is_over = |job: &Job| job.is_finished() || job.is_terminating();

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-/// The number of most recent observations to use.
+/// The number of recent observations to keep.
 const MAX_OBSERVATIONS: usize = 32;
 /// The minimum clock difference; smaller differences may be due to watch delays.
 const MIN_DIFFERENCE_S: i64 = 60;

@@ -1,10 +1,10 @@
-//! The list that a watch begins with.
+//! The initial list of a watch.
 
 use std::collections::BTreeMap;
 
 use kube::runtime::watcher::Event;
 
-/// The list of a kind while its watch restarts.
+/// The list of a kind received while its watch restarts.
 pub(super) struct InitialList<V> {
     buffer: Vec<V>,
     /// True once a complete list has been received.

@@ -1,4 +1,4 @@
-//! Lists of objects, page by page.
+//! Paginated lists of objects.
 
 use std::fmt::Debug;
 
@@ -26,7 +26,7 @@ pub(crate) async fn start_times(client: &Client) -> Result<Vec<(Uid, i64)>, Kube
     Ok(listed::<Pod>(client, first_pods).await?.filter_map(start_time).collect())
 }
 
-/// Lists all objects of a kind.
+/// Lists the objects of a kind that match a field selector.
 pub(crate) async fn all<K>(
     client: &Client,
     fields: &str,
@@ -37,7 +37,6 @@ where
     listed(client, ListParams::default().fields(fields)).await
 }
 
-/// Lists the objects of a kind page by page.
 async fn listed<K>(
     client: &Client,
     list: ListParams,

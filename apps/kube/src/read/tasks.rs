@@ -1,4 +1,4 @@
-//! Tasks that send updates.
+//! Background tasks that send updates.
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -29,7 +29,7 @@ const WATCH_S: u32 = 20;
 const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// The fault-free time after which a watch counts as restored: unanswered requests fail within 25 s
-/// and are repeated within 2 s.
+/// and are retried within 2 s.
 const RESTORED_AFTER: Duration = Duration::from_secs(30);
 
 /// An update about one kind of object.
@@ -76,7 +76,7 @@ pub(super) fn follow<K>(
         let mut events = Box::pin(events.modify(|one| one.meta_mut().managed_fields = None));
         let mut is_faulty = false;
         loop {
-            // A working watch needs no limit; a day has the same effect as no limit.
+            // A working watch needs no limit; a day is effectively none.
             let limit = if is_faulty { RESTORED_AFTER } else { Duration::from_hours(24) };
             let next = tokio::time::timeout(limit, events.next()).await;
             // A resumed watch reports no event until an object changes, and a list begins with an
@@ -107,8 +107,8 @@ pub(super) fn follow<K>(
     });
 }
 
-/// Asks once for the time according to the API server's clock. Any account may create a review of
-/// itself, which has a creation time.
+/// Requests the API server's time once. Any account may create a review of itself, which has a
+/// creation time.
 pub(super) fn ask_server_time(client: Client, sender: Sender<Update>) {
     tokio::spawn(async move {
         let reviews: Api<SelfSubjectReview> = Api::all(client);
@@ -136,7 +136,7 @@ pub(super) fn read_start_times(client: Client, sender: Sender<Update>) {
             Ok(times) => drop(sender.send(Update::StartTimes(times)).await),
             Err(why) => {
                 let more = json!({ "why": why.to_string() });
-                log("warn", "start times of completed Jobs were not read", more);
+                log("warn", "cannot read the start times of completed Jobs", more);
             }
         }
     });

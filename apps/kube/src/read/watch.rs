@@ -1,5 +1,5 @@
-//! A world kept up to date by watches. When the watch of a kind restarts, the whole kind is
-//! replaced; partial lists are not used.
+//! A world kept up to date by watches. When a kind's watch restarts, all objects of the kind are
+//! replaced at the end of its list; partial lists are not used.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -105,7 +105,6 @@ impl ClusterWatch {
         true
     }
 
-    /// Applies an update.
     pub(crate) fn apply(&mut self, update: Update) {
         let world = &mut self.world;
         match update {
@@ -166,7 +165,6 @@ impl ClusterWatch {
         }
     }
 
-    /// Returns the kinds that cannot be read, with the reasons.
     pub(crate) fn faults(&self) -> &BTreeMap<String, String> {
         &self.faults
     }
@@ -179,7 +177,7 @@ impl ClusterWatch {
             ("resourceflavors", self.flavors.is_complete),
         ];
         let mut incomplete = kinds.into_iter().filter(|(_, is_complete)| !is_complete);
-        let fault = |kind: &str| Some(format!("{kind} of Kueue: {}", self.faults.get(kind)?));
+        let fault = |kind: &str| Some(format!("Kueue {kind}: {}", self.faults.get(kind)?));
         incomplete.find_map(|(kind, _)| fault(kind))
     }
 

@@ -8,8 +8,8 @@ use crate::objects::{GLOBAL_INDEX, Job, Object as _, Placement, Pod, Uid};
 /// A set that has had no new Job for this long is reported as incomplete, in seconds.
 const INCOMPLETE_SET_S: i64 = 10;
 
-/// One or more Jobs that share one box, in rank order. Most groups have a single Job, and each plan
-/// creates thousands of groups.
+/// One or more Jobs that share one box, in rank order. Each plan creates thousands of groups,
+/// so a single Job needs no allocation.
 #[derive(Clone, Debug)]
 pub(crate) enum JobGroup<'a> {
     One(&'a Job),

@@ -1,11 +1,11 @@
-//! Indexes objects by the Job, node or machine that they belong to.
+//! An index of objects by the Job, node or machine that they belong to.
 
 use std::collections::HashMap;
 
 use super::state::World;
 use crate::objects::{Job, MACHINE, Object as _, Placement, Pod, Uid};
 
-/// A world with lookups.
+/// A world with lookup tables.
 pub(crate) struct Index<'a> {
     pub(crate) world: &'a World,
     jobs: HashMap<&'a str, JobEntry<'a>>,
@@ -13,7 +13,7 @@ pub(crate) struct Index<'a> {
     nodes: HashMap<&'a str, (&'a Pod, Vec<&'a Pod>)>,
 }
 
-/// The objects that belong to a Job.
+/// A Job's objects.
 #[derive(Default)]
 struct JobEntry<'a> {
     /// The active pods with their ranks.
@@ -57,17 +57,16 @@ impl<'a> Index<'a> {
         index
     }
 
-    /// Returns a Job.
     pub(crate) fn job(&self, uid: &Uid) -> Option<&'a Job> {
         self.world.jobs.get(uid)
     }
 
-    /// Returns the active pods of a Job in rank order, each with its rank.
+    /// Returns a Job's active pods in rank order, with their ranks.
     pub(crate) fn ranked(&self, job: &Job) -> &[(Option<usize>, &'a Pod)] {
         self.jobs.get(job.id()).map_or(&[], |entry| entry.pods.as_slice())
     }
 
-    /// Returns the active pods of a Job by rank.
+    /// Returns a Job's active pods in rank order.
     pub(crate) fn pods_of(&self, job: &Job) -> impl Iterator<Item = &'a Pod> {
         self.ranked(job).iter().map(|(_, pod)| *pod)
     }
@@ -78,7 +77,7 @@ impl<'a> Index<'a> {
         found.flat_map(|(first, others)| std::iter::once(first).chain(others)).copied()
     }
 
-    /// Returns the placement of a Job.
+    /// Returns a Job's placement, or its oldest if it has several.
     pub(crate) fn placement_of(&self, job: &Job) -> Option<&'a Placement> {
         self.jobs.get(job.id())?.placement
     }

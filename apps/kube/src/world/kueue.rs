@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use super::state::World;
 use crate::objects::{AdmissionCheck, ObjectRef, Quota, ResourceFlavor, Uid, Workload};
 
-/// Kueue objects.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Kueue {
     pub(crate) workloads: BTreeMap<Uid, Workload>,
     pub(crate) checks: BTreeMap<String, AdmissionCheck>,
     pub(crate) flavors: BTreeMap<String, ResourceFlavor>,
-    /// The reason if the objects cannot be read.
+    /// The reason why the objects cannot be read.
     pub(crate) fault: Option<String>,
 }
 

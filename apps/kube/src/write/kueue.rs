@@ -1,5 +1,5 @@
 //! Writes to Kueue objects: the state of our check on a Workload, and the conditions of our
-//! AdmissionCheck, of which this daemon is the only writer.
+//! AdmissionCheck, which only this daemon writes.
 
 use kube::api::{Api, Patch, PatchParams};
 use serde_json::{Value, json};

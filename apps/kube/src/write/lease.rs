@@ -7,11 +7,9 @@ use super::{WriteError, Writer, reason};
 
 /// The namespace of the program and its Lease.
 pub(crate) const NAMESPACE: &str = "pavior-system";
-/// The name of the Lease.
 pub(crate) const LEASE: &str = "pavior-kube";
 
 impl Writer {
-    /// Reads the Lease.
     pub(crate) async fn lease(&self) -> Result<Option<Lease>, WriteError> {
         self.answer(self.leases().get_opt(LEASE)).await.map_err(reason)
     }

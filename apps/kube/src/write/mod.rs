@@ -38,11 +38,10 @@ pub(crate) enum WriteError {
     Rejected(String),
 }
 
-/// A writer to the API server.
+/// Sends changes to the API server.
 #[derive(Clone)]
 pub(crate) struct Writer {
     client: Client,
-    /// The time limit for a request.
     timeout: Duration,
 }
 
@@ -54,7 +53,7 @@ impl Writer {
         Writer { client, timeout: REQUEST_TIMEOUT }
     }
 
-    /// Writes an action.
+    /// Carries out an action.
     pub(crate) async fn write(&self, action: &Action) -> Result<(), WriteError> {
         let usual = PatchParams::default();
         match action {
@@ -114,7 +113,6 @@ impl Writer {
         self.create(&self.near(job)?, &placement).await.map(drop)
     }
 
-    /// Writes the status of a machine.
     pub(crate) async fn status(
         &self,
         machine: &ObjectRef,
@@ -172,8 +170,8 @@ impl Writer {
         self.change(pods.patch(&pod.name, &PatchParams::default(), &steps(patch)?)).await
     }
 
-    /// Returns the objects in the namespace of an object. Names from the API server contain only
-    /// characters that can be used in a path; names in a placement may contain others.
+    /// Returns the API for objects in an object's namespace. Names from the API server are safe in
+    /// a path; names in a placement may not be.
     fn near<K>(&self, seen: &ObjectRef) -> Result<Api<K>, WriteError>
     where
         K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
@@ -184,7 +182,7 @@ impl Writer {
             !name.is_empty() && name != "." && name != ".." && name.bytes().all(is_allowed)
         };
         if ![&seen.namespace, &seen.name].into_iter().all(is_plain) {
-            return Err(WriteError::Rejected("an invalid name".to_string()));
+            return Err(WriteError::Rejected("invalid name".to_string()));
         }
         Ok(Api::namespaced(self.client.clone(), &seen.namespace))
     }
@@ -221,7 +219,7 @@ impl Writer {
     }
 }
 
-/// Returns the reason for a failure.
+/// Classifies a failed request.
 fn reason(error: Error) -> WriteError {
     let Error::Api(status) = error else { return WriteError::Unavailable };
     match status.code {
@@ -235,12 +233,12 @@ fn reason(error: Error) -> WriteError {
     }
 }
 
-/// Returns the time by the local clock, in the format used in conditions.
+/// Returns the local time in the format used in conditions.
 fn now_for_condition() -> String {
     Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// Returns the members that an object must still have.
+/// Returns the metadata that an object must still have.
 fn precondition(seen: &ObjectRef) -> Value {
     json!({ "uid": seen.uid, "resourceVersion": seen.version })
 }
@@ -252,7 +250,7 @@ fn deletion(seen: &ObjectRef, resource_version: Option<String>) -> DeleteParams 
     DeleteParams { preconditions, ..DeleteParams::default() }
 }
 
-/// Returns the steps of a JSON patch.
+/// Parses the steps of a JSON patch.
 fn steps(patch: Value) -> Result<Patch<()>, WriteError> {
     let steps = serde_json::from_value(patch).map(Patch::Json);
     steps.map_err(|error| WriteError::Rejected(error.to_string()))

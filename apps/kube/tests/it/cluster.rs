@@ -1,5 +1,5 @@
-//! A control plane in a temporary directory, with replicas of the program and nodes that exist only
-//! as objects.
+//! A control plane in a temporary directory, with replicas of the daemon and with nodes that exist
+//! only as objects.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -108,7 +108,6 @@ impl Cluster {
         Some(Cluster { folder, release, port, controllers, runtime, admin, user, copies, kubelets })
     }
 
-    /// Creates nodes, our objects, and the users' namespace.
     fn prepare(&self, sides: [u16; 3]) {
         self.add_nodes(sides);
         self.apply();
@@ -151,7 +150,7 @@ impl Cluster {
         self.until("the policies", || in_force::hold(self));
     }
 
-    /// Checks that a user's Job is refused with a reason that contains a word but no raw text.
+    /// Checks that a user's Job is rejected with a reason that contains `word` but no raw text.
     pub(crate) fn refuses(&self, wrong: &serde_json::Value, word: &str) {
         let (code, message) =
             self.ask(User::Alice, "POST", JOBS, wrong).expect_err("it is refused");
@@ -160,7 +159,7 @@ impl Cluster {
         assert!(!message.contains('\u{1b}') && !message.contains("failed expression"), "{message}");
     }
 
-    /// Gives a ClusterRole to a user or a group.
+    /// Binds a ClusterRole to a user or group.
     pub(crate) fn grant(&self, role: &str, kind: &str, name: &str) {
         let group = "rbac.authorization.k8s.io";
         let rights = json!({
@@ -207,7 +206,7 @@ impl Cluster {
         });
     }
 
-    /// Sends a request; returns the answer, or a refusal's code and message.
+    /// Sends a request. Returns the response, or a rejection's code and message.
     pub(crate) fn ask(
         &self,
         user: User,
@@ -240,7 +239,7 @@ impl Cluster {
         self.good(User::Admin, "GET", path, &Value::Null)
     }
 
-    /// Creates a Job for Alice whose pods run for a few seconds. Returns its name.
+    /// Creates a Job for Alice whose pods run for `run_s` seconds.
     pub(crate) fn job(&self, name: &str, shape: &str, run_s: u32) {
         let made = self.ask(User::Alice, "POST", JOBS, &job(name, shape, run_s));
         made.unwrap_or_else(|why| panic!("{name}: {why:?}"));
@@ -261,7 +260,7 @@ impl Cluster {
         }
     }
 
-    /// Starts a replica of the program. The replica acts when it has the Lease, or always.
+    /// Starts a replica. The replica acts when it has the Lease, or always.
     pub(crate) fn start_copy(&mut self, lease: &str) {
         self.start_copy_as("pavior", lease, &[]);
     }
@@ -294,14 +293,12 @@ impl Cluster {
         self.copies.push(command.spawn().expect("it was built"));
     }
 
-    /// Kills a replica.
     pub(crate) fn end_copy(&mut self, at: usize) {
         let mut copy = self.copies.remove(at);
         let _ = copy.kill();
         let _ = copy.wait();
     }
 
-    /// Sets a label on a node.
     pub(crate) fn label(&self, node: &str, label: &str, value: &str) {
         let body = json!({ "metadata": { "labels": { label: value } } });
         self.patch(&format!("/api/v1/nodes/{node}"), &body);
@@ -326,7 +323,7 @@ impl Cluster {
         command.args(["run", self.release]).arg(self.path()).arg(part);
         command.env("PORT", self.port.to_string()).env("CONTROLLERS", self.controllers);
         command.stdin(Stdio::null());
-        assert!(command.status().unwrap().success(), "{part} starts again");
+        assert!(command.status().unwrap().success(), "{part} did not restart");
     }
 
     /// Starts `kueue` or `jobset` with its objects and webhooks. Prints a note if unavailable.
@@ -342,7 +339,7 @@ impl Cluster {
     /// Kills and restarts the controller.
     pub(crate) fn kill_controller(&self, name: &str) {
         self.end_part(name);
-        assert!(self.controller("run", name).status().unwrap().success(), "{name} starts again");
+        assert!(self.controller("run", name).status().unwrap().success(), "{name} did not restart");
     }
 
     fn controller(&self, what: &str, name: &str) -> Command {
@@ -359,7 +356,7 @@ impl Cluster {
         std::thread::sleep(Duration::from_millis(300));
     }
 
-    /// Kills the API server while replicas cannot reach it, and compacts etcd.
+    /// Compacts etcd and restarts the API server.
     pub(crate) fn compact(&self) {
         let etcd = format!("127.0.0.1:{}", self.port + 1);
         let ask = |path: &str, body: &Value| {
@@ -387,7 +384,7 @@ impl Cluster {
         self.folder.path()
     }
 
-    /// Returns the unfinished Jobs, one per line.
+    /// Describes Jobs and pods, one per line.
     fn state(&self) -> String {
         let mut lines = Vec::new();
         let get = |path| self.ask(User::Admin, "GET", path, &Value::Null).unwrap_or_default();
@@ -426,7 +423,7 @@ impl Cluster {
     }
 }
 
-/// Returns the head and body of an answer; empty while nothing listens.
+/// Returns the head and body of a response; both are empty if nothing listens.
 pub(crate) fn ask(address: &str, method: &str, path: &str, body: &str) -> (String, String) {
     let mut answer = String::new();
     if let Ok(mut stream) = TcpStream::connect(address) {
@@ -444,7 +441,7 @@ pub(crate) fn clocks_can_be_wrong() -> bool {
     let can = Command::new("faketime").args(["-f", "+1h", "true"]).status();
     let can = can.is_ok_and(|status| status.success());
     if !can {
-        pavior_trials::skipped("a clock an hour wrong", "there is no faketime", REQUIRED);
+        pavior_trials::skipped("clocks an hour off", "faketime is not installed", REQUIRED);
     }
     can
 }
@@ -502,7 +499,7 @@ fn client(runtime: &Runtime, folder: &Path, who: &str) -> Client {
     })
 }
 
-/// Returns the path for creating an object.
+/// Returns the API path for creating an object.
 fn place(object: &Value) -> String {
     let version = object["apiVersion"].as_str().unwrap();
     let root = if version.contains('/') { "/apis" } else { "/api" };

@@ -1,4 +1,4 @@
-//! Tests disturbed reads: a wrong clock, and a history that the API server has forgotten.
+//! Tests wrong clocks, a compacted history, and failing requests.
 
 use serde_json::{Value, json};
 

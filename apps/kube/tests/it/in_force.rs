@@ -1,4 +1,4 @@
-//! Checks that the policies are in force, by sending objects that they must refuse.
+//! Checks that the policies are in force by sending objects that they must reject.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ pub(crate) fn hold(cluster: &Cluster) -> bool {
     let bound = pod("bad", &json!({ "nodeName": "n0-0-0" }));
     let gated = |made: Value| made["spec"]["template"]["spec"]["schedulingGates"].is_array();
     refused(User::Alice, JOBS, &job("bad", "0x4", 1), "is not a valid shape")
-        && refused(User::Alice, PODS, &bound, "must not name its node")
+        && refused(User::Alice, PODS, &bound, "must not set nodeName")
         && refused(User::Admin, PLACEMENTS, &placement("bad"), "only pavior kube may")
         && tried(User::Alice, JOBS, &job("good", "1x1x1", 1)).is_ok_and(gated)
 }

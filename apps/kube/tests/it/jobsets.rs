@@ -32,7 +32,7 @@ fn jobset(name: &str, groups: &[(&str, u32, &str, u32)], together: bool, run_s: 
 }
 
 fn make(cluster: &Cluster, set: &Value) {
-    cluster.until("a JobSet is made", || cluster.ask(User::Admin, "POST", SETS, set).is_ok());
+    cluster.until("a JobSet is created", || cluster.ask(User::Admin, "POST", SETS, set).is_ok());
 }
 
 fn is_complete(cluster: &Cluster, name: &str) -> bool {
@@ -50,7 +50,7 @@ fn real_jobsets_get_a_box_for_each_job_or_one_for_all() {
     cluster.start_copy("always");
     let each = [("small", 2, "2x1x1", 2), ("large", 1, "2x2x1", 4)];
     make(&cluster, &jobset("each", &each, false, 1));
-    cluster.until("each Job had its box", || is_complete(&cluster, "each"));
+    cluster.until("each Job got its box", || is_complete(&cluster, "each"));
 
     // The first Job has three of the eight nodes.
     let both = [("first", 1, "4x2x1", 3), ("second", 1, "4x2x1", 5)];
@@ -76,7 +76,7 @@ fn real_jobsets_get_a_box_for_each_job_or_one_for_all() {
         cluster.get(&format!("{PODS}?labelSelector=batch.kubernetes.io/job-name%3D{}", names[1]));
     let pod = pods["items"][0]["metadata"]["name"].as_str().unwrap();
     cluster.patch(&format!("{PODS}/{pod}/status"), &json!({ "status": { "phase": "Failed" } }));
-    cluster.until("both are made anew", || {
+    cluster.until("both are recreated", || {
         let new = names.map(uid);
         (0..2).all(|at| new[at].is_string() && new[at] != old[at])
     });

@@ -1,5 +1,5 @@
-//! Judges, from the audit log alone, the node of each pod, confirmed placements, and whether each
-//! Job ran on its placement's nodes in rank order.
+//! Checks, from the audit log alone, pods' nodes, confirmed placements, and whether each Job ran on
+//! its placement's nodes in rank order.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -7,7 +7,6 @@ use std::path::Path;
 use pavior::{Cuboid, Grid};
 use serde_json::{Value, json};
 
-/// The contents of the log.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
     /// The current confirmed placements, by uid.
@@ -29,7 +28,7 @@ pub(crate) struct Record {
     completions: HashMap<String, usize>,
 }
 
-/// The specification of a placement: its Jobs' uids and its nodes, both in rank order.
+/// A placement's Jobs, by uid, and its nodes, both in rank order.
 #[derive(Clone, Debug)]
 struct Spec {
     jobs: Vec<String>,
@@ -152,7 +151,7 @@ impl Record {
         }
     }
 
-    /// Records the specification of a placement, which never changes.
+    /// Records a placement's specification, which never changes.
     fn propose(&mut self, placement: &Value) {
         let word = |value: &Value| value.as_str().unwrap_or_default().to_string();
         let words = |list: &Value| list.as_array().into_iter().flatten().map(word).collect();
@@ -264,7 +263,7 @@ fn a_pod_that_was_made_and_bound_without_an_answer_is_known_by_its_later_ones() 
         let record = Record::of(&[std::slice::from_ref(&placement), events].concat());
         (record.bound.values().map(Vec::len).sum::<usize>(), record.misplaced)
     };
-    assert_eq!(seen(std::slice::from_ref(&binding)), (0, 0), "whose it is was never said");
+    assert_eq!(seen(std::slice::from_ref(&binding)), (0, 0), "the pod's owner is unknown");
     // The pod's gate is opened, it is bound, and its state is written.
     assert_eq!(seen(&[pod("patch", "", ""), binding.clone()]), (1, 0));
     assert_eq!(seen(&[binding.clone(), pod("patch", "status", "n0-0-0")]), (1, 0));
@@ -305,7 +304,7 @@ fn a_deletion_without_an_answer_took_place_if_nothing_is_heard_again() {
     let first = word_on("first", "patch", 1, 200, "n0-0-0");
     let asked = |code| word_on("first", "delete", 2, code, "n0-0-0");
     let second = word_on("second", "patch", 3, 200, "n0-0-0");
-    assert_eq!(overlaps(&[first.clone(), second.clone()]), 1, "none was asked for");
+    assert_eq!(overlaps(&[first.clone(), second.clone()]), 1, "no deletion was requested");
     for (code, overlapping) in [(0, 0), (500, 0), (200, 0), (409, 1)] {
         let events = [first.clone(), asked(code), second.clone()];
         assert_eq!(overlaps(&events), overlapping, "{code}");

@@ -1,4 +1,4 @@
-//! Tests the real Kueue with its webhooks and two replicas of the program: quota for more nodes
+//! Tests the real Kueue with its webhooks and two replicas of the daemon: quota for more nodes
 //! than exist, two queues that borrow and reclaim, flavors, preemption, a short `quotaSeconds`, and
 //! kills of every component. The audit log is checked.
 
@@ -76,7 +76,7 @@ fn queues(cluster: &Cluster) {
     }
 }
 
-/// Returns true if our check is active; before that, the queues admit no Job.
+/// Returns true if the queues are active; until then, they admit no Job.
 fn are_active(cluster: &Cluster) -> bool {
     QUEUES.iter().all(|(name, _)| {
         let queue = cluster.get(&format!("{API}/clusterqueues/{name}"));
@@ -166,7 +166,7 @@ impl Storm {
             body["metadata"]["labels"] = json!({});
         }
         let made = || self.cluster.ask(User::Alice, "POST", JOBS, &body);
-        self.cluster.until("a Job is made", || matches!(made(), Ok(_) | Err((409, _))));
+        self.cluster.until("a Job is created", || matches!(made(), Ok(_) | Err((409, _))));
     }
 
     fn disturb(&mut self) {
@@ -179,7 +179,7 @@ impl Storm {
                 let copy = self.below(2);
                 self.cluster.end_copy(copy);
                 self.cluster.start_copy("always");
-                "a copy killed"
+                "a replica killed"
             }
             4 => {
                 self.cluster.kill("kube-apiserver");

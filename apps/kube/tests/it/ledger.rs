@@ -1,4 +1,4 @@
-//! Judges Kueue quota from the audit log: Jobs that held quota without a box, answers to each
+//! Checks Kueue quota from the audit log: Jobs that held quota without a box, answers to each
 //! Workload, and pods on nodes of other flavors.
 
 use std::collections::{HashMap, HashSet};
@@ -19,7 +19,7 @@ const ENDS: [&str; 4] = ["SuccessCriteriaMet", "Complete", "FailureTarget", "Fai
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     admitted: usize,
-    /// Admissions without a confirmed placement at that moment, each with lines of the log.
+    /// Admissions without a confirmed placement, described by the latest events.
     placeless: Vec<String>,
     preempted: usize,
     /// The number of these admissions that reclaimed quota borrowed by another queue.
@@ -34,12 +34,13 @@ pub(crate) struct Ledger {
     elsewhere: usize,
     /// The number of messages on admitted Workloads that name no flavor.
     unflavored: usize,
-    /// Workloads with messages about waiting, the planned start, and released quota.
+    /// The number of messages that tell a Job to wait.
     waits: usize,
     /// The number of admissions of Jobs without a shape.
     boxless: usize,
-    /// Admissions without our check: since 0.19, Kueue asks only about a flavor's quota.
+    /// The number of these that bypassed our check: since 0.19, Kueue checks only a flavor's quota.
     unasked: usize,
+    /// The number of messages that give a start, and of those that release quota.
     dated: usize,
     impatient: usize,
     jobs: HashMap<String, Held>,
@@ -173,7 +174,7 @@ impl Ledger {
             if !placed {
                 let ago = |(then, what)| format!("{what} {:.3} s before", at - then);
                 let ago = unplaced.map_or("none".to_string(), ago);
-                self.placeless.push(format!("record: {ago}, told {told:?}"));
+                self.placeless.push(format!("placement: {ago}, message: {told:?}"));
             }
         }
         let evicted = holds("Evicted");
@@ -237,10 +238,11 @@ impl fmt::Display for Ledger {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             out,
-            "admitted {}, of them without a place {} {:?}, for {:.1} s at most; preempted {}, {} \
-             of them for the queue that owns it; quota given back {}; held without a place for \
-             {:.1} s at most; {} pods on nodes of another flavor, {} times of none; {} of {} \
-             without a shape unasked; told to wait {}, when it starts {}, that patience is over {}",
+            "{} admitted, {} of them without a placement {:?}, for at most {:.1} s; {} preempted, \
+             {} of them to reclaim quota; {} returned quota; quota held without a placement for at \
+             most {:.1} s; {} pods on nodes of another flavor, {} messages without a flavor; {} of \
+             {} Jobs without a shape admitted without our check; messages: {} to wait, {} with a \
+             start, {} that quota is released",
             self.admitted,
             self.placeless.len(),
             self.placeless,

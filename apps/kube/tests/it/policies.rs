@@ -1,4 +1,4 @@
-//! Tests users' forbidden requests and the answers.
+//! Tests that forbidden requests of users are rejected, and why.
 
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ fn users_open_no_gates_and_write_no_placements() {
     let plain = |job: &mut Value| job["spec"]["completionMode"] = json!("NonIndexed");
     refused(job("bad", "2x2x1", 1), &plain, "Indexed");
     let few = |job: &mut Value| job["spec"]["parallelism"] = json!(2);
-    refused(job("bad", "2x2x1", 1), &few, "as many completions");
+    refused(job("bad", "2x2x1", 1), &few, "must be equal");
     let other = |job: &mut Value| {
         job["spec"]["parallelism"] = json!(3);
         job["spec"]["completions"] = json!(3);
@@ -36,7 +36,7 @@ fn users_open_no_gates_and_write_no_placements() {
         let shared = |job: &mut Value| {
             job["spec"]["template"]["spec"]["containers"][0]["resources"] = json!({});
         };
-        refused(job("bad", "2x2x1", 1), &shared, "has a limit of pavior.dev/node");
+        refused(job("bad", "2x2x1", 1), &shared, "has a pavior.dev/node limit");
     }
     // A valid Job has the gate and the resource. Neither users nor administrators can open its
     // pods.
@@ -60,7 +60,7 @@ fn users_open_no_gates_and_write_no_placements() {
         let limits = json!({ "limits": { "pavior.dev/node": "2" } });
         job["spec"]["template"]["spec"]["containers"][0]["resources"] = limits;
     };
-    refused(job("bad", "2x2x1", 1), &two, "the limit of pavior.dev/node must be 1");
+    refused(job("bad", "2x2x1", 1), &two, "the pavior.dev/node limit must be 1");
     // Neither users nor administrators can create a placement.
     for user in [User::Admin, User::Alice] {
         assert!(cluster.ask(user, "POST", PLACEMENTS, &placement("forged")).is_err());
@@ -82,7 +82,7 @@ fn slices_are_a_fault(cluster: &Cluster) {
     cluster.good(User::Admin, "POST", MACHINES, &slices);
     cluster.until("the fault of a machine of slices", || {
         let status = cluster.get(&format!("{MACHINES}/tpus"))["status"].clone();
-        status["fault"].as_str().is_some_and(|fault| fault.contains("the only kind is boxes"))
+        status["fault"].as_str().is_some_and(|fault| fault.contains("supported kind is boxes"))
     });
 }
 

@@ -25,7 +25,7 @@ pub(crate) const ONE_OF: u64 = 20;
 
 /// The kinds of disturbances.
 const SPOILT: [&str; 4] =
-    ["answered 429", "answered 500", "a read answered 410", "the answer of a change lost"];
+    ["answered 429", "answered 500", "a read answered 410", "a change's response lost"];
 
 pub(crate) struct Proxy {
     pub(crate) port: u16,
@@ -95,7 +95,7 @@ impl Proxy {
 }
 
 impl Spoils {
-    /// Returns the fault for the next request, if any.
+    /// Draws the fault, if any, for the next request.
     fn next(&self, reads: bool) -> Option<usize> {
         let drawn = self.draw.lock().unwrap().next_u64();
         let which = (drawn / self.one_of) as usize % 4;
@@ -142,7 +142,7 @@ async fn pass(client: &Client, request: Request<Incoming>) -> kube::Result<Respo
             asked = asked.header(name, value);
         }
     }
-    client.send(asked.body(Body::from(bytes)).expect("it was a request")).await
+    client.send(asked.body(Body::from(bytes)).expect("it is a valid request")).await
 }
 
 fn status(code: u16, reason: &str) -> serde_json::Value {
@@ -155,5 +155,5 @@ fn status(code: u16, reason: &str) -> serde_json::Value {
 fn refusal(code: u16, reason: &str) -> Response<Body> {
     let body = Body::from(status(code, reason).to_string().into_bytes());
     let answer = Response::builder().status(code).header("content-type", "application/json");
-    answer.header("retry-after", "1").body(body).expect("it is an answer")
+    answer.header("retry-after", "1").body(body).expect("it is a valid response")
 }

@@ -1,4 +1,4 @@
-//! Measures how soon a replica acts after the API server can be reached again.
+//! Measures how soon a replica acts after the API server becomes reachable again.
 
 use std::time::{Duration, Instant};
 
@@ -60,12 +60,12 @@ fn copies_act_soon_after_the_api_server_can_be_reached_again() {
             cluster.end_part("kube-apiserver");
             std::thread::sleep(Duration::from_secs(*seconds));
             cluster.run_part("kube-apiserver");
-            let what = format!("an outage of {seconds} s with {copies} copies");
+            let what = format!("an outage of {seconds} s with {copies} replicas");
             check(&what, before, place(&cluster), 5);
         }
     }
     let log = std::fs::read_to_string(cluster.path().join("log/pavior")).unwrap();
-    assert!(!log.contains("\"rejected\""), "{log}");
+    assert!(!log.contains("\"change rejected\""), "{log}");
     if pavior_trials::size(false, false, true) {
         swallow(cluster);
     }

@@ -12,7 +12,7 @@ const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 pub(crate) fn set(cluster: &Cluster, name: &str) -> Value {
     let map = json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": name } });
     let mut made = Value::Null;
-    cluster.until("what stands for a JobSet is made", || {
+    cluster.until("the stand-in for a JobSet exists", || {
         made = match cluster.ask(User::Admin, "POST", MAPS, &map) {
             Err((409, _)) => {
                 cluster.ask(User::Admin, "GET", &format!("{MAPS}/{name}"), &Value::Null)
@@ -28,7 +28,7 @@ pub(crate) fn set(cluster: &Cluster, name: &str) -> Value {
     })
 }
 
-/// Returns a Job of a set, with `pods` pods.
+/// Returns a Job in a set, with `pods` pods.
 pub(crate) fn part(set: &Value, number: u32, shape: &str, pods: u32, run_s: u32) -> Value {
     let name = format!("{}-{number}", set["name"].as_str().unwrap());
     let mut job = job(&name, shape, run_s);
@@ -86,7 +86,7 @@ fn a_set_gets_one_box_when_it_is_whole_and_anew_when_a_job_of_it_is_made_anew() 
     // One of the two Jobs is missing: nothing is opened, and an event says what is missing.
     let train = set(&cluster, "train");
     make(&cluster, &part(&train, 1, "4x2x1", 5, 600));
-    cluster.until("it is told", || is_told(&cluster, "train-1", "too few for 8 nodes"));
+    cluster.until("an event says so", || is_told(&cluster, "train-1", "too few for 8 nodes"));
     assert_eq!(cluster.get(PLACEMENTS)["items"], json!([]));
     make(&cluster, &part(&train, 0, "4x2x1", 3, 600));
     let both = |cluster: &Cluster| [nodes(cluster, "train-0"), nodes(cluster, "train-1")];
@@ -104,7 +104,7 @@ fn a_set_gets_one_box_when_it_is_whole_and_anew_when_a_job_of_it_is_made_anew() 
     let old = placements["items"][0]["metadata"]["uid"].clone();
     let how = json!({ "propagationPolicy": "Background" });
     cluster.good(User::Alice, "DELETE", &format!("{JOBS}/train-1"), &how);
-    cluster.until("the record is gone", || {
+    cluster.until("the placement is deleted", || {
         cluster.get(PLACEMENTS)["items"]
             .as_array()
             .unwrap()
@@ -113,13 +113,13 @@ fn a_set_gets_one_box_when_it_is_whole_and_anew_when_a_job_of_it_is_made_anew() 
     });
     make(&cluster, &part(&train, 1, "4x2x1", 5, 1));
     // Earlier pods may still exist when all pods have nodes.
-    cluster.until("there is one record again, and all pods have their nodes", || {
+    cluster.until("one placement exists again, and all pods have their nodes", || {
         cluster.get(PLACEMENTS)["items"].as_array().unwrap().len() == 1 && whole()
     });
     cluster.until("the second is complete", || {
         cluster.get(&format!("{JOBS}/train-1"))["status"]["succeeded"] == 5
     });
-    assert_eq!(nodes(&cluster, "train-0").len(), 3, "the first goes on");
+    assert_eq!(nodes(&cluster, "train-0").len(), 3, "the first keeps running");
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn what_a_job_of_a_set_must_say_is_checked_when_it_is_made() {
             cluster.get(&format!("{JOBS}/{name}"))["status"]["succeeded"] == 2
         });
     }
-    cluster.until("it is told", || is_told(&cluster, "twice-a", "the same number"));
+    cluster.until("an event says so", || is_told(&cluster, "twice-a", "the same number"));
     let log = cluster.log();
     assert!(!log.contains('\u{1b}') && !log.contains("<b>"), "{log}");
 }

@@ -1,4 +1,4 @@
-//! Tests all disturbances of a cluster at once, with two replicas of the program: Jobs are created
+//! Tests all disturbances of a cluster together, with two replicas of the daemon: Jobs are created
 //! while processes are killed, nodes disappear and return, and pods and Jobs are deleted. The
 //! result is checked in the audit log.
 
@@ -107,13 +107,13 @@ impl Storm<'_> {
             1 => {
                 self.cluster.sleep_copy(0, true);
                 self.later(5, End::Wake(0));
-                Some("a copy asleep for 5 s")
+                Some("a replica paused for 5 s")
             }
             11 => {
                 self.cluster.sleep_copy(0, true);
                 self.later(2, End::Wake(0));
                 self.cluster.compact();
-                Some("the past compacted away while a copy slept")
+                Some("history compacted while a replica was paused")
             }
             12 | 13 if self.wrong_clocks => {
                 Some(self.kill_copy(Some(if what == 12 { "+1h" } else { "-1h" })))
@@ -140,7 +140,7 @@ impl Storm<'_> {
                 let path = format!("/api/v1/nodes/{node}");
                 self.cluster.ask(User::Admin, "DELETE", &path, &Value::Null).ok()?;
                 self.cluster.add_node(&node);
-                Some("a node deleted and made anew")
+                Some("a node deleted and recreated")
             }
             7 | 8 => self.lose_pod(what == 7),
             9 => {
@@ -160,9 +160,9 @@ impl Storm<'_> {
         self.cluster.end_copy(copy);
         self.cluster.start_copy_at(clock, "spoilt", "always", &[]);
         match clock {
-            None => "a copy killed",
-            Some("+1h") => "a copy killed, the next one an hour early",
-            Some(_) => "a copy killed, the next one an hour late",
+            None => "a replica killed",
+            Some("+1h") => "a replica killed, the next clock an hour fast",
+            Some(_) => "a replica killed, the next clock an hour slow",
         }
     }
 
@@ -198,9 +198,9 @@ impl Storm<'_> {
         self.cluster.ask(User::Alice, "DELETE", &path, &how).ok()?;
         self.make(body);
         Some(if name.starts_with("set") {
-            "a Job of a set deleted and made anew"
+            "a Job in a set deleted and recreated"
         } else {
-            "a Job deleted and made anew"
+            "a Job deleted and recreated"
         })
     }
 
@@ -208,7 +208,7 @@ impl Storm<'_> {
     fn make(&mut self, body: Value) {
         let cluster = &*self.cluster;
         let made = || cluster.ask(User::Alice, "POST", JOBS, &body);
-        cluster.until("a Job is made", || matches!(made(), Ok(_) | Err((409, _))));
+        cluster.until("a Job is created", || matches!(made(), Ok(_) | Err((409, _))));
         self.bodies.insert(body["metadata"]["name"].as_str().unwrap().to_string(), body);
     }
 

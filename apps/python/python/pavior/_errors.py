@@ -10,7 +10,7 @@ class PaviorError(Exception):
 
 
 class BadName(PaviorError, ValueError):
-    """The exception for an unknown name, a wrong option, or a malformed experiment.
+    """Raised for an unknown name, a wrong option, or a malformed experiment.
 
     >>> from pavior import BadName, Machine
     >>> try:
@@ -21,7 +21,7 @@ class BadName(PaviorError, ValueError):
     """
 
     span: tuple[int, int]
-    """The range of the wrong characters in the given text: the first, and the one after the last."""
+    """The invalid characters of the given text: the first, and the one after the last."""
 
     def __init__(self, message: str, span: tuple[int, int] = (0, 0)) -> None:
         super().__init__(message)
@@ -32,7 +32,7 @@ class BadName(PaviorError, ValueError):
 
 
 class Refused(PaviorError):
-    """The exception for a refused request.
+    """Raised if a request is refused.
 
     >>> from pavior import Machine, Refused
     >>> try:
@@ -43,7 +43,7 @@ class Refused(PaviorError):
     """
 
     reason: str
-    """The word for the reason, such as `no-free-submesh`."""
+    """The reason, such as `no-free-submesh`."""
     permanent: bool
     """True if the request can never be granted, even on an empty and healthy machine."""
 
@@ -58,4 +58,4 @@ class Refused(PaviorError):
 
 
 class Broken(PaviorError):
-    """The exception for a strategy or scheduler written in Python that violates its contract."""
+    """Raised if a strategy or scheduler written in Python violates its contract."""

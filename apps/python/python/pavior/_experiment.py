@@ -23,11 +23,11 @@ from pavior._types import OwnClass
 __all__ = ["Experiment", "Results"]
 
 LONGEST = 200
-"""The maximum number of characters of a list in words."""
+"""The maximum length of a formatted list, in characters."""
 
 
 def _is_own(value: object) -> bool:
-    """Returns True for the caller's own strategy or scheduler, which is a class or a function."""
+    """Returns True for the caller's strategy or scheduler, which is a class or a function."""
     return callable(value)
 
 
@@ -58,7 +58,7 @@ def _toml(value: object) -> str:
 
 
 def _machines(value: Any) -> Any:
-    """Returns the names of machines. Sides describe a mesh."""
+    """Returns machine names. Sides become the name of a mesh."""
     value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, int):
         return f"mesh:{value}"
@@ -93,7 +93,7 @@ def _named(value: Any, logs: dict[str, Trace]) -> Any:
 
 
 def _own(parameters: dict[str, Any]) -> list[OwnClass]:
-    """Returns the strategies and schedulers among keyword arguments that are classes or functions."""
+    """Returns the classes and functions among the strategies and schedulers."""
     own: list[OwnClass] = []
     for key in ("strategy", "strategies", "scheduler", "schedulers"):
         given = parameters.get(key, ())
@@ -103,7 +103,7 @@ def _own(parameters: dict[str, Any]) -> list[OwnClass]:
 
 
 def _is_path(source: str | os.PathLike[str]) -> bool:
-    """Returns True for a file path, which, unlike an experiment in TOML, contains no equals sign."""
+    """Returns True for a file path, which, unlike TOML text, contains no equals sign."""
     if not isinstance(source, str):
         return True
     return bool(source.strip()) and "=" not in source and "\n" not in source.strip()
@@ -114,7 +114,6 @@ def _shortened(words: str) -> str:
 
 
 def _rows(table: Table) -> list[dict[str, Any]]:
-    """Returns the rows of a table."""
     columns = [table[name] for name in table.columns]
     return [dict(zip(table.columns, row, strict=True)) for row in zip(*columns, strict=True)]
 
@@ -128,7 +127,7 @@ class Results:
 
     @property
     def means(self) -> Table:
-        """The means and the half-widths of their 95 % intervals, with one row per point and metric."""
+        """The means and their 95 % half-widths, with one row per point and metric."""
         return self._native.means
 
     @property
@@ -138,7 +137,7 @@ class Results:
 
     @property
     def differences(self) -> Table:
-        """The paired differences from the first strategy, over the same jobs."""
+        """The paired differences from the baseline strategy, over the same jobs."""
         return self._native.differences
 
     def files(self) -> dict[str, bytes]:
@@ -158,7 +157,7 @@ class Results:
 
         rows = [row for row in _rows(self.means) if row["metric"] == y and row["mean"] is not None]
         if not rows:
-            raise KeyError(f"{y} was not observed")
+            raise KeyError(f"{y} was not measured")
         for row in rows:
             row["low"] = row["mean"] - (row["ci95"] or 0.0)
             row["high"] = row["mean"] + (row["ci95"] or 0.0)
@@ -247,17 +246,17 @@ class Experiment:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
-        """The old name of `Experiment(path)`."""
+        """Deprecated; use `Experiment(path)`."""
         warnings.warn(
-            "Experiment.read(path) is the old name of Experiment(path)", DeprecationWarning, 2
+            "Experiment.read(path) is deprecated; use Experiment(path)", DeprecationWarning, 2
         )
         return cls(Path(path))
 
     @classmethod
     def of(cls, *, folder: str | os.PathLike[str] = "", **parameters: Unpack[Parameters]) -> Self:
-        """The old name of `Experiment(**parameters)`."""
+        """Deprecated; use `Experiment(**parameters)`."""
         warnings.warn(
-            "Experiment.of(...) is the old name of Experiment(...)", DeprecationWarning, 2
+            "Experiment.of(...) is deprecated; use Experiment(...)", DeprecationWarning, 2
         )
         return cls(folder=folder, **parameters)
 
@@ -303,13 +302,13 @@ class Experiment:
         """Runs the experiment until every point is as precise as requested.
 
         Parameters
-            on: None for threads in this process, any executor of PEP 3148, or a Dask client
+            on: None for threads in this process, any PEP 3148 executor, or a Dask client
             out: a directory, which the command line can continue, and vice versa
             threads: the number of threads; 0 for one per processor
             progress: True shows progress on standard error, False does not; None shows it after
                 two seconds on a terminal; a function is called with a `Progress` at least every half
                 second
-            task_seconds: the approximate duration of a piece of work
+            task_seconds: the target duration of a task
 
         The results do not depend on any of these, on lost workers, or on interruptions. A directory
         identifies classes and functions only by name: after a change, use another name or another
@@ -340,7 +339,7 @@ class Experiment:
 
     def __reduce__(self) -> tuple[object, ...]:
         given = self._specification
-        given.__reduce__()  # A Trace stays in its process.
+        given.__reduce__()  # Raises an error for a Trace, which cannot leave its process.
         return (_rebuild, (type(self), given.text, given.folder, given.name, given.classes))
 
     def _repr_html_(self) -> str:

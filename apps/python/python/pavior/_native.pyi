@@ -57,9 +57,9 @@ __all__ = [
 ]
 
 FREEDOMS: tuple[str, ...]
-"""The words of `Freedom`, from the least to the greatest."""
+"""The values of `Freedom`, from the most restrictive to the most permissive."""
 REASONS: tuple[str, ...]
-"""The words of `Reason`."""
+"""The values of `Reason`."""
 
 @final
 class Box:
@@ -172,12 +172,11 @@ class Machine:
         job: JobName | None = None,
         freedom: Freedom | None = None,
     ) -> Allocation | Reason:
-        """Does the same as `allocate`, but returns the reason for a refusal instead of raising an
-        exception."""
+        """Works like `allocate`, but returns the reason for a refusal instead of raising `Refused`."""
     def allocate_at(self, boxes: Box | Sequence[Box], *, job: JobName | None = None) -> Allocation:
         """Grants one or more given boxes to a job. Raises `ValueError` if the boxes are not free."""
     def release(self, what: Allocation | JobName) -> None:
-        """Releases the nodes of a job. Raises `KeyError` if the job holds no nodes."""
+        """Releases a job's nodes. Raises `KeyError` if the job holds no nodes."""
     def probe(
         self,
         shape: Shape | None = None,
@@ -197,11 +196,11 @@ class Machine:
     ) -> Explanation:
         """Compares the placements of a request by several strategies, and finds the jobs in the way."""
     def slots(self, shape: Shape, *, moves: int = 0, budget: int = 120_000_000) -> Slots:
-        """Counts the boxes of a shape that fit at once, turned or not, after at most `moves` jobs have
-        moved. The machine does not change. `budget` limits the search, in bit-set words."""
+        """Counts the boxes of a shape that fit at the same time, turned or not, after at most `moves`
+        jobs have moved. The machine does not change. `budget` limits the search, in bit-set words."""
     def fail(self, node: Node) -> JobName | None:
-        """Marks a node as failed, and returns the job that holds it, which keeps it until the job is
-        released."""
+        """Marks a node as failed, and returns the job that holds it, if any. The job keeps the node
+        until it is released."""
     def repair(self, node: Node) -> None:
         """Marks a node as healthy again."""
     def fork(self) -> Machine:
@@ -211,7 +210,7 @@ class Machine:
         """The number of free, healthy nodes."""
     @property
     def busy(self) -> int:
-        """The number of nodes that jobs hold."""
+        """The number of nodes held by jobs."""
     @property
     def failed(self) -> int:
         """The number of failed nodes that no job holds."""
@@ -279,7 +278,7 @@ class Explanation:
 
 @final
 class Slots:
-    """Boxes of a shape that fit at once, and a bound on their number."""
+    """Boxes of a shape that fit at the same time, and a bound on their number."""
 
     @property
     def count(self) -> int:
@@ -379,8 +378,8 @@ class Running:
 
 @final
 class MachineView:
-    """The machine as presented to a scheduler. Every question counts as an attempt in the metrics,
-    but reading and forking do not. The object is valid only within `Scheduler.next`."""
+    """The machine as presented to a scheduler. Calls of `can_start` and `refusal` count as attempts
+    in the metrics. The object is valid only within `Scheduler.next`."""
 
     def can_start(self, index: int) -> bool:
         """Returns True if the job at an index of the queue could start now."""
@@ -394,7 +393,7 @@ class MachineView:
         """The sides of the machine."""
     @property
     def free(self) -> int:
-        """The number of nodes that are free and healthy."""
+        """The number of free, healthy nodes."""
     def boxes(self, id: int) -> tuple[Box, ...] | None:
         """Returns the boxes of a running job, given its `id`. Returns None if the job holds none."""
     def occupancy(self) -> npt.NDArray[np.bool_]:
@@ -404,7 +403,7 @@ class MachineView:
 
 @final
 class Judgement:
-    """The result of a test. It is true if all answers of the strategy are as claimed.
+    """The result of a strategy test. It is true if all answers are as claimed.
 
     A notebook describes the result in words, and draws a wrong answer.
     """
@@ -457,8 +456,7 @@ def judge(
 
 @final
 class Table:
-    """A table with columns in Arrow memory. polars, pyarrow, pandas and DuckDB read it without
-    copying it."""
+    """A table with columns in Arrow memory. polars, pyarrow, pandas and DuckDB read it without copying."""
 
     @property
     def unit(self) -> str:
@@ -517,14 +515,14 @@ class Trace:
     def __new__(cls, source: ArrowTable) -> Self:
         """Reads any Arrow table with the columns `submit`, `run` and `nodes`. The columns `job`, `estimate`,
         `x`, `y`, `z`, `freedom` (text), `user`, `queue` and `partition` are optional. The last three contain
-        numbers, or names, which get numbers in order. Times are numbers of seconds, timestamps or durations.
-        Raises `ValueError` for an invalid row.
+        numbers or names; names are numbered in order of appearance. Times are numbers of seconds, timestamps
+        or durations. Raises `ValueError` for an invalid row.
 
         >>> import pyarrow  # doctest: +SKIP
         >>> Trace(pyarrow.table({"submit": [0, 60], "run": [30, 30], "nodes": [4, 8]}))  # doctest: +SKIP
         """
     @staticmethod
-    @deprecated("Trace.read(path) is the old name of Trace(path)")
+    @deprecated("Trace.read(path) is deprecated; use Trace(path)")
     def read(
         path: str | os.PathLike[str],
         *,
@@ -533,11 +531,11 @@ class Trace:
         status: str | None = None,
         lenient: bool = False,
     ) -> Trace:
-        """Reads a file. This is the old name of `Trace(path)`, which is kept for one more version."""
+        """Deprecated; use `Trace(path)`. It will be removed in the next version."""
     @staticmethod
-    @deprecated("Trace.from_arrow(table) is the old name of Trace(table)")
+    @deprecated("Trace.from_arrow(table) is deprecated; use Trace(table)")
     def from_arrow(table: ArrowTable) -> Trace:
-        """Reads a table. This is the old name of `Trace(table)`, which is kept for one more version."""
+        """Deprecated; use `Trace(table)`. It will be removed in the next version."""
     @property
     def jobs(self) -> Table:
         """The jobs in order of submission. The columns are `job`, `submit`, `run`, `estimate` (in seconds),
@@ -915,7 +913,7 @@ class Episode:
 
 @final
 class Span:
-    """Consecutive replications of one point, which are the unit of work."""
+    """Consecutive replications of one point: the unit of work."""
 
     def __new__(cls, point: int, first: int, end: int) -> Self:
         """Creates the span of the replications from `first` up to, but not including, `end`."""
@@ -929,9 +927,9 @@ class Span:
     def end(self) -> int:
         """The index after the last replication. `range(span.first, span.end)` contains all replications."""
     @property
-    @deprecated("Span.last is behind the last replication; use Span.end, which has the same value")
+    @deprecated("Span.last is one past the last replication; use Span.end, which has the same value")
     def last(self) -> int:
-        """The old name of `end`, with the same value, which is kept for one more version.
+        """Deprecated; use `end`, which has the same value. It will be removed in the next version.
 
         In the JSON of `pavior sweep`, `last` is the index of the last replication itself.
         """
@@ -956,8 +954,8 @@ class Journal:
 
     def __new__(cls) -> Self: ...
     def add(self, lines: bytes) -> int:
-        """Adds lines from `replicate` and returns their number. If a line is incomplete, raises an error
-        and adds nothing."""
+        """Adds lines from `replicate` and returns their number. If a line is incomplete, raises
+        `ValueError` and adds nothing."""
     def __len__(self) -> int: ...
 
 @final
@@ -969,7 +967,7 @@ class Progress:
         """The number of items done: replications of a sweep, jobs of a run, or answers of a test."""
     @property
     def planned(self) -> int:
-        """The number of items in total, or 0 if it is unknown."""
+        """The total number of items, or 0 if unknown."""
     @property
     def points_done(self) -> int:
         """The number of completed points."""

@@ -17,7 +17,7 @@ WIDTH = 20
 
 
 class Line:
-    """A line with the progress of a call, which overwrites itself."""
+    """A progress line that overwrites itself."""
 
     def __init__(self, counted: str, patience: float = 0.0) -> None:
         self._counted = counted
@@ -41,7 +41,7 @@ class Line:
             self.end()
 
     def end(self) -> None:
-        """Ends the line, if any."""
+        """Ends the line, if one was written."""
         if self._width:
             import sys
 
@@ -51,7 +51,8 @@ class Line:
 
 
 def told(progress: Progress, counted: str, known: int) -> str:
-    """Formats the progress and time, with a bar if the total is known. `known` items were done before."""
+    """Formats the progress and time, with a bar if the total is known. `known` items were done before the
+    call."""
     done, planned = progress.done, progress.planned
     words = f"{done} of {planned} {counted}" if planned else f"{done} {counted}"
     if progress.points > 1:
@@ -80,7 +81,7 @@ def length(seconds: float) -> str:
 def reporter(
     progress: bool | Callable[[Progress], object] | None, counted: str
 ) -> Callable[[Progress], object] | None:
-    """Returns the function for a `progress` argument, or None."""
+    """Returns the callback for a `progress` argument, or None."""
     if progress is True:
         return Line(counted)
     if progress is None:

@@ -13,7 +13,7 @@ __all__ = ["NAMELESS", "Priority", "Scheduler", "name_of"]
 
 
 class Scheduler:
-    """A scheduler in Python. Write `next`.
+    """The base class of schedulers. Implement `next`.
 
     `next` is called at every instant with an event while jobs are waiting, and again after every
     start, until it returns None. An object is created for each run, without arguments. A scheduler
@@ -30,7 +30,7 @@ class Scheduler:
     """
 
     name: ClassVar[str] = "my-scheduler"
-    """Lower-case letters, digits and hyphens."""
+    """The name in results: lower-case letters, digits and hyphens, and not a built-in name."""
 
     def next(
         self, now: float, queue: Queue, running: Running, view: MachineView
@@ -66,7 +66,7 @@ class Priority(Scheduler):
 
 
 NAMELESS = "priority"
-"""The name of a function without a name."""
+"""The name of a lambda."""
 
 
 def name_of(own: object) -> str:

@@ -14,7 +14,7 @@ __all__ = ["Strategy"]
 
 
 class Strategy:
-    """A strategy in Python. Set the class attributes and write `find`.
+    """The base class of strategies. Set the class attributes and implement `find`.
 
     `find` proposes free boxes, and the machine grants them. A strategy that keeps state is notified of
     every change by `granted` and `released`, including boxes that it did not propose. `copy.deepcopy`
@@ -22,11 +22,11 @@ class Strategy:
 
     Three attributes state a strategy's promises, which `pavior.judge` tests:
 
-    - `contiguous` is the kind of answer. True: one box of the requested shape. False: disjoint boxes
-      with the requested total number of nodes; the shape is a hint.
-    - `turns` allows other orientations. False: only the shape itself. True: any of its orientations,
-      such as 1x3 for 3x1. It has no effect if `contiguous` is False.
-    - `claim` states when it may refuse, and the box that it must choose:
+    - `contiguous`: if True, `find` returns one box of the requested shape; if False, disjoint boxes
+      with the requested total number of nodes, and the shape is a hint.
+    - `turns`: if True, `find` may turn the shape, such as 3x1 to 1x3. It has no effect if
+      `contiguous` is False.
+    - `claim`: the requests that `find` may refuse, and the box that it must choose:
 
       | claim | it refuses | it grants |
       |---|---|---|
@@ -77,7 +77,7 @@ class Strategy:
         raise NotImplementedError
 
     def granted(self, boxes: tuple[Box, ...]) -> None:
-        """Called when nodes, all of them free until then, are granted."""
+        """Called when free nodes are granted."""
 
     def released(self, boxes: tuple[Box, ...]) -> None:
         """Called when nodes become free again."""

@@ -42,8 +42,8 @@ def _specification(sent: Sent) -> Specification:
     specification = Specification(text, folder=folder, name=name, classes=classes)
     if specification.fingerprint != fingerprint:
         raise ValueError(
-            "the experiment on this worker differs from the one that was sent: the version of "
-            f"pavior or the logs in {folder!r} differ"
+            "this worker has read a different experiment than the one sent: its version of pavior "
+            f"or its logs in {folder!r} differ"
         )
     while len(_read) >= 8:
         _read.pop(next(iter(_read)), None)
@@ -69,16 +69,16 @@ def _executor(on: Any, threads: int) -> Iterator[tuple[Executor, int]]:
             yield pool, workers
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-    elif hasattr(on, "get_executor"):  # a Dask client of the caller, which stays open
+    elif hasattr(on, "get_executor"):  # the caller's Dask client, which stays open
         yield on.get_executor(pure=False), max(1, sum(on.nthreads().values()))
     elif hasattr(on, "submit"):
         yield on, getattr(on, "_max_workers", None) or 8
     else:
-        raise TypeError("run(on=...) takes None, a PEP 3148 executor or a Dask client")
+        raise TypeError("run(on=...) accepts None, a PEP 3148 executor or a Dask client")
 
 
 class _Pace:
-    """The known duration of a replication, by point."""
+    """The estimated duration of a replication at each point."""
 
     def __init__(self, task_seconds: float) -> None:
         self.task_seconds = task_seconds

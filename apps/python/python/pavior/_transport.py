@@ -16,18 +16,18 @@ from urllib.parse import quote, urlencode, urlsplit
 from pavior import _errors
 
 Document = dict[str, Any]
-"""A JSON object of the service."""
+"""A JSON object from the service."""
 
 _PERMANENT = {"empty-request", "larger-than-machine", "unsupported-shape"}
 _REFUSALS = _PERMANENT | {"too-few-free-nodes", "no-free-submesh"}
 PAUSE_S = 0.1
-"""The pause between two attempts."""
+"""The pause between two attempts, in seconds."""
 UNKNOWN = "outcome-unknown"
 """The reason in an answer to a request that may have been carried out."""
 
 
 class Problem(_errors.PaviorError):
-    """The exception for a request that the service did not carry out."""
+    """Raised if the service does not carry out a request."""
 
     status: int
     """The HTTP status."""
@@ -48,11 +48,11 @@ class Problem(_errors.PaviorError):
 
 
 class Refused(Problem, _errors.Refused):
-    """The exception for a request that the strategy refuses."""
+    """Raised if the strategy refuses a request."""
 
     diagnosis: Document | None
-    """The nearest free box, the largest one, and the place that the fewest leases block; None in the answers
-    of a batch."""
+    """The nearest free box, the largest one, and the place blocked by the fewest leases; None in batch
+    answers."""
 
     def __init__(self, status: int, document: Document) -> None:
         super().__init__(status, document)
@@ -110,7 +110,7 @@ class Transport:
         return http.client.HTTPConnection(host, parts.port, timeout=self._timeout)
 
     def change(self, path: str, body: Document) -> Document:
-        """Repeats a request that changes something until it is answered. Its key makes it one request.
+        """Sends a change, and repeats it until it is answered. Its key prevents duplicates.
 
         If an answer says that the outcome is unknown, the request is repeated until it is known.
         """
@@ -187,7 +187,7 @@ def path_of(path: str, **query: object) -> str:
 
 
 def problem_of(status: int, data: bytes | Document) -> Problem:
-    """Returns the exception for an answer that is a problem or malformed."""
+    """Returns the exception for a problem document or a malformed answer."""
     document: object = data
     if isinstance(data, bytes):
         try:

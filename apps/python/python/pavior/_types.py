@@ -54,11 +54,11 @@ Reason: TypeAlias = Union[
     Literal["too-few-free-nodes"],
     Literal["no-free-submesh"],
 ]
-"""The reason why a request is refused. A test compares the words with those of the engine (`REASONS`)."""
+"""The reason for a refusal. A test compares these words with the engine's (`REASONS`)."""
 Claim: TypeAlias = Union[
     Literal["first"], Literal["complete"], Literal["partial"], Literal["count"]
 ]
-"""The claim of a strategy, which `judge` tests. `Strategy` defines each claim."""
+"""A strategy's claim, which `judge` tests. `Strategy` defines each claim."""
 Freedom: TypeAlias = Union[
     Literal["box"],
     Literal["turned"],
@@ -69,7 +69,7 @@ Freedom: TypeAlias = Union[
 """The freedom in placing a job. Each word allows everything that the one before it allows."""
 _Value = TypeVar("_Value")
 Several: TypeAlias = Union[_Value, Iterable[_Value]]
-"""A value of an experiment's parameter, or several values in a list or a numpy array."""
+"""A parameter value of an experiment, or several values in a list or a numpy array."""
 Range = TypedDict(
     "Range",
     {"from": float, "to": float, "steps": int, "scale": NotRequired[Literal["linear", "log"]]},
@@ -77,7 +77,7 @@ Range = TypedDict(
 """A range of numbers, including both ends, such as `{"from": 0.5, "to": 2, "steps": 4}`. With
 `"scale": "log"`, the ratios of consecutive numbers are equal."""
 Numbers: TypeAlias = Union[_Value, Iterable[_Value], Range]
-"""A number for an experiment's parameter, several numbers, or a range."""
+"""A numeric parameter value of an experiment, several values, or a range."""
 Value: TypeAlias = Union[str, float, bool, timedelta, None]
 """A value of a parameter."""
 
@@ -91,4 +91,4 @@ class ArrowTable(Protocol):
 KeyFunction: TypeAlias = Callable[[Job], float]
 """A function that returns the key of a job, as `Priority.key` does."""
 OwnClass: TypeAlias = Union[type[Strategy], type[Scheduler], KeyFunction]
-"""A strategy or a scheduler of the caller."""
+"""The caller's strategy or scheduler."""

@@ -2,7 +2,7 @@
 
     from pavior.client import Service
 
-    service = Service()  # the Unix socket of a service that was started in this folder
+    service = Service()  # the Unix socket of a service started in this folder
     with service.lease((2, 3), ttl_s=600) as lease:
         print(lease.nodes, lease.boxes)
     for event in service.watch(after=0, timeout=1):
@@ -33,7 +33,6 @@ DEFAULT = "unix:pavior-data/pavior.sock"
 """The default address of `pavior serve`, relative to the folder in which it was started."""
 
 
-
 class Lease:
     """A lease of nodes. Leaving a `with` block ends it."""
 
@@ -46,7 +45,7 @@ class Lease:
 
     @property
     def id(self) -> int:
-        """The lease's number, which is never used for another lease."""
+        """The lease's number, which is never reused."""
         return int(self.document["id"])
 
     @property
@@ -107,7 +106,7 @@ class Lease:
 
 
 class Waiting:
-    """A request that is waiting in the queue."""
+    """A request waiting in the queue."""
 
     document: Document
     """The request as the service describes it."""
@@ -258,7 +257,7 @@ class Service:
         return self._transport.change("/v1/nodes/fail", {"node": _numbers(node), "machine": machine})
 
     def repair(self, node: Node, machine: str | None = None) -> Document:
-        """Makes a node available again, whether it had failed or was drained (operator)."""
+        """Makes a failed or drained node available again (operator)."""
         return self._transport.change("/v1/nodes/repair", {"node": _numbers(node), "machine": machine})
 
     def drain(self, node: Node, machine: str | None = None) -> Document:
@@ -292,7 +291,7 @@ class Service:
     def state(
         self, machine: str | None = None, *, at: int | None = None, at_ms: int | None = None
     ) -> Document:
-        """Returns leases, queue and unavailable nodes: now, after record `at`, or at the time `at_ms`
+        """Returns leases, queue and unavailable nodes: now, after record `at`, or at time `at_ms`
         (milliseconds since 1970)."""
         return self._transport.ask("GET", path_of("/v1/state", machine=machine, at=at, at_ms=at_ms))
 
@@ -305,15 +304,15 @@ class Service:
         strategies: Sequence[str] | None = None,
         machine: str | None = None,
     ) -> Document:
-        """Explains the placement of a request by strategies, and the leases in its way. Nothing changes."""
+        """Compares strategies' placements of a request, and finds the leases in its way. Nothing changes."""
         body = _asked(shape, nodes, freedom, machine=machine) | {"strategies": strategies}
         return self._transport.ask("POST", "/v1/explain", body)
 
     def slots(
         self, shape: Shape, *, moves: int | None = None, machine: str | None = None
     ) -> Document:
-        """Counts the boxes of a shape that fit at once, with a bound. With `moves` (operator only), also
-        counts the boxes after at most that many leases have moved. Nothing changes."""
+        """Counts the boxes of a shape that fit at the same time, with a bound. With `moves` (operator
+        only), also counts the boxes after at most that many leases have moved. Nothing changes."""
         sides = "x".join(str(side) for side in _numbers(shape))
         path = path_of("/v1/slots", shape=sides, moves=moves, machine=machine)
         return self._transport.ask("GET", path)
@@ -330,7 +329,7 @@ class Service:
         repair: Sequence[Node] = (),
         machine: str | None = None,
     ) -> Document:
-        """Returns a request's result under the assumption that leases had ended or nodes had failed."""
+        """Returns a request's result if leases had ended, or nodes had failed or been repaired."""
         body = _asked(shape, nodes, freedom, machine=machine) | {"strategy": strategy, "end": list(end)}
         nodes_otherwise = {"fail": [_numbers(n) for n in fail], "repair": [_numbers(n) for n in repair]}
         return self._transport.ask("POST", "/v1/what-if", body | nodes_otherwise)
@@ -407,8 +406,8 @@ def _asked(
     machine: str | None = None,
     tenant: str | None = None,
 ) -> Document:
-    """Returns the members that requests have in common, without those that are None. An int as the shape
-    is a number of nodes, as for a `Machine`."""
+    """Returns the members that requests have in common. As for a `Machine`, an int as the shape is a
+    number of nodes."""
     if nodes is None and shape is not None and not isinstance(shape, Iterable):
         nodes, shape = operator.index(shape), None
     return {

@@ -41,10 +41,10 @@ __all__ = ["AllocationEnv", "SchedulingEnv"]
 Observation: TypeAlias = dict[str, npt.NDArray[Any]]
 Info: TypeAlias = dict[str, Any]
 Reward: TypeAlias = Literal["waiting"] | Callable[[Info], float]
-"""`waiting`, or a function of the `info` of a step."""
+"""`waiting`, or a function of a step's `info`."""
 
 COLUMNS = 6
-"""The columns of a job."""
+"""The number of columns per job."""
 
 
 class _Env(gymnasium.Env[Observation, np.int64]):
@@ -52,7 +52,7 @@ class _Env(gymnasium.Env[Observation, np.int64]):
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 4}  # type: ignore[misc]
     _arrays: list[tuple[str, str, tuple[int, ...]]]
-    """The name, the type and the shape of each array of an observation."""
+    """The name, type and shape of each observation array."""
 
     def __init__(self, episodes: Episodes, reward: Reward, render_mode: str | None) -> None:
         if render_mode not in (None, *self.metadata["render_modes"]):
@@ -128,7 +128,7 @@ class _Env(gymnasium.Env[Observation, np.int64]):
         return self._episode.drawn()
 
     def close(self) -> None:
-        """Drops the run."""
+        """Discards the run."""
         self._episode = None
 
 

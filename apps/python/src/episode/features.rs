@@ -4,7 +4,7 @@ use pavior::workload::Job;
 
 use super::run::SteppedRun;
 
-/// The number of columns of a job: its fraction of the nodes and of each side, its estimate, and
+/// The number of columns per job: its fraction of the nodes and of each side, its estimate, and
 /// its wait so far.
 pub(super) const COLUMNS: usize = 6;
 
@@ -34,7 +34,7 @@ impl SteppedRun {
         floats(&shares)
     }
 
-    /// Returns the columns of a job.
+    /// Returns a job's columns.
     pub(super) fn features(&self, job: &Job) -> [f32; COLUMNS] {
         let grid = self.simulation.machine().grid();
         let sides = job.request.shape.unwrap_or_default();

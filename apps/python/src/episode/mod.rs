@@ -1,4 +1,4 @@
-//! Runs that are advanced decision by decision, for the environments of `pavior.gym`.
+//! Runs advanced decision by decision, for the environments of `pavior.gym`.
 //!
 //! A step takes microseconds, so it keeps the interpreter lock and does not use a separate thread.
 

@@ -1,4 +1,4 @@
-//! The nodes of a job.
+//! A job's nodes.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ impl Allocation {
         boxes(py, &self.shared.grid, self.placement.parts())
     }
 
-    /// Returns an array `[z, y, x]` that is True at the job's nodes. This requires numpy.
+    /// Returns an array `[z, y, x]` that is True at the job's nodes. Requires numpy.
     fn mask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut bytes = vec![0; self.shared.grid.nodes() as usize];
         for node in self.placement.parts().iter().flat_map(|part| part.nodes(&self.shared.grid)) {
@@ -71,7 +71,7 @@ impl Allocation {
         self.release(py)
     }
 
-    /// Describes the nodes of the job, and draws the machine in its current state.
+    /// Describes the job's nodes, and draws the machine in its current state.
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
         let inner = self.shared.lock(py)?;
         let name = self.name.to_string();
@@ -104,7 +104,7 @@ pub(super) fn new_name(inner: &mut Inner, job: Option<&Bound<'_, PyAny>>) -> PyR
     Ok(name)
 }
 
-/// Releases the nodes of a job, even if the strategy's own code fails.
+/// Releases a job's nodes, even if the strategy's own code fails.
 pub(super) fn release(py: Python<'_>, shared: &Shared, name: &JobName) -> PyResult<()> {
     let mut inner = shared.lock(py)?;
     let missing = || PyKeyError::new_err(format!("job {name} holds no nodes"));

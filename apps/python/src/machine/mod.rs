@@ -78,7 +78,7 @@ impl Machine {
         self.keep(py, &mut inner, name, number, placement).map(Ok)
     }
 
-    /// Records the nodes of a job. If notifying the strategy fails, releases the nodes again.
+    /// Records a job's nodes. If notifying the strategy fails, releases the nodes again.
     fn keep(
         &self,
         py: Python<'_>,
@@ -142,8 +142,7 @@ impl Machine {
         self.grant(py, &asked, job)?.map_err(refused)
     }
 
-    /// Does the same as `allocate`, but returns the reason for a refusal instead of raising an
-    /// exception.
+    /// Works like `allocate`, but returns the reason for a refusal instead of raising `Refused`.
     #[pyo3(signature = (shape = None, *, nodes = None, job = None, freedom = None))]
     fn try_allocate(
         &self,
@@ -172,7 +171,7 @@ impl Machine {
         let grid = self.shared.grid;
         let wrong = || {
             let given = shown(boxes);
-            PyTypeError::new_err(format!("allocate_at takes a Box or several, not {given}"))
+            PyTypeError::new_err(format!("allocate_at requires one Box or several, not {given}"))
         };
         let placement = strategies::placement(boxes, &grid, wrong)?.ok_or_else(wrong)?;
         let mut inner = self.shared.lock(py)?;
@@ -185,7 +184,7 @@ impl Machine {
         self.keep(py, &mut inner, name, number, placement)
     }
 
-    /// Releases the nodes of a job. Raises `KeyError` if the job holds no nodes.
+    /// Releases a job's nodes. Raises `KeyError` if the job holds no nodes.
     fn release(&self, py: Python<'_>, what: &Bound<'_, PyAny>) -> PyResult<()> {
         match what.cast::<Allocation>() {
             Ok(allocation) if Arc::ptr_eq(&allocation.get().shared, &self.shared) => {
@@ -249,9 +248,9 @@ impl Machine {
         explain::explain(&self.shared, &inner, &selections, &request)
     }
 
-    /// Counts the boxes of a shape that fit at once, turned or not, after at most `moves` jobs have
-    /// moved. No strategy is called, and the machine does not change. `budget` limits the search,
-    /// in bit-set words.
+    /// Counts the boxes of a shape that fit at the same time, turned or not, after at most `moves`
+    /// jobs have moved. No strategy is called, and the machine does not change. `budget` limits the
+    /// search, in bit-set words.
     #[pyo3(signature = (shape, *, moves = 0, budget = SearchLimits::BUDGET))]
     #[pyo3(text_signature = "($self, shape, *, moves=0, budget=120000000)")]
     fn slots(
@@ -306,7 +305,7 @@ impl Machine {
         Ok(self.shared.lock(py)?.machine.free().count())
     }
 
-    /// The number of nodes that jobs hold.
+    /// The number of nodes held by jobs.
     #[getter]
     fn busy(&self, py: Python<'_>) -> PyResult<u32> {
         Ok(self.shared.lock(py)?.machine.busy_nodes())
@@ -357,7 +356,7 @@ impl Machine {
         Ok(self.shared.lock(py)?.machine.state())
     }
 
-    /// Returns a new array `[z, y, x]`, or `out`, that is True at free nodes. This requires numpy.
+    /// Returns a new array `[z, y, x]`, or `out`, that is True at free nodes. Requires numpy.
     #[pyo3(signature = (out = None))]
     fn occupancy<'py>(
         &self,
@@ -371,7 +370,7 @@ impl Machine {
     }
 
     /// Returns an array `[z, y, x]` with the index into `jobs` of the job that holds each node. The
-    /// index is -1 if the node is free, and -2 if it has failed and no job holds it. This requires
+    /// index is -1 if the node is free, and -2 if it has failed and no job holds it. Requires
     /// numpy.
     fn holders<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let grid = self.shared.grid;

@@ -9,7 +9,7 @@ use crate::errors::{read, value};
 use crate::jobs::{JobName, Jobs};
 use crate::shared::{Inner, Shared};
 
-/// The state of a machine in JSON. Points and sides have one number per axis of the machine.
+/// A machine's state in JSON. Points and sides have one number per axis of the machine.
 #[derive(Serialize, Deserialize)]
 struct State {
     failed: Vec<Vec<u16>>,
@@ -42,7 +42,6 @@ fn usual_rule() -> String {
     "compact".to_string()
 }
 
-/// Returns the state as JSON.
 pub(crate) fn to_json(shared: &Shared, inner: &Inner) -> PyResult<String> {
     let axes = shared.grid.axes();
     let part = |part: &Cuboid| Part {
@@ -64,7 +63,6 @@ pub(crate) fn to_json(shared: &Shared, inner: &Inner) -> PyResult<String> {
     serde_json::to_string(&state).map_err(value)
 }
 
-/// Parses a state.
 pub(crate) fn from_json(text: &str) -> PyResult<Shared> {
     let state = pavior::json::read(text.as_bytes()).map_err(value)?;
     let state: State = serde_json::from_value(state).map_err(value)?;

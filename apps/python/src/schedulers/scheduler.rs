@@ -53,7 +53,7 @@ impl InPython {
     }
 }
 
-/// Reads an answer of `next`, which is None, an index of the queue, or an index and boxes.
+/// Reads the result of `next`, which is None, an index of the queue, or an index and boxes.
 fn start(answer: &Bound<'_, PyAny>, grid: &Grid) -> PyResult<Option<Start>> {
     let wrong = || {
         let message = "`next` must return None, an index of the queue, or an index and boxes";

@@ -35,7 +35,7 @@ pub(super) trait Turn {
     fn ask(&mut self, index: usize) -> Option<Result<(), Refusal>>;
 }
 
-/// The only implementation.
+/// The only implementation of [`Turn`].
 pub(super) struct Question<'q, 'm> {
     pub(super) queue: &'q Waiting,
     pub(super) running: &'q Started,
@@ -62,7 +62,7 @@ impl Turn for Question<'_, '_> {
 
 scoped_thread_local!(pub(super) static mut TURN: for<'t> &'t mut dyn Turn);
 
-/// Accesses the question that is being asked on this thread.
+/// Accesses this thread's current question.
 fn turn<T>(look: impl FnOnce(&mut dyn Turn) -> PyResult<T>) -> PyResult<T> {
     if !TURN.is_set() {
         let message = "the queue, the running jobs and the view can be used only within `next`";
@@ -106,7 +106,7 @@ impl Queue {
             let job = turn.queue().get(index).cloned();
             let axes = turn.machine().grid().axes();
             job.map(|job| Job::waiting(job, self.unit, axes))
-                .ok_or_else(|| PyIndexError::new_err("the queue is shorter"))
+                .ok_or_else(|| PyIndexError::new_err("the index is out of range"))
         })
     }
 
@@ -174,7 +174,7 @@ impl Running {
             let running = turn.running().by_estimated_end().nth(index);
             running
                 .map(|running| self.job(running, axes))
-                .ok_or_else(|| PyIndexError::new_err("fewer jobs run"))
+                .ok_or_else(|| PyIndexError::new_err("the index is out of range"))
         })
     }
 
@@ -203,13 +203,13 @@ impl Running {
     }
 }
 
-/// The machine as presented to a scheduler. Every question counts as an attempt in the metrics, but
-/// reading and forking do not.
+/// The machine as presented to a scheduler. Calls of `can_start` and `refusal` count as attempts in
+/// the metrics.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct MachineView {}
 
 impl MachineView {
-    /// Asks about the job at an index of the queue.
+    /// Asks whether the job at a queue index could start now.
     fn ask(py: Python<'_>, index: isize) -> PyResult<Result<(), Refusal>> {
         turn(|turn| {
             let length = turn.queue().len();
@@ -217,7 +217,7 @@ impl MachineView {
             if let Some(error) = turn.machine().error() {
                 return Err(failed(py, &error));
             }
-            answer.ok_or_else(|| PyIndexError::new_err("the queue is shorter"))
+            answer.ok_or_else(|| PyIndexError::new_err("the index is out of range"))
         })
     }
 }
@@ -247,7 +247,7 @@ impl MachineView {
         geometry::tuple(py, grid.sides(), grid.axes())
     }
 
-    /// The number of nodes that are free and healthy.
+    /// The number of free, healthy nodes.
     #[getter]
     fn free(&self) -> PyResult<u32> {
         turn(|turn| Ok(turn.machine().free().count()))
@@ -262,7 +262,7 @@ impl MachineView {
         held.map(|(grid, placement)| boxes(py, &grid, placement.parts())).transpose()
     }
 
-    /// Returns a new array `[z, y, x]` that is True at free nodes. This requires numpy.
+    /// Returns a new array `[z, y, x]` that is True at free nodes. Requires numpy.
     fn occupancy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         turn(|turn| free_nodes(py, turn.machine().free()))
     }

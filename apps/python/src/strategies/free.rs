@@ -43,8 +43,8 @@ impl Free {
         Ok(cuboid.lies_on(grid) && self.free.is_free(&cuboid))
     }
 
-    /// Returns an array `[z, y, x]` that is True at the bases of free boxes with these sides. This
-    /// requires numpy.
+    /// Returns an array `[z, y, x]` that is True at the bases of free boxes with these sides.
+    /// Requires numpy.
     fn bases<'py>(&self, py: Python<'py>, sides: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let grid = *self.free.grid();
         let sides = geometry::sides(&grid, sides)?;
@@ -73,7 +73,7 @@ impl Free {
         format!("<Free: {count} of {} nodes of {grid}>\n{}", grid.nodes(), drawn.trim_end())
     }
 
-    /// Returns an array `[z, y, x]` that is True at free nodes. This requires numpy.
+    /// Returns an array `[z, y, x]` that is True at free nodes. Requires numpy.
     fn occupancy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         free_nodes(py, &self.free)
     }

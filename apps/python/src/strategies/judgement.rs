@@ -18,7 +18,6 @@ use crate::interrupt::interruptible_own;
 use crate::progress::Reporter;
 use crate::shown;
 
-/// The default machine.
 const DEFAULT_MACHINE: &str = "mesh:3x3";
 /// The maximum number of nodes of a machine whose occupancies are all tried.
 const MAX_NODES: u32 = 12;
@@ -27,7 +26,7 @@ const ROUNDS: u64 = 20;
 /// The number of steps of a random history.
 const STEPS: u64 = 2_000;
 
-/// The result of a test. It is true if all answers of the strategy are as claimed.
+/// The result of a strategy test. It is true if all answers are as claimed.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Judgement {
     /// The strategy, the machine and the claim, in words.
@@ -38,7 +37,7 @@ pub(crate) struct Judgement {
 
 #[pymethods]
 impl Judgement {
-    /// The number of correct answers before the first wrong one, or 0 if no answer is wrong.
+    /// The number of correct answers before the first wrong one.
     #[getter]
     fn answers(&self) -> u64 {
         self.answers
@@ -187,7 +186,6 @@ pub(crate) fn judge(
     })
 }
 
-/// Describes the strategy, the machine and the claim.
 fn describe(selection: &Selection, machine: &str) -> String {
     let claim = Claim::of(selection).recognition.meaning();
     format!("{} claims on {machine} {claim}", shown::cell(&selection.to_string()))

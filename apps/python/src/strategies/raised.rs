@@ -30,7 +30,6 @@ impl Raised {
         self.0.error.get()
     }
 
-    /// Counts a call.
     pub(crate) fn count(&self) {
         self.0.asked.fetch_add(1, Ordering::Relaxed);
     }

@@ -1,5 +1,5 @@
-//! Checks the page and `pavior kube why` against the table of questions and answers for all
-//! interfaces.
+//! Checks the page and `pavior kube why` against the table of questions and answers that all
+//! interfaces share.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;

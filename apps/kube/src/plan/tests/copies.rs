@@ -1,15 +1,14 @@
-//! Concurrent replicas of the program, each with lagging watches and its own clock. A killed
-//! replica loses its state and its pending writes.
+//! Concurrent replicas with lagging watches and different clocks. A killed replica loses its state
+//! and its pending writes.
 
 use super::model::{KINDS, Model, View};
 use super::races::Draw;
 use crate::plan::{Action, Detail, Memory, plan};
 use crate::world::Index;
 
-/// The age in rounds at which a pending change is discarded and decided again.
+/// The age, in rounds, above which pending changes are discarded and planned again.
 const OLDEST: usize = 5;
 
-/// A replica.
 #[derive(Default)]
 pub(super) struct Copy {
     pub(super) view: View,
@@ -54,7 +53,6 @@ impl Copy {
         self.behind = [(); KINDS].map(|()| draw.below(6));
     }
 
-    /// Makes a plan.
     fn think(&mut self, now: i64) {
         let now = now + self.wrong;
         let index = Index::of(&self.view.world);
@@ -63,10 +61,8 @@ impl Copy {
     }
 }
 
-/// All replicas.
 pub(super) struct Copies {
     all: Vec<Copy>,
-    /// The number of plans.
     pub(super) plans: usize,
 }
 
@@ -82,7 +78,7 @@ impl Copies {
         self.all.iter_mut().filter(|copy| copy.away == 0).for_each(|copy| copy.look(model, draw));
     }
 
-    /// Lets most replicas that have no pending actions plan again.
+    /// Lets most replicas without pending actions plan again.
     pub(super) fn think(&mut self, now: i64, draw: &mut Draw) {
         for copy in &mut self.all {
             if copy.away > 0 {
@@ -127,7 +123,7 @@ impl Copies {
         self.all.iter_mut().for_each(|copy| copy.lose_watches(draw));
     }
 
-    /// Returns the number of the latest change read by all running replicas.
+    /// Returns the number of the latest change that all running replicas have read.
     pub(super) fn read(&self) -> usize {
         let running = self.all.iter().filter(|copy| copy.away == 0);
         running.map(|copy| copy.view.read()).min().unwrap_or(0)

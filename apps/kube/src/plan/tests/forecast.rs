@@ -1,4 +1,4 @@
-//! Tests of forecasts of when a waiting Job will start.
+//! Tests of start time forecasts.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;
@@ -88,7 +88,7 @@ fn run_times_of_the_past_make_a_range() {
     let [low, median, high, plan] = times.map(|time| (time.unwrap().0 / seconds(1).0) as i64);
     let calibrated = told.queue.experience.calibrated;
     assert!(calibrated && NOW <= low && low <= median && median <= high, "{told:?}");
-    assert_eq!(plan, NOW - 10 + 600, "by what is said alone");
+    assert_eq!(plan, NOW - 10 + 600, "from the limits alone");
     assert!(median < plan, "such Jobs run for half a minute: {told:?}");
     assert!(words(&told, &second).starts_with("It will probably start between"));
     assert_eq!(told.of(&Uid("none".into())), None);

@@ -139,10 +139,10 @@ fn no_job_starts_that_would_run_into_maintenance() {
 fn maintenance_that_cannot_be_read_is_a_fault_of_the_machine() {
     let times = ["1970-01-01T03:00:00Z", "1970-01-01T04:00:00Z"];
     for (at, from, to, word) in [
-        ("4x2@0,3", times[0], times[1], "not a box of mesh:4x4"),
+        ("4x2@0,3", times[0], times[1], "not a box on mesh:4x4"),
         ("4x2@0", times[0], times[1], "not a box"),
         ("4x2@0,0", "soon", times[1], "`soon` is not a time"),
-        ("4x2@0,0", times[1], times[0], "ends before it begins"),
+        ("4x2@0,0", times[1], times[0], "ends before it starts"),
     ] {
         let one = json!({ "box": at, "from": from, "to": to });
         let why = fault(&under_maintenance(&one, "600"));
@@ -153,10 +153,10 @@ fn maintenance_that_cannot_be_read_is_a_fault_of_the_machine() {
 #[test]
 fn a_machine_with_a_check_has_a_fault_where_kueue_cannot_be_read_and_others_go_on() {
     let mut model = Model::new("mesh:4x4", &json!({}));
-    model.world.kueue.fault = Some("workloads of Kueue: not found".to_string());
+    model.world.kueue.fault = Some("Kueue workloads: not found".to_string());
     assert!(planned(&model).actions.is_empty());
     model.world.machines.get_mut("m").unwrap().spec.admission_check = Some("place".into());
-    assert_eq!(fault(&model), "admissionCheck: workloads of Kueue: not found");
+    assert_eq!(fault(&model), "admissionCheck: Kueue workloads: not found");
     let index = Index::of(&model.world);
     let observed = plan(&index, "m", &mut Memory::default(), 0, Detail::OBSERVER);
     assert!(observed.is_ok(), "an observer needs no quota");

@@ -1,5 +1,5 @@
-//! An in-memory cluster. Every change has a number; each replica of the program sees each kind up
-//! to some number, and its writes are rejected if the object has changed since then.
+//! An in-memory cluster. Changes are numbered; each replica has read each kind up to some number,
+//! and its writes are rejected if the object has changed since then.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -48,12 +48,9 @@ impl News {
     }
 }
 
-/// The number of watched kinds.
 pub(super) const KINDS: usize = 4;
 
-/// The cluster.
 pub(super) struct Model {
-    /// The current state.
     pub(super) world: World,
     version: u64,
     next: u64,
@@ -62,7 +59,7 @@ pub(super) struct Model {
     forgotten: usize,
     /// The nodes where each Job's pods ended, by rank.
     pub(super) ended: HashMap<Uid, BTreeMap<usize, String>>,
-    /// The number of seconds after which each Workload again requests the quota that it released.
+    /// The seconds after which each Workload requests its released quota again.
     pub(super) again: HashMap<Uid, i64>,
 }
 
@@ -75,7 +72,7 @@ pub(super) struct View {
 }
 
 impl View {
-    /// Reads more updates of a kind, by at most `most` changes of all kinds.
+    /// Reads the updates of a kind among the next `most` changes.
     pub(super) fn advance(&mut self, model: &Model, kind: usize, most: usize) {
         let to = self.seen[kind].saturating_add(most).min(model.changes());
         let (from, end) = (self.seen[kind] - model.forgotten, to - model.forgotten);
@@ -165,7 +162,6 @@ impl Model {
         self.history.push(news);
     }
 
-    /// Returns the number of changes.
     fn changes(&self) -> usize {
         self.forgotten + self.history.len()
     }
@@ -458,14 +454,13 @@ impl Model {
         self.put_job(job);
     }
 
-    /// Ends the pods of a Job that are on nodes.
+    /// Lets a Job's bound pods succeed.
     pub(super) fn end(&mut self, job: &Uid) {
         for pod in self.pods(|pod| pod.owner().as_ref() == Some(job) && pod.node().is_some()) {
             self.succeed(&pod);
         }
     }
 
-    /// Carries out a plan.
     pub(super) fn carry_all(&mut self, made: &Plan) {
         for act in &made.actions {
             self.carry(act);
@@ -542,7 +537,6 @@ impl Model {
         true
     }
 
-    /// Returns true if an object exists.
     fn is_there(&self, absent: &Absence) -> bool {
         match absent {
             Absence::Placements(names) => {

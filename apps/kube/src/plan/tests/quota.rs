@@ -347,7 +347,7 @@ fn a_job_that_is_cut_to_a_count_that_is_no_box_gives_its_quota_back() {
     assert!(!cluster.carry(0).contains(&"propose"));
     let (state, message) = cluster.check(&job);
     assert_eq!(state, "Retry");
-    assert!(message.contains("different number of pods"), "{message}");
+    assert!(message.contains("fewer pods"), "{message}");
     cluster.step(0);
     assert_eq!(Kueue::used(&cluster.model), 4, "until the time of the retry");
     cluster.step(60);

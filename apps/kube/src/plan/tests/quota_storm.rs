@@ -31,7 +31,7 @@ struct Storm {
     draw: Draw,
     seed: u64,
     now: i64,
-    /// The number of rounds with the API server available, and of rounds until it returns.
+    /// The number of rounds so far with the API server available, and of rounds until it returns.
     up: i64,
     down: usize,
     arrived: usize,
@@ -172,7 +172,7 @@ impl Storm {
             Some(1) => {
                 self.model.delete_node(&name);
                 self.hurt.insert(name, (until, true));
-                self.count("nodes gone");
+                self.count("nodes deleted");
             }
             Some(2) => {
                 let open = self.model.pods(|pod| pod.gate().is_none());
@@ -183,11 +183,11 @@ impl Storm {
             }
             Some(3) => {
                 self.copies.kill(&mut self.draw);
-                self.count("kills of ours");
+                self.count("replicas killed");
             }
             Some(_) => {
                 self.down = 3 + self.draw.below(12);
-                self.count("kills of the API server");
+                self.count("API server outages");
             }
             None => {}
         }

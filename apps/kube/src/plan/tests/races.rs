@@ -1,4 +1,4 @@
-//! Tests several slow replicas at once, with everything that can disturb a cluster.
+//! Tests several slow replicas together, with everything that can disturb a cluster.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -20,7 +20,6 @@ impl Draw {
     }
 }
 
-/// A replica of the program.
 #[derive(Default)]
 struct Copy {
     view: View,
@@ -177,7 +176,7 @@ fn run(seed: u64) {
     settle(&mut model, &mut copies[0], &jobs, seed);
 }
 
-/// Runs everything without disturbance and checks that every Job completes on a box.
+/// Runs everything without disturbances, and checks that every Job completes on a box.
 fn settle(model: &mut Model, copy: &mut Copy, jobs: &[Uid], seed: u64) {
     for x in 0..4 {
         for y in 0..4 {

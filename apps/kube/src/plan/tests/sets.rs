@@ -51,7 +51,7 @@ fn a_set_that_lacks_a_job_waits_and_says_so() {
     // A Job of another set, or with another shape, does not belong to this set.
     model.add_job_of("t", 1, "4x2", 4);
     model.add_job_of("s", 2, "4x1", 4);
-    assert_eq!(settle(&mut model).status.busy, 4, "the second alone is whole");
+    assert_eq!(settle(&mut model).status.busy, 4, "only the second set is complete");
     model.add_job_of("s", 1, "4x2", 4);
     assert_eq!(settle(&mut model).status.busy, 12);
 }

@@ -17,7 +17,7 @@ pub(super) fn planned_at(model: &Model, memory: &mut Memory, now: i64) -> Result
     plan(&Index::of(&view.world), "m", memory, now, Detail::DAEMON)
 }
 
-/// Returns the fault of the machine.
+/// Returns the machine's fault.
 pub(super) fn fault(model: &Model) -> String {
     planned_at(model, &mut Memory::default(), 0).unwrap_err()
 }
@@ -37,7 +37,7 @@ pub(super) fn settle_by(model: &mut Model, memory: &mut Memory) -> Plan {
         model.carry_all(&made);
         model.bind();
     }
-    panic!("it goes on and on: {:?}", planned(model).actions);
+    panic!("plans never settle: {:?}", planned(model).actions);
 }
 
 pub(super) fn words(made: &Plan) -> Vec<&'static str> {
@@ -149,7 +149,7 @@ fn a_namespace_over_its_limit_takes_turns_with_others() {
     settle_by(&mut model, &mut memory);
     let modest = model.add_job_in("other", "modest", "4x3", &json!({}));
     model.make_pods();
-    assert!(planned(&model).actions.is_empty(), "one row is left, two too few");
+    assert!(planned(&model).actions.is_empty(), "one row is free, but three are needed");
     let placed = |model: &Model, job: &Uid| {
         model.world.placements.values().any(|one| one.spec.job_uid == *job)
     };
@@ -259,7 +259,7 @@ fn a_machine_without_boxes_of_the_shape_has_a_fault_and_its_jobs_are_left_alone(
     });
     model.world.machines.insert("m".into(), serde_json::from_value(slices).unwrap());
     let why = fault(&model);
-    assert!(why.starts_with("kind: `slices`: the only kind is boxes"), "{why}");
+    assert!(why.starts_with("kind: `slices`: the only supported kind is boxes"), "{why}");
     // Ranks form a box of the shape, so a strategy must grant one.
     for strategy in ["2db", "mbs"] {
         let why = fault(&Model::new("mesh:4x4", &json!({ "strategy": strategy })));

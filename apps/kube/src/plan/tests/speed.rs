@@ -168,7 +168,7 @@ fn a_plan_draws_no_picture_that_is_not_asked_for() {
         most_memory()
     );
     let crowded = waits(&mut world, running, 40);
-    println!("with 40 that wait: a decision {crowded:.2?}");
+    println!("with 40 waiting Jobs: a decision {crowded:.2?}");
 }
 
 #[test]
@@ -178,7 +178,8 @@ fn many_jobs_wait_for_a_full_machine() {
     let waiting = pavior_trials::size(100, 100, 1000);
     let crowded = waits(&mut world(side, running), running, waiting);
     println!(
-        "{waiting} Jobs wait, {running} run on {side}x{side}x{side}: a decision {crowded:.2?}; {}",
+        "{waiting} waiting and {running} running Jobs on {side}x{side}x{side}: a decision \
+         {crowded:.2?}; {}",
         most_memory()
     );
 }
@@ -194,7 +195,7 @@ fn waits(world: &mut World, running: usize, waiting: usize) -> Duration {
     assert_eq!((made.actions.len(), made.waiting.len()), (0, waiting));
     let why = |at: usize| &made.waiting[at].why;
     assert!(why(0).contains("free"), "{}", why(0));
-    assert_eq!(*why(waiting - 1), format!("{} are ahead of it in the queue", waiting - 1));
+    assert_eq!(*why(waiting - 1), format!("{} requests are ahead of it in the queue", waiting - 1));
     time
 }
 
