@@ -46,7 +46,7 @@ struct Scene {
 impl Scene {
     fn new(grid: Grid, longest: u16, percent: u32) -> Scene {
         let mut dice = Stream::new(1, 0, "cost");
-        let filler: Selection = "tff".parse().expect("written right");
+        let filler: Selection = "tff".parse().expect("a valid name");
         let mut machine = Machine::with_seed(grid, &filler, 1).expect("works everywhere");
         let (mut busy, mut refused) = (Vec::new(), 0);
         while refused < 20 {
@@ -143,7 +143,7 @@ fn table(selections: &[Selection]) {
     );
     println!("|---|---:|---:|---:|---|---:|---:|---:|---:|---:|");
     for name in MACHINES {
-        let grid: Grid = name.parse().expect("written right");
+        let grid: Grid = name.parse().expect("a valid name");
         let half = grid.side(0) / 2;
         let many = if grid.side(2) > 1 { 2 } else { 4 };
         let mut kinds = vec![half, many];
@@ -185,7 +185,7 @@ fn row(scene: &Scene, selection: &Selection) {
 /// Prints the largest number of pieces in one plane, for random boxes and for boxes in general
 /// position.
 fn pieces() {
-    println!("\n| busy boxes | most pieces, of 20,000 random states | of a diagonal |");
+    println!("\n| busy boxes | most pieces in 20,000 random states | on a diagonal |");
     println!("|---:|---:|---:|");
     for m in [4u16, 8, 16, 32] {
         let mut dice = Stream::new(u64::from(m), 0, "pieces");

@@ -15,7 +15,7 @@ pub struct Claim {
     pub scan: Scan,
     /// The number of nodes that the strategy grants, relative to the request.
     pub grants: Grants,
-    /// The requests that the strategy is able to grant.
+    /// The requests that the strategy can grant.
     pub recognition: Recognition,
 }
 
@@ -38,8 +38,8 @@ pub enum Grants {
     },
 }
 
-/// The requests that a strategy is able to grant. The oracle judges this within the strategy's own
-/// family of shapes.
+/// The requests that a strategy can grant. The oracle judges within the strategy's own family of
+/// shapes.
 pub enum Recognition {
     /// The strategy takes the first free base, in scan order, of the first shape that has one.
     First,
@@ -90,7 +90,7 @@ pub enum Over {
     AllShapes,
 }
 
-/// A question that a partial strategy sometimes answers with no although the answer is yes.
+/// A question that a partial strategy sometimes answers incorrectly with no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
     /// Is there a free box of one of the family's shapes?

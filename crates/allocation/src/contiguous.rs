@@ -104,7 +104,7 @@ impl From<Cuboid> for Scored {
     }
 }
 
-/// A rule that places a box of one shape. This is the part in which contiguous strategies differ.
+/// A rule that places a box of one shape. Contiguous strategies differ only in their rules.
 ///
 /// All methods except [`best`](BoxRule::best) have a default. The defaults are correct for a rule
 /// whose only state is scratch memory.
@@ -112,7 +112,7 @@ pub trait BoxRule: Clone + Send + Sync + 'static {
     /// True if the rule reads [`View::busy`]. Otherwise, the list is not maintained.
     const READS_BUSY_LIST: bool = true;
 
-    /// Returns a placement of a shape, or `None` if there is none. The shape must fit the empty
+    /// Returns a placement of a shape, or `None` if none is possible. The shape must fit the empty
     /// machine without being turned.
     fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored>;
 
@@ -212,7 +212,7 @@ pub struct Contiguous<R> {
     common: Common,
 }
 
-/// The part that does not depend on the rule. It is separate so that it is compiled only once.
+/// The state that does not depend on the rule, separate so that its code is compiled only once.
 #[derive(Clone)]
 struct Common {
     grid: Grid,
@@ -305,8 +305,8 @@ impl<R: BoxRule> Contiguous<R> {
         self
     }
 
-    /// Uses the best placement of the first orientation that fits, or of all orientations, whatever
-    /// the `turn` option is.
+    /// Uses the best placement of the first orientation that fits, or of all orientations,
+    /// regardless of the `turn` option.
     pub fn over(mut self, over: Over) -> Contiguous<R> {
         self.common.over = over;
         self

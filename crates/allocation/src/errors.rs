@@ -57,7 +57,7 @@ impl AllocateError {
     }
 }
 
-/// A strategy proposed nodes that cannot be granted, in violation of its contract.
+/// A proposal that cannot be granted, in violation of the strategy's contract.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadProposal {
     /// The nodes do not exist, are not free, or are proposed twice.

@@ -38,7 +38,7 @@ pub struct Fork {
     /// The healthy nodes, as set bits, or `None` if all nodes are healthy.
     healthy: Option<Occupancy>,
     draw: Stream,
-    /// The placements that are taken for reservations. They stay taken even if jobs release nodes.
+    /// The reserved placements, which stay taken even if jobs release nodes.
     covers: Vec<Placement>,
     /// True if the strategy's index still shows the nodes passed to [`Fork::find_within`] instead
     /// of `free`.
@@ -72,7 +72,7 @@ impl Fork {
         ask(&entry.does, strategy, free, request, draw)
     }
 
-    /// Takes nodes.
+    /// Takes the nodes of a placement.
     ///
     /// # Errors
     /// Returns an error if the placement is empty, overlaps itself, or contains nodes that are not
@@ -131,7 +131,7 @@ impl Fork {
         self.covers.push(placement.clone());
     }
 
-    /// Takes the free nodes in some of the boxes of a reservation.
+    /// Takes the free nodes of a reservation that are in the boxes `within`.
     fn cover(&mut self, placement: &Placement, within: &[Cuboid]) {
         let grid = *self.free.grid();
         let mut boxes: Vec<Cuboid> = Vec::new();
@@ -202,7 +202,7 @@ impl Fork {
     /// Makes the strategy's index show the fork's free nodes again.
     fn restore_index(&mut self) {
         if std::mem::take(&mut self.shows_others) {
-            assert!(self.strategy.reset(&self.free), "it was reset before");
+            assert!(self.strategy.reset(&self.free), "it could be reset before");
         }
     }
 

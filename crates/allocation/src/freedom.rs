@@ -1,4 +1,4 @@
-//! Support for requests with a freedom. It is the same for every strategy.
+//! Support for requests with a freedom, the same for every strategy.
 //!
 //! A request without a [`Freedom`] is left to the strategy. A request with a freedom is granted if
 //! and only if some placement that the freedom allows is free. This is true of all strategies
@@ -12,9 +12,8 @@
 //! - `any`: the strategy's own placement. If there is none, the same as for `connected`. If that
 //!   fails too, the n free nodes nearest to one of them, chosen by the `mc1x1` strategy.
 //!
-//! Partition hardware has units that no box or set of nodes can replace. The claims of its
-//! strategies have their own rules, which round up. A placement by such a strategy is granted if
-//! the freedom allows it.
+//! Partition hardware has units that no box or set of nodes can replace. Its strategies claim their
+//! own rules, which round up, and their placements are granted if the freedom allows them.
 //!
 //! A request with a [`Pool`] is answered as if the machine had only the pool's nodes.
 //!
@@ -51,7 +50,7 @@ pub(crate) struct Placer {
     unswitched: bool,
     /// The nodes in each pool, by pool number.
     pools: Arc<Vec<Occupancy>>,
-    /// The searches for requests with a freedom, which are created for the first such request.
+    /// The searches for requests with a freedom, created for the first such request.
     wider: Option<Box<Wider>>,
 }
 
@@ -71,11 +70,11 @@ impl Clone for Placer {
 
 impl Wider {
     fn new(grid: Grid) -> Wider {
-        let nearest: Selection = "mc1x1".parse().expect("a strategy of the registry");
+        let nearest: Selection = "mc1x1".parse().expect("`mc1x1` is built in");
         Wider {
             boxes: BoxFinder::new(grid),
             connected: ConnectedSearch::new(grid),
-            nearest: nearest.build(&grid).expect("it works on every grid"),
+            nearest: nearest.build(&grid).expect("`mc1x1` works on every grid"),
         }
     }
 
@@ -88,7 +87,6 @@ impl Wider {
         })
     }
 
-    /// Returns true if a placement's nodes are connected.
     fn is_connected(&mut self, grid: Grid, placement: &Placement) -> bool {
         let mut own = Occupancy::all_busy(grid);
         let given = own.give_all(placement.parts()).is_ok();
@@ -133,7 +131,6 @@ impl Placer {
         Pool(pools.len() as u32 - 1)
     }
 
-    /// Finds the placement to grant for a request, or `None`.
     #[inline]
     pub(crate) fn find(
         &mut self,
@@ -147,8 +144,7 @@ impl Placer {
         }
     }
 
-    /// Finds the placement to grant on the nodes of a pool. Returns `None` if there is none, or if
-    /// the pool does not exist.
+    /// Finds the placement to grant on a pool's nodes. Returns `None` for an unknown pool.
     #[cold]
     fn find_in_pool(
         &mut self,
@@ -167,7 +163,7 @@ impl Placer {
             self.own.granted(&Placement::Parts(outside));
         }
         let answer = self.find_anywhere(&inside, &request.within(None), draw);
-        // The strategy is reset, so that it no longer treats the nodes outside the pool as taken. A
+        // Restore the strategy, which would otherwise treat the nodes outside the pool as taken. A
         // strategy that has failed stays failed.
         if self.own.error().is_none() {
             std::mem::swap(&mut self.own, &mut kept);
@@ -277,7 +273,7 @@ impl Placer {
         self.own.work() + wider.unwrap_or_default()
     }
 
-    /// Returns the error that stopped the strategy, if any.
+    /// Returns the error that stopped the strategy.
     pub(crate) fn error(&self) -> Option<CallerError> {
         self.own.error()
     }

@@ -17,7 +17,7 @@ use crate::{Refusal, Strategy};
 /// A strategy, described as data: its name, its options and its behavior.
 pub type Entry = pavior_kernel::Entry<StrategyKind>;
 
-/// A registry of strategies, which contains the built-in strategies and any added ones.
+/// A registry of the built-in strategies and any added ones.
 pub type Registry = pavior_kernel::Registry<StrategyKind>;
 
 /// A strategy with its options, such as `paging:1:snake`.

@@ -80,7 +80,7 @@ impl Placement {
         }
     }
 
-    /// Takes the boxes of the placement from the free nodes. If this fails, no boxes are taken.
+    /// Takes the placement's boxes from the free nodes. If this fails, none are taken.
     pub(crate) fn take_from(&self, free: &mut Occupancy) -> Result<(), PlacementError> {
         if self.parts().is_empty() {
             return Err(PlacementError::Empty);

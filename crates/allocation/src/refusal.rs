@@ -14,7 +14,7 @@ pub enum Refusal {
     /// machine, without a shape.
     NoShape,
     /// The request can never fit. For contiguous strategies, no permutation of the shape fits the
-    /// machine. For others, the count exceeds the number of the machine's nodes.
+    /// machine. For others, the count exceeds the machine's node count.
     LargerThanMachine,
     /// The strategy never grants the request, even on the empty machine.
     UnsupportedShape,
@@ -39,10 +39,12 @@ impl Refusal {
     /// Returns a short description.
     pub fn meaning(self) -> &'static str {
         match self {
-            Refusal::EmptyRequest => "it requests no nodes",
+            Refusal::EmptyRequest => "the request is for no nodes",
             Refusal::NoShape => "the strategy places boxes, and the request has no shape",
-            Refusal::LargerThanMachine => "it can never fit this machine",
-            Refusal::UnsupportedShape => "never granted, even on the empty machine",
+            Refusal::LargerThanMachine => "the request can never fit this machine",
+            Refusal::UnsupportedShape => {
+                "the strategy never grants this request, even on an empty machine"
+            }
             Refusal::TooFewFreeNodes => "fewer nodes are free than requested",
             Refusal::NoFreeSubmesh => "enough nodes are free, but not where they are needed",
         }

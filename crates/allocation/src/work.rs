@@ -1,11 +1,11 @@
-//! The work behind the answers of a strategy, counted rather than timed.
+//! A strategy's work, counted rather than timed.
 
 use std::ops::{Add, AddAssign, Sub};
 
 /// The work of a strategy since it was created (for a fork, since its original was created).
 ///
 /// Counts do not depend on the processor, the compiler or other programs, so they show how the work
-/// of a search grows. The header of a strategy documents what a unit costs. To compare the speed of
+/// of a search grows. Each strategy's header documents the cost of a unit. To compare the speed of
 /// two strategies, measure time instead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {

@@ -34,7 +34,7 @@ impl Bounded {
     fn too_long(&self) -> io::Error {
         let Limits { line, total } = self.limits;
         let text = if self.given >= total {
-            format!("longer than {} (--max-input allows more)", size(total))
+            format!("longer than {} (raise the limit with --max-input)", size(total))
         } else {
             format!("line {} is longer than {}", self.line(), size(line))
         };
@@ -83,7 +83,7 @@ impl Read for Bounded {
     }
 }
 
-/// Formats a number of bytes in the form in which limits are written, such as `512 MiB`.
+/// Formats a byte count, such as `512 MiB`.
 fn size(bytes: u64) -> String {
     match bytes {
         bytes if bytes >= 1 << 20 && bytes % (1 << 20) == 0 => format!("{} MiB", bytes >> 20),

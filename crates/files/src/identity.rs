@@ -114,8 +114,8 @@ fn of_file(path: &Path, _: &fs::Metadata) -> Identity {
     Identity::Below(Box::new(fs::canonicalize(path).unwrap_or_default()), Vec::new())
 }
 
-/// Resolves a path component by component. Links of existing components are followed, and missing
-/// components are taken literally.
+/// Resolves a path component by component. Links are followed, and missing components are taken
+/// literally.
 fn of_place(path: &Path) -> Identity {
     let mut here = fs::canonicalize(".").unwrap_or_default();
     let mut missing: Vec<OsString> = Vec::new();
@@ -154,8 +154,7 @@ fn of_place(path: &Path) -> Identity {
     }
 }
 
-/// Returns the components of a path, without the root and without those that mean the current
-/// folder.
+/// Returns a path's components without the root and `.`.
 fn names(path: &Path) -> Vec<OsString> {
     let name = |component: Component<'_>| match component {
         Component::Normal(name) => Some(name.to_os_string()),

@@ -50,7 +50,7 @@ pub fn unpacked(
     Ok(Bounded::new(reader, limits))
 }
 
-/// A gzip decompressor whose errors say what is wrong with the file rather than with the decoder.
+/// A gzip decompressor with errors about the file rather than the decoder.
 struct Gunzip<R: BufRead>(MultiGzDecoder<R>);
 
 impl<R: BufRead> Read for Gunzip<R> {

@@ -148,14 +148,14 @@ pub fn check_writable(path: &Path) -> Result<(), FileError> {
     beside(&target).map(drop).map_err(|error| FileError::place(path, error))
 }
 
-/// Returns the file that is actually written. If the path is a link, this is the link's target.
+/// Returns the file to write: the path itself, or its target if it is a link.
 fn target(path: &Path) -> Result<PathBuf, FileError> {
     if path.is_dir() {
         let reason = io::Error::new(io::ErrorKind::IsADirectory, "it is a directory");
         return Err(FileError::place(path, reason));
     }
     if path.file_name().is_none() {
-        return Err(FileError::place(path, io::Error::other("it is not the name of a file")));
+        return Err(FileError::place(path, io::Error::other("it has no file name")));
     }
     if path == Path::new("-") {
         let reason = "use /dev/stdout for standard output, or ./- for a file named `-`";

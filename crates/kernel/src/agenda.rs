@@ -7,9 +7,9 @@ use crate::Time;
 
 /// A queue of events ordered by time, class and sequence number.
 ///
-/// Simultaneous events are taken in order of class, smallest first. Within a class, they are taken
-/// in the order in which they were scheduled. A run therefore never depends on the shape of the
-/// heap. `schedule` and `pop` cost O(log n) for n pending events.
+/// Simultaneous events are popped by class, smallest first, and within a class in the order in
+/// which they were scheduled. A run therefore never depends on the heap's layout. `schedule` and
+/// `pop` cost O(log n) for n pending events.
 ///
 /// ```
 /// use pavior_kernel::{Agenda, Time};

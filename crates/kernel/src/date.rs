@@ -61,7 +61,7 @@ pub struct BadDate;
 
 impl fmt::Display for BadDate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("write a date as 2026-11-22T01:36:30Z: in UTC, from 1970 on")
+        f.write_str("expected a UTC date since 1970, such as 2026-11-22T01:36:30Z")
     }
 }
 

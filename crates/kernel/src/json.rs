@@ -33,9 +33,8 @@ pub fn read<'t, T: Deserialize<'t>>(text: &'t [u8]) -> Result<T, Error> {
     serde_json::from_slice(text)
 }
 
-/// Writes a line of a daemon's log to standard error. The line is a JSON object with the time,
-/// level, event and the members of `more`. The time `now` is in seconds since 1970. A line that
-/// cannot be written is dropped.
+/// Writes a daemon's log line to standard error: a JSON object with the time, level, event and the
+/// members of `more`. `now` is in seconds since 1970. A line that cannot be written is dropped.
 pub fn log(now: u64, level: &str, event: &str, more: Value) {
     let time = Date(Duration::from_secs(now)).to_string();
     let head = [("time", time), ("level", level.to_string()), ("event", event.to_string())];
@@ -47,8 +46,7 @@ pub fn log(now: u64, level: &str, event: &str, more: Value) {
     let _ = writeln!(std::io::stderr().lock(), "{}", Value::Object(line));
 }
 
-/// Checks that a text is JSON without repeated members in any object. Takes linear time in the
-/// length of the text.
+/// Checks that `text` is JSON without repeated object members. Takes linear time in its length.
 ///
 /// # Errors
 /// Returns an error if the text is not JSON or repeats a member in an object at any depth.
@@ -75,7 +73,7 @@ impl<'de> Visitor<'de> for Distinct {
     type Value = Distinct;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value of JSON")
+        f.write_str("a JSON value")
     }
 
     fn visit_unit<E>(self) -> Result<Distinct, E> {

@@ -41,7 +41,7 @@ pub enum Values {
 }
 
 impl Values {
-    /// Returns true if a written value is one of these values.
+    /// Returns true if `value` is one of these values.
     pub fn accept(&self, value: &str) -> bool {
         match self {
             Values::OneOf(words) => words.contains(&value),
@@ -146,7 +146,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Finds the option that a part of the text sets. Returns its index and value.
+    /// Finds the option that `part` sets, and returns its index and value.
     fn place<'t>(
         name: &str,
         part: &'t str,
@@ -181,7 +181,7 @@ impl Options {
         if !specs[index].values.accept(value) {
             let takes = &specs[index].values;
             return fail(
-                format!("`{value}` is not a valid value for `{key}`, which takes {takes}"),
+                format!("`{value}` is not a valid value for `{key}`, which accepts {takes}"),
                 value_span,
             );
         }
@@ -194,7 +194,7 @@ impl Options {
     /// Panics if no option has the key. An entry may only query options that it declares.
     pub fn get(&self, key: &str) -> &str {
         let index = self.specs.iter().position(|spec| spec.key == key);
-        &self.values[index.expect("only declared options are asked for")]
+        &self.values[index.expect("an entry queries only declared options")]
     }
 
     /// Returns the value of an option that takes integers.
@@ -202,7 +202,7 @@ impl Options {
     /// # Panics
     /// Panics if no option has the key, or if its values are not [`Values::Integer`].
     pub fn integer(&self, key: &str) -> u64 {
-        self.get(key).parse().expect("checked when it was read")
+        self.get(key).parse().expect("parsing checked the value")
     }
 
     /// Returns the value of an option that takes numbers.
@@ -210,7 +210,7 @@ impl Options {
     /// # Panics
     /// Panics if no option has the key, or if its values are not numbers.
     pub fn number(&self, key: &str) -> f64 {
-        self.get(key).parse().expect("checked when it was read")
+        self.get(key).parse().expect("parsing checked the value")
     }
 
     /// Returns the canonical name: `name` followed by the options whose values differ from the
@@ -273,8 +273,8 @@ pub fn unknown_name(kind: &str, name: &str, known: &[&str]) -> BadName {
     BadName { reason, span: 0..name.len() }
 }
 
-/// Lists names. Messages are truncated after 600 characters, so a longer list is shortened to its
-/// first names, followed by the number of the others.
+/// Joins names with commas. Messages are truncated after 600 characters, so a longer list ends with
+/// the number of omitted names.
 fn listed(names: &[&str]) -> String {
     const LONGEST: usize = 400;
     let mut length = 0;

@@ -1,5 +1,5 @@
-//! Selection by name, with the registries of strategies, schedulers, shape rules, patterns and so
-//! on.
+//! Registries of strategies, schedulers, shape rules, patterns and so on, whose entries are
+//! selected by name.
 //!
 //! A [`Family`] is a set of similar entries. An [`Entry`] describes one of them as data: its name,
 //! options and behavior. A [`Selection`] is an entry with its options, as in `paging:1:snake`. A
@@ -37,7 +37,7 @@ pub trait Buildable: Family {
     type For<'a>;
     /// The type of the built object.
     type Built;
-    /// The error for a build that is not possible.
+    /// The error from a failed build.
     type Fault;
 
     /// Checks that the selected entry supports a place. By default, every place is supported.
@@ -64,14 +64,14 @@ pub trait Buildable: Family {
 pub struct Entry<F> {
     /// The name in kebab case, as in the literature.
     pub name: &'static str,
-    /// The title in words.
+    /// The human-readable title.
     pub title: &'static str,
-    /// The authors and the year, if any.
+    /// The authors and year, or an empty string.
     pub source: &'static str,
     /// The options that may follow the name.
     pub options: &'static [OptionSpec],
-    /// The options with which tests and benches run the entry. Each is the text after the name and
-    /// colon, and is empty for the defaults.
+    /// Option texts, without the name and colon, that tests and benchmarks run the entry with. An
+    /// empty text selects the defaults.
     pub variants: &'static [&'static str],
     /// The behavior.
     pub does: F,
@@ -216,11 +216,11 @@ impl<F: Family> Registry<F> {
         let fail = |reason: String| Err(BadEntry { name: entry.name.to_string(), reason });
         if !is_name(entry.name) {
             return fail(
-                "a name may have only lower-case letters, digits and single hyphens".to_string(),
+                "a name may contain only lower-case letters, digits and single hyphens".to_string(),
             );
         }
         if self.names().any(|name| name == entry.name) {
-            return fail(format!("there is already a {} of this name", F::NOUN));
+            return fail(format!("a {} with this name already exists", F::NOUN));
         }
         for (index, option) in entry.options.iter().enumerate() {
             if entry.options[..index].iter().any(|other| other.key == option.key) {
@@ -292,7 +292,7 @@ impl<F: Family> Registry<F> {
         Err(self.unknown(name))
     }
 
-    /// Creates the error for an unknown name. The title of an entry is recognized.
+    /// Creates the error for an unknown name. Suggests an entry if the name is its title.
     fn unknown(&self, name: &str) -> BadName {
         let letters = |text: &str| -> String {
             text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
@@ -332,7 +332,7 @@ fn behind(name: &str, options: &str) -> String {
 pub struct Selection<F: 'static> {
     /// The entry.
     pub entry: EntryHandle<F>,
-    /// The options of the entry.
+    /// The entry's options.
     pub options: Options,
 }
 
@@ -354,7 +354,7 @@ impl<F> Selection<F> {
         let variants = entry.variants;
         variants.iter().map(move |variant| {
             let options = Options::parse("", &behind("", variant), entry.options)
-                .expect("the variants of an entry can be read");
+                .expect("an entry's variants are valid");
             Selection { entry: entry.clone(), options }
         })
     }

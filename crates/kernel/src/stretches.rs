@@ -54,8 +54,7 @@ impl<S: Stretch> Stretches<S> {
     /// The maximum number of intervals.
     pub const MOST: usize = 2048;
 
-    /// Adds the most recent observation. Takes amortized O(1) time over as many calls as there are
-    /// intervals.
+    /// Adds the most recent observation. Takes amortized O(1) time.
     pub fn add(&mut self, seen: S) {
         join(&mut self.all, seen, self.gap);
         while self.all.len() > Self::MOST {
@@ -111,7 +110,7 @@ mod tests {
         One { at, until: at, value: Range::of(value) }
     }
 
-    /// Returns the next number of a pseudo-random generator (xorshift).
+    /// Returns the next xorshift pseudo-random number.
     fn next(state: &mut u64) -> u64 {
         *state ^= *state << 13;
         *state ^= *state >> 7;

@@ -5,9 +5,9 @@ use std::ops::{Add, AddAssign, Sub};
 
 /// An instant or a duration, in integer ticks since the start of a run.
 ///
-/// The program that runs a simulation defines the tick. It is a microsecond in a log, a millionth
-/// of the papers' time unit, or a network cycle. Times are integers, so comparisons are exact and
-/// "at the same instant" means the same on every processor.
+/// The meaning of a tick depends on the simulation: a microsecond for logs, a millionth of the
+/// papers' time unit, or a network cycle. Times are integers, so comparisons are exact and "at the
+/// same instant" means the same on every processor.
 ///
 /// ```
 /// # use pavior_kernel as pavior;

@@ -1,9 +1,10 @@
 //! The set of bases where a shape is free, computed by shifts and ANDs over whole words.
 //!
 //! With one bit per node, `pairs = free & free >> 1` has a bit wherever a run of two along x
+//! With one bit per node, `pairs = free & free >> 1` has a bit wherever a run of two along x
 //! begins, and `pairs & pairs >> 2` wherever a run of four begins. A run of any length takes about
 //! log2(length) passes. Similar passes along y, with rows instead of bits, and along z, with
-//! planes, give every base of the shape.
+//! planes, yield every base of the shape.
 //!
 //! ```text
 //!   free     1 1 0 1 1 1 1 0        runs of 3 along x:
@@ -14,8 +15,8 @@
 //! On an axis that wraps, a shift is a rotation within the axis.
 //!
 //! The set also shows which faces of a placement are free: a face is free exactly if the next base
-//! on that side is in the set. [`BaseSet::edges`] therefore finds the faces that touch something
-//! for all bases at once.
+//! on that side is in the set. [`BaseSet::edges`] uses this to find the touching faces of all bases
+//! in one pass.
 //!
 //! Invariant: the set contains only canonical bases. Bits shifted in from beyond the end of an axis
 //! never count as free.
@@ -27,8 +28,7 @@ use crate::occupancy::Ones;
 use crate::search::vectors::{FEW_WORDS, Kernel, Vectors};
 use crate::{Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 
-/// A search for the bases of a shape. Scratch memory is reused, so that later searches do not
-/// allocate.
+/// A search for a shape's bases. It reuses scratch memory, so later searches do not allocate.
 ///
 /// ```
 /// # mod pavior { pub use pavior_mesh as strategies; pub use pavior_mesh::*; }
@@ -46,12 +46,12 @@ pub struct BaseSet {
     grid: Grid,
     layout: Layout,
     shape: Sides,
-    /// The free nodes in this layout. The list is empty until nodes are loaded.
+    /// The free nodes in this layout, empty until loaded.
     nodes: Vec<u64>,
-    /// True if the free nodes are those of a machine with this grid.
+    /// True if the loaded nodes belong to a machine with this grid.
     fits: bool,
     words: Vec<u64>,
-    /// Scratch memory, which is empty until needed.
+    /// Scratch memory, empty until needed.
     spare: Vec<u64>,
     touched: u64,
 }
@@ -370,8 +370,8 @@ impl BaseSet {
         }
     }
 
-    /// Returns the number of nodes in a box that were not free when last loaded, or the number of
-    /// all its nodes if the box is outside the grid. Takes O(rows of the box) time.
+    /// Returns the number of nodes in a box that were busy when last loaded, or the box's volume if
+    /// it is outside the grid. Takes O(rows of the box) time.
     pub fn busy_in(&self, cuboid: &Cuboid) -> u32 {
         if !cuboid.lies_on(&self.grid) || self.nodes.is_empty() {
             return cuboid.volume();

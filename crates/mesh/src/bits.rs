@@ -45,7 +45,6 @@ impl Layout {
         Layout { grid, pitch, plane, rows: repeated(pitch.min(64)) }
     }
 
-    /// Returns the number of words per set.
     pub(crate) fn words(&self) -> usize {
         self.plane * usize::from(self.grid.side(2))
     }

@@ -56,8 +56,8 @@ impl Cuboid {
         volume(self.sides).min(u64::from(u32::MAX)) as u32
     }
 
-    /// Returns true if the box is on the grid. This is the case if its base is on the grid, no side
-    /// is longer than its axis, and the box does not pass the end of an axis that does not wrap.
+    /// Returns true if the box is on the grid: its base is on the grid, no side exceeds its axis,
+    /// and it passes the end only of axes that wrap.
     #[inline]
     pub fn lies_on(&self, grid: &Grid) -> bool {
         grid.contains(self.base)

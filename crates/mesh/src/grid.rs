@@ -2,9 +2,9 @@
 
 use thiserror::Error;
 
-/// A coordinate triple. The coordinates are 0 on axes that the grid does not have.
+/// Coordinates on the three axes, 0 on axes that the grid lacks.
 pub type Coordinates = [u16; 3];
-/// The sides on the three axes. They are 1 on axes that the grid does not have.
+/// Sides on the three axes, 1 on axes that the grid lacks.
 pub type Sides = [u16; 3];
 
 mod sealed {
@@ -13,7 +13,7 @@ mod sealed {
 
 /// One to three numbers, one per axis, for creating coordinates and sides.
 pub trait PerAxis: sealed::Sealed {
-    /// Returns the three numbers, with `missing` for the axes that are not given.
+    /// Returns the three numbers, with `missing` for omitted axes.
     fn padded(self, missing: u16) -> [u16; 3];
 }
 
@@ -108,7 +108,7 @@ pub struct Grid {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GridError {
     /// The number of wrap flags differs from the number of axes.
-    #[error("{axes} axes have {wraps} wrap flags")]
+    #[error("expected one wrap flag per axis ({axes}), found {wraps}")]
     WrapFlags {
         /// The number of sides given.
         axes: usize,
@@ -230,7 +230,7 @@ impl Grid {
         NodeId(u32::from(x).wrapping_add(w.wrapping_mul(row)))
     }
 
-    /// Returns a node's coordinates. An invalid number gives coordinates outside the grid.
+    /// Returns a node's coordinates, which are outside the grid for an invalid number.
     #[inline]
     pub fn point(&self, node: NodeId) -> Coordinates {
         let [w, d, _] = self.sides.map(u32::from);

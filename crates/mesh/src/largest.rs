@@ -280,7 +280,7 @@ impl Search {
     }
 }
 
-/// Returns the free nodes in rows along the first of the axes, each row in separate words.
+/// Returns the free nodes in rows along the first of `axes`, each row in separate words.
 fn rows(free: &Occupancy, axes: [usize; 3], width: usize) -> Vec<u64> {
     let grid = free.grid();
     let [w, d, h] = axes.map(|axis| usize::from(grid.side(axis)));

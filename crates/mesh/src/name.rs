@@ -1,6 +1,4 @@
-//! The written form of a grid, such as `mesh:16x16`, `torus:8x8x8` or `grid:8wx4x4w`.
-//!
-//! This name appears in results. The module parses and formats it.
+//! Parsing and formatting of grid names, such as `mesh:16x16`, `torus:8x8x8` or `grid:8wx4x4w`.
 
 use std::fmt;
 use std::ops::Range;
@@ -38,7 +36,7 @@ impl FromStr for Grid {
         let fail = |reason: String, span: Range<usize>| Err(BadName { reason, span });
         let Some((kind, rest)) = name.split_once(':') else {
             return fail(
-                "write a machine as mesh:16x16, torus:8x8x8 or grid:8wx4x4w".into(),
+                "expected a machine such as mesh:16x16, torus:8x8x8 or grid:8wx4x4w".into(),
                 whole,
             );
         };
@@ -46,7 +44,7 @@ impl FromStr for Grid {
         let is = |word: &str| lower == word;
         if !["mesh", "torus", "grid"].into_iter().any(is) {
             return fail(
-                format!("`{kind}` is not a valid kind of machine; choose mesh, torus or grid"),
+                format!("unknown machine kind `{kind}`; choose mesh, torus or grid"),
                 0..kind.len(),
             );
         }

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::{PerAxis, Sides, volume};
 
-/// The number of a job. Programs with other job names must map them to numbers.
+/// A job number. Programs that name jobs otherwise must map the names to numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct JobId(pub u64);
@@ -74,8 +74,8 @@ impl FromStr for Freedom {
     }
 }
 
-/// The number of a set of nodes that some requests are confined to. A machine numbers its pools in
-/// order of registration.
+/// The number of a pool: a set of nodes to which requests can be confined. A machine numbers its
+/// pools in order of registration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pool(pub u32);
 

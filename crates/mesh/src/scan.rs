@@ -7,12 +7,12 @@ use thiserror::Error;
 
 use crate::{Coordinates, Grid, Sides};
 
-/// A scan order, which consists of the axes from fastest to slowest, and the direction on each.
+/// A scan order: the axes from fastest to slowest, and a direction on each.
 ///
-/// The default is row-major, `xyz`. In this order, x varies fastest and each axis is ascending, so
-/// that the first base is the lowest leftmost one. A scan order is written as the axes from fastest
-/// to slowest, with a minus before each descending one: `x-yz` goes left to right and top to
-/// bottom. Omitted axes follow in alphabetical order.
+/// The default is row-major, `xyz`: x varies fastest and each axis ascends, so the first base is
+/// the lowest leftmost one. The notation lists the axes from fastest to slowest, with a minus
+/// before each descending one: `x-yz` goes left to right and top to bottom. Omitted axes follow in
+/// alphabetical order.
 ///
 /// ```
 /// # mod pavior { pub use pavior_mesh as strategies; pub use pavior_mesh::*; }
@@ -34,7 +34,7 @@ pub struct Scan {
 
 /// The error for an invalid scan order.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("`{0}` is not a valid scan order; list axes, fastest first, such as xyz, yzx or x-yz")]
+#[error("`{0}` is not a valid scan order; list the axes, fastest first, as in xyz, yzx or x-yz")]
 pub struct ScanError(String);
 
 impl Default for Scan {
@@ -44,8 +44,7 @@ impl Default for Scan {
 }
 
 impl Scan {
-    /// Returns true if this is the default order, in which x varies fastest and all axes are
-    /// ascending.
+    /// Returns true if this is the default order.
     pub fn is_row_major(&self) -> bool {
         *self == Scan::default()
     }

@@ -29,7 +29,7 @@ pub fn tile(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId) -> bool) -> Ve
 /// Partitions nodes as [`tile`] does, with the wanted nodes given up to 64 at a time. `wanted` is
 /// called with a node and a length, and must return one low bit for each node along x, starting at
 /// that node. The bit is set if the node is wanted. [`Occupancy::window`](crate::Occupancy::window)
-/// gives free nodes in this form. Takes O(rows of the box) plus O(boxes) time.
+/// returns free nodes in this form. Takes O(rows of the box) plus O(boxes) time.
 pub fn tile_rows(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId, u16) -> u64) -> Vec<Cuboid> {
     let mut boxes: Vec<Cuboid> = Vec::new();
     if !within.lies_on(grid) {
@@ -39,7 +39,7 @@ pub fn tile_rows(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId, u16) -> u
         let [x, y, z] = piece.base;
         let [w, d, h] = piece.sides;
         for z in z..z + h {
-            // These are the boxes that end with the previous row, and may therefore grow.
+            // Boxes that end with the previous row may grow.
             let mut open = boxes.len()..boxes.len();
             for y in y..y + d {
                 let before = open.clone();

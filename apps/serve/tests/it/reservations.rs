@@ -128,7 +128,7 @@ fn what_cannot_be_reserved_is_refused_and_tenants_reserve_nothing() {
         (json!({ "to": at(60) }), "at least one node"),
         (json!({ "nodes": [[0, 0]], "to": at(-60) }), "would already have ended"),
         (json!({ "nodes": [[0, 0]], "from": at(60), "to": at(60) }), "must end after it begins"),
-        (json!({ "nodes": [[0, 0]], "to": "tomorrow" }), "write a date as"),
+        (json!({ "nodes": [[0, 0]], "to": "tomorrow" }), "expected a UTC date"),
         (json!({ "parts": [{ "base": [7, 0], "sides": [2, 1] }], "to": at(60) }), "is not on"),
         (json!({ "nodes": [[0, 0]], "to": at(60), "name": "" }), "1 to 255 bytes"),
         (json!({ "nodes": [[0, 0]], "to": at(60), "why": 1 }), "why"),

@@ -51,7 +51,6 @@ impl Sides {
     }
 }
 
-/// One step of a churn.
 pub(crate) enum Step {
     /// A question that is measured, and true if it was granted.
     Ask(Request, bool),
@@ -158,7 +157,7 @@ impl Record {
     }
 }
 
-/// A strategy that goes through the states of a record.
+/// A strategy that replays a record.
 pub(crate) struct World {
     free: Occupancy,
     strategy: Box<dyn Strategy>,

@@ -41,9 +41,9 @@ const SET: &[(&str, u16, &[&str])] = &[
 fn counts() -> Vec<(String, f64)> {
     let mut counts = Vec::new();
     for &(machine, longest, strategies) in SET {
-        let grid: Grid = machine.parse().expect("written right");
+        let grid: Grid = machine.parse().expect("a valid name");
         for name in strategies {
-            let selection: Selection = name.parse().expect("written right");
+            let selection: Selection = name.parse().expect("a valid name");
             let sides = Sides::Uniform(longest);
             let record = Record::new(&grid, &selection, sides, "instructions", QUESTIONS);
             let count = record.and_then(|record| record.instructions(&selection, usize::MAX));

@@ -3,9 +3,9 @@
 //!
 //! ```sh
 //! cargo bench -p pavior-allocation --bench instructions                    # all
-//! cargo bench -p pavior-allocation --bench instructions -- gabl mesh:64x64 # some of it
-//! cargo bench -p pavior-allocation --bench instructions -- engines         # not the plain ones
-//! cargo bench -p pavior-allocation --bench instructions -- roofline        # reads, and the fewest
+//! cargo bench -p pavior-allocation --bench instructions -- gabl mesh:64x64 # some
+//! cargo bench -p pavior-allocation --bench instructions -- engines         # no plain searches
+//! cargo bench -p pavior-allocation --bench instructions -- roofline        # words read
 //! cargo bench -p pavior-allocation --bench instructions -- check           # the fixed set
 //! cargo bench -p pavior-allocation --bench instructions -- write           # writes the fixed set
 //! ```
@@ -70,12 +70,12 @@ fn table(wanted: &[String]) {
     println!("| machine | strategy | search | ns | ratio | instructions | ratio |");
     println!("|---|---|---|---:|---:|---:|---:|");
     for case in CASES {
-        let grid: Grid = case.machine.parse().expect("written right");
+        let grid: Grid = case.machine.parse().expect("a valid name");
         let machines = wanted.iter().any(|word| word.contains(':') && word.contains('x'));
         if machines && !wanted.iter().any(|word| word == case.machine) {
             continue;
         }
-        let first: Selection = "ff".parse().expect("written right");
+        let first: Selection = "ff".parse().expect("a valid name");
         let base = measured(case, &grid, &first, &first, counted).expect("it runs anywhere");
         for selection in Registry::new().entries().map(Selection::defaults) {
             let is_name = |word: &&String| !word.contains(':') && *word != "engines";

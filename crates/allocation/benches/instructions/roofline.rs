@@ -29,8 +29,8 @@ pub(crate) fn table() {
     println!("| machine | words | granted % | fewest | reads | L1 misses | instructions | ns |");
     println!("|---|---:|---:|---:|---:|---:|---:|---:|");
     for (machine, longest, questions) in CASES {
-        let grid: Grid = machine.parse().expect("written right");
-        let selection: Selection = "ff".parse().expect("written right");
+        let grid: Grid = machine.parse().expect("a valid name");
+        let selection: Selection = "ff".parse().expect("a valid name");
         let sides = Drawn::Uniform(longest);
         let record = Record::new(&grid, &selection, sides, "instructions", questions);
         let record = record.expect("it runs anywhere");

@@ -58,7 +58,7 @@ impl Case {
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     let mut add = |group, machine: &str, sides| {
-        let grid = machine.parse().expect("written right");
+        let grid = machine.parse().expect("a valid name");
         cases.push(Case { group, grid, sides });
     };
     for kind in ["mesh", "torus"] {
@@ -114,7 +114,7 @@ impl Outcome {
 
 fn run(case: Case, count: bool) -> Outcome {
     let selections: Vec<Selection> =
-        case.strategies().iter().map(|name| name.parse().expect("written right")).collect();
+        case.strategies().iter().map(|name| name.parse().expect("a valid name")).collect();
     let record = recorded(&case.grid, case.sides, &selections[0], SEARCHES);
     let measured = measure::all(&record, &selections);
     let first = measure::countable(&measured);
@@ -178,8 +178,8 @@ fn digits(ratio: f64) -> String {
 
 /// Prints the engine on a torus relative to the engine on a mesh with the same sides.
 fn print_torus(torus: &Case, count: bool) {
-    let engine: Selection = torus.strategies()[0].parse().expect("written right");
-    let mesh = Grid::new(&torus.grid.sides(), &[false; 3]).expect("the torus is one");
+    let engine: Selection = torus.strategies()[0].parse().expect("a valid name");
+    let mesh = Grid::new(&torus.grid.sides(), &[false; 3]).expect("the torus has valid sides");
     let [a, b] = [torus.grid, mesh].map(|grid| {
         let record = recorded(&grid, torus.sides, &engine, MANY);
         let measured = measure::all(&record, std::slice::from_ref(&engine)).remove(0);

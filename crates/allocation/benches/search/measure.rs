@@ -14,7 +14,6 @@ const LEAST: usize = 10;
 /// The time in which every strategy must answer the questions for which instructions are counted.
 const COUNTED: Duration = Duration::from_millis(60);
 
-/// A strategy's results.
 pub(crate) struct Measured {
     /// The number of questions that it answered.
     pub(crate) searches: usize,
@@ -95,7 +94,7 @@ fn one_by_one(record: &Record, selection: &Selection, most: usize, overhead: f64
                 let elapsed = begin.elapsed();
                 used += elapsed;
                 readings.push(nanoseconds(elapsed) - overhead);
-                assert_eq!(answer.is_some(), *granted, "{selection} answers {request:?} otherwise");
+                assert_eq!(answer.is_some(), *granted, "{selection} differs: {request:?}");
             }
             Step::Take(placement) => world.take(placement),
             Step::Give(placement) => world.give(placement),

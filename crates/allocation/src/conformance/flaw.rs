@@ -38,7 +38,7 @@ pub struct Counterexample {
 }
 
 impl Flaw {
-    /// Returns the same flaw as found after `answers` correct answers.
+    /// Records that `answers` correct answers preceded the flaw.
     pub(super) fn after(mut self, answers: u64) -> Flaw {
         if let Flaw::Answer(counterexample) = &mut self {
             counterexample.answers = answers;

@@ -234,7 +234,7 @@ fn recognised(
         Recognition::Count => {
             let (claims, count) =
                 ("it claims to grant exactly when enough nodes are free", free.count());
-            expect(request.nodes <= count, format!("{claims}, but {count} are"), Vec::new())
+            expect(request.nodes <= count, format!("{claims}, and {count} are free"), Vec::new())
         }
         Recognition::Own { feasible, allowed } => {
             let fits = feasible(scene);

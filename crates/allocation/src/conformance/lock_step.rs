@@ -26,7 +26,7 @@ pub fn lock_step(
     Ok(steps)
 }
 
-/// Two strategies that have the same history.
+/// Two strategies with the same history.
 struct Walk {
     strategies: [Box<dyn Strategy>; 2],
     free: Occupancy,

@@ -59,15 +59,15 @@ pub fn plain_of(selection: &Selection) -> Option<Selection> {
     Some(Selection { entry: entry.clone(), options })
 }
 
-/// Returns the machines on which a selection can be compared with another. Each has the longest
-/// side of a typical request.
+/// Returns the machines on which a selection can be compared with another, and the longest side of
+/// a typical request on each.
 pub fn walks(selection: &Selection) -> impl Iterator<Item = (Grid, u16)> + '_ {
     let of = |&(name, longest): &(&str, u16)| (grid(name), longest);
     WALKS.iter().map(of).filter(|(grid, _)| selection.supports(grid).is_ok())
 }
 
 fn grid(name: &str) -> Grid {
-    name.parse().expect("a grid of the list")
+    name.parse().expect("a valid grid name")
 }
 
 /// Tests the claim of one selection in every occupancy of small machines, with random boxes, in
@@ -100,7 +100,7 @@ pub fn suite(selection: &Selection) -> Result<u64, Flaw> {
         }
     }
     if machines == 0 {
-        let words = format!("{selection} supports none of the machines used for judging");
+        let words = format!("{selection} supports none of the test machines");
         return Err(words.into());
     }
     Ok(answers)

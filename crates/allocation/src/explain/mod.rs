@@ -1,4 +1,4 @@
-//! The answers of any strategy in a given state, and the quality of these answers.
+//! A strategy's answer in a given state, and the quality of that answer.
 //!
 //! A [`State`] is a machine's state without its strategy. It is copied from a machine or built job
 //! by job. [`answer`] queries any strategy in that state. `pavior-answers` explains what blocks a
@@ -26,7 +26,7 @@ pub use state::{Clash, State};
 use crate::strategies::shared::contact::{contact, most_contact};
 use crate::{BuildError, Machine, Placement, Refusal, Selection};
 
-/// The answer of one strategy.
+/// One strategy's answer.
 #[derive(Clone)]
 pub struct Answer {
     /// The strategy.
@@ -61,7 +61,7 @@ fn choose(machine: &mut Machine, request: &Request) -> Result<Choice, Refusal> {
     Ok(Choice { placement, indices })
 }
 
-/// Asks a strategy for its answer to a request. A randomized strategy draws from the `allocation`
+/// Asks a strategy which nodes it would grant. A randomized strategy draws from the `allocation`
 /// stream of `seed`.
 ///
 /// # Errors

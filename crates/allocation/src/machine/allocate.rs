@@ -1,4 +1,4 @@
-//! Grants and releases of nodes. The name of the module sorts first, so that the documentation of
+//! Grants and releases of nodes. The module's name sorts first so that the documentation of
 //! [`Machine`] begins with these methods.
 
 use pavior_kernel::{CallerError, Stream};
@@ -50,7 +50,7 @@ impl Machine {
             });
         }
         let Some((_, Ok(placement), draw)) = self.memory.take() else {
-            unreachable!("the question was just answered with a placement")
+            unreachable!("the query was just answered with a placement")
         };
         placement.take_from(&mut self.free).map_err(|fault| {
             let proposal = placement.clone();

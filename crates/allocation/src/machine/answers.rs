@@ -103,9 +103,8 @@ impl Machine {
         )
     }
 
-    /// Returns the boxes that decide about a request: it is granted exactly when one of them is
-    /// free. Returns `None` if the answers are not [`Answers::Shapes`], or if some shapes are not
-    /// boxes.
+    /// Returns the boxes that decide a request: it is granted exactly when one of them is free.
+    /// Returns `None` if the answers are not [`Answers::Shapes`], or if some shapes are not boxes.
     ///
     /// ```
     /// # use pavior_allocation as pavior;

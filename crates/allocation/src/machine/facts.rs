@@ -24,7 +24,7 @@ impl Machine {
         &self.selection
     }
 
-    /// Returns the number of nodes that jobs hold.
+    /// Returns the number of nodes held by jobs.
     pub fn busy_nodes(&self) -> u32 {
         self.busy
     }
@@ -35,8 +35,8 @@ impl Machine {
         self.grid.nodes() - self.free.count() - self.busy
     }
 
-    /// Returns the error of the strategy or of one of its forks, if any. A strategy that has failed
-    /// refuses every request.
+    /// Returns the error of the strategy or one of its forks. A strategy that has failed refuses
+    /// every request.
     pub fn error(&self) -> Option<CallerError> {
         self.strategy.error()
     }
@@ -107,8 +107,7 @@ impl Machine {
         keyed.into_iter().map(|(_, job, placement)| (job, placement)).collect()
     }
 
-    /// Returns the healthy nodes, whether held or not. These are the nodes that never failed or
-    /// have been repaired.
+    /// Returns the nodes that never failed or have been repaired, whether held or not.
     pub fn healthy(&self) -> &Occupancy {
         &self.healthy
     }

@@ -103,8 +103,8 @@ impl Clone for Machine {
 }
 
 impl Machine {
-    /// Does the same as [`Machine::new`], with a seed for the `allocation` stream, from which a
-    /// randomized strategy draws.
+    /// Creates a machine as [`Machine::new`] does, with a seed for the `allocation` stream, from
+    /// which a randomized strategy draws.
     ///
     /// # Errors
     /// Returns an error if the strategy does not work on this grid.
@@ -112,7 +112,7 @@ impl Machine {
         Machine::with_stream(grid, selection, Stream::new(seed, 0, "allocation"))
     }
 
-    /// Does the same as [`Machine::new`], with a stream for random draws.
+    /// Creates a machine as [`Machine::new`] does, with a stream for random draws.
     ///
     /// # Errors
     /// Returns an error if the strategy does not work on this grid.
@@ -144,9 +144,8 @@ impl Machine {
         })
     }
 
-    /// Marks a node as failed. Returns the job that holds it, if any. The job keeps the node until
-    /// the node is released. After that, the node is unavailable. Marking a failed node changes
-    /// nothing.
+    /// Marks a node as failed and returns the job that holds it. The job keeps the node until it
+    /// releases it; from then on, the node is unavailable. Marking a failed node changes nothing.
     ///
     /// # Errors
     /// Returns an error if the node is not on the machine. In that case, nothing changes.
@@ -198,8 +197,8 @@ impl Machine {
         }
     }
 
-    /// Adds a pool, which consists of the nodes that are free in `nodes`. Requests may be confined
-    /// to a pool ([`Request::within`]). Pools never change. Takes O(N/64) time for N nodes.
+    /// Adds a pool of the nodes that are free in `nodes`. Requests may be confined to a pool
+    /// ([`Request::within`]). Pools never change. Takes O(N/64) time for N nodes.
     ///
     /// ```
     /// # use pavior_allocation as pavior;
@@ -220,7 +219,7 @@ impl Machine {
     /// # Errors
     /// Returns an error if `nodes` belongs to another grid.
     pub fn add_pool(&mut self, nodes: Occupancy) -> Result<Pool, OccupancyError> {
-        // This check fails if the nodes belong to another grid.
+        // Fails if the nodes belong to another grid.
         self.free.clone().keep(&nodes)?;
         self.empty.add_pool(nodes.clone());
         Ok(self.strategy.add_pool(nodes))

@@ -9,7 +9,7 @@ use pavior_mesh::{Cuboid, Grid, JobId, Request};
 
 use crate::common::machine;
 
-/// A block. If it was split off another block, that block is its parent.
+/// A block, with the block from which it was split as its parent.
 struct Block {
     cuboid: Cuboid,
     parent: Option<usize>,

@@ -166,7 +166,7 @@ fn drawn_cases() {
             }
         }
     }
-    assert!(count > 0, "the cases are there");
+    assert!(count > 0, "no cases found");
 }
 
 #[test]

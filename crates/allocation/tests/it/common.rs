@@ -8,7 +8,6 @@ use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy};
 /// The number of the first job among those that hold nodes before a test begins.
 pub(crate) const BUSY: u64 = 1_000;
 
-/// Creates an empty machine.
 pub(crate) fn machine(grid: &str, strategy: &str) -> Machine {
     Machine::new(grid.parse().unwrap(), strategy).unwrap()
 }

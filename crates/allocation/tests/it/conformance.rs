@@ -30,7 +30,7 @@ fn judged_at_once(selection: &Selection) -> Result<u64, conformance::Flaw> {
     for grid in supported(&["mesh:16x16", "torus:13x7", "torus:8x8x8"]) {
         answers += conformance::history(selection, &grid, 7, 20)?;
     }
-    assert!(answers > 0, "{selection} was asked");
+    assert!(answers > 0, "{selection} was never queried");
     Ok(answers)
 }
 

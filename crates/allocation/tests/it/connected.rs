@@ -97,7 +97,7 @@ fn compare(name: &str, states: impl FnOnce(&Grid) -> Vec<u32>) -> Tally {
         for node in ones(!free_set & ((1 << grid.nodes()) - 1)) {
             free.take(&Cuboid::node(grid.point(NodeId(node)))).unwrap();
         }
-        // For each size and each number of nodes cut off, this is the smallest sum of distances.
+        // The smallest sum of distances for each size and each number of nodes cut off.
         let mut best = vec![[u32::MAX; 32]; 32];
         let mut subset = free_set;
         while subset != 0 {
@@ -145,8 +145,8 @@ fn check(name: &str, states: impl FnOnce(&Grid) -> Vec<u32>) {
     println!("{name}: {tally:?}");
     assert!(tally.answers > 100, "{name}: {tally:?}");
     assert_eq!(tally.needless, 0, "{name}: {tally:?}");
-    // This was measured; see the comment of `connected`. A change to the rule must not make it
-    // worse.
+    // The bound was measured; see the documentation of `connected`. A change to the rule must not
+    // make it worse.
     assert!(tally.hops as f64 <= 1.01 * tally.least as f64, "{name}: {tally:?}");
 }
 

@@ -81,8 +81,8 @@ impl Walk {
     }
 }
 
-/// Compares answers with hashes of those given by the rule in the comment of `connected`. Results
-/// of studies depend on each of these answers.
+/// Compares answers with hashes of those given by the rule in the documentation of `connected`.
+/// Results of studies depend on each of these answers.
 #[test]
 fn the_answers_stay() {
     let pinned: [(&str, u32, u64); 13] = [

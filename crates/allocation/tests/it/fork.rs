@@ -166,7 +166,7 @@ fn reserved_nodes_stay_taken_whatever_is_given_back() {
 #[test]
 fn changes_are_known_until_a_node_fails() {
     let mut machine = machine("mesh:4x4", "tff");
-    assert!(machine.changes_since(machine.state()).is_none(), "nobody has asked");
+    assert!(machine.changes_since(machine.state()).is_none(), "changes are not recorded yet");
     machine.remember_changes();
     let first = machine.state();
     let placement = machine.allocate(JobId(7), &Request::shape([2, 1, 1])).unwrap().clone();
@@ -177,7 +177,7 @@ fn changes_are_known_until_a_node_fails() {
     machine.release(JobId(7)).unwrap();
     assert!(machine.changes_since(first).is_none());
     assert_eq!(machine.changes_since(machine.state() - 1).unwrap().count(), 1);
-    // These are many more changes than are recorded.
+    // Many more changes than are recorded.
     let before = machine.state();
     for job in 0..2000 {
         machine.allocate(JobId(job), &Request::shape([1, 1, 1])).unwrap();
@@ -188,7 +188,7 @@ fn changes_are_known_until_a_node_fails() {
 }
 
 /// Starts and ends jobs on and next to reserved nodes, in any order. A fork that follows the
-/// changes must give the same answers as a fork that is newly created from the machine.
+/// changes must agree with a fork newly created from the machine.
 #[test]
 fn a_fork_follows_jobs_that_start_on_reserved_nodes() {
     for (grid, base) in

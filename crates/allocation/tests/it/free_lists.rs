@@ -13,7 +13,7 @@ fn lists_equal_a_recomputation_after_each_step() {
         let selection: Selection = strategy.parse().unwrap();
         let steps = size(2_000, 10_000, 10_000);
         let answers = conformance::history(&selection, &machine.parse().unwrap(), seed, steps);
-        assert!(answers.unwrap() > 2 * steps / 5, "{strategy} was asked");
+        assert!(answers.unwrap() > 2 * steps / 5, "{strategy}: too few answers");
     }
 }
 

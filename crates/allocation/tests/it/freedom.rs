@@ -125,7 +125,7 @@ fn no_grant_has_more_nodes_than_the_most() {
                     let nodes = u64::from(placement.nodes());
                     assert!(
                         nodes <= most,
-                        "{selection} on {grid}: {nodes}, not {most}: {request:?}"
+                        "{selection} on {grid}: {nodes} nodes, at most {most} allowed: {request:?}"
                     );
                     grants += 1;
                     more += u64::from(nodes > u64::from(request.nodes));
@@ -140,5 +140,5 @@ fn no_grant_has_more_nodes_than_the_most() {
             }
         }
     }
-    assert!(grants > 5_000 && more > 200, "{grants} grants, {more} of more than asked for");
+    assert!(grants > 5_000 && more > 200, "{grants} grants, {more} larger than requested");
 }

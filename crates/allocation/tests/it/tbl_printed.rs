@@ -124,7 +124,7 @@ fn repaired(inside: bool, plane: Piece, region: Piece) -> Vec<Piece> {
     }
 }
 
-/// Returns what actually remains of a plane.
+/// Returns the nodes that actually remain of a plane.
 fn truth(plane: Piece, region: Piece) -> Vec<(i32, i32)> {
     plane.nodes().filter(|&node| !region.holds(node)).collect()
 }
@@ -214,7 +214,7 @@ fn other_double_matches_agree_and_two_cases_leave_overlapping_pieces() {
 
 /// The Detect procedure, with each printed error either present or repaired.
 #[derive(Clone, Copy)]
-#[expect(clippy::struct_excessive_bools, reason = "one flag a fault, each printed or repaired")]
+#[expect(clippy::struct_excessive_bools, reason = "one flag per error, either printed or repaired")]
 struct Detect {
     /// True if cases 1, 4 and 13 accept a plane before all regions have been subtracted.
     early: bool,

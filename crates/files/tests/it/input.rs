@@ -19,13 +19,13 @@ fn a_compressed_file_that_unpacks_to_more_than_the_limit_is_refused() {
     let error = loop {
         let mut buffer = [0; 1 << 14];
         match reader.read(&mut buffer) {
-            Ok(0) => panic!("it was read whole"),
+            Ok(0) => panic!("the whole file was read"),
             Ok(length) => read += length,
             Err(error) => break error.to_string(),
         }
     };
     assert_eq!(read, 1 << 20);
-    assert!(error.contains("longer than 1 MiB (--max-input"), "{error}");
+    assert!(error.contains("longer than 1 MiB (raise the limit with --max-input"), "{error}");
     let mut reader = open(&path, limits.with_total(Some(1 << 30))).unwrap();
     assert_eq!(reader.read_to_end(&mut Vec::new()).unwrap(), 8192 * 1001);
 }

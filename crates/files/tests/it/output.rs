@@ -40,7 +40,7 @@ fn what_a_killed_process_left_is_removed_and_what_is_being_written_stays() {
     fs::write(folder.path().join(".pavior-0123456789abcdef.partial"), "half").unwrap();
     let mut second = Output::create(&folder.path().join("second")).unwrap();
     second.write_all(b"2").unwrap();
-    assert_eq!(names(folder.path()).len(), 2, "those of the two that are being written");
+    assert_eq!(names(folder.path()).len(), 2, "two unfinished outputs");
     first.finish().unwrap();
     second.finish().unwrap();
     assert_eq!(names(folder.path()), ["first", "second"]);

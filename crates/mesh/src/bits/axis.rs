@@ -50,7 +50,7 @@ fn back(row: &[u64], index: usize, step: usize) -> u64 {
     if bits == 0 { at(skip) } else { at(skip) << bits | at(skip + 1) >> (64 - bits) }
 }
 
-/// The layout of the `n` coordinates of an axis in the words. The pattern repeats.
+/// The layout of an axis of `n` coordinates in the words. The pattern repeats.
 #[derive(Clone, Copy)]
 pub(crate) enum Axis {
     /// The coordinates are `step` bits apart, in lanes of a word. Each lane contains the whole axis
@@ -83,7 +83,7 @@ impl Axis {
         match self {
             Axis::Lanes { n, step, lanes } => {
                 let (by, around) = (step * distance, step * (n - distance));
-                // These are the bits whose counterpart is in the same lane.
+                // The bits whose counterpart is in the same lane.
                 let kept = lanes * low(around);
                 if ring {
                     for word in words.iter_mut() {

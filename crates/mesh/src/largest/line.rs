@@ -7,7 +7,6 @@
 /// The nodes of a row as words. On a ring, the row is repeated once.
 #[derive(Default)]
 pub(super) struct Line {
-    /// The free nodes.
     free: Vec<u64>,
     /// The free nodes whose neighbor in the next row is not free.
     ends: Vec<u64>,
@@ -16,8 +15,8 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Loads the free nodes of a row, and those of the next row, if any. On a ring of `ring` nodes,
-    /// the row is repeated. Returns true if any of these nodes is not free in the next row.
+    /// Loads the free nodes of a row and of the next one. On a ring of `ring` nodes, repeats the
+    /// row. Returns true if any of these nodes is not free in the next row.
     pub(super) fn load(&mut self, bits: &[u64], next: Option<&[u64]>, ring: usize) -> bool {
         self.free.clear();
         self.free.extend_from_slice(bits);
@@ -34,7 +33,7 @@ impl Line {
         any
     }
 
-    /// Marks the starts of runs of `length` or more nodes. Returns true if there are any.
+    /// Marks the starts of runs of `length` or more nodes. Returns true if any exist.
     pub(super) fn seek(&mut self, length: usize) -> bool {
         self.long.clone_from(&self.free);
         let mut known = 1;

@@ -68,7 +68,7 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Checks another set's nodes against this one. `wrong` computes the wrong bits.
+    /// Returns an error with the first node for which `wrong` returns a set bit.
     fn check_set(
         &self,
         nodes: &Occupancy,
@@ -88,7 +88,7 @@ impl Occupancy {
     }
 }
 
-/// Runs a pass over words with the widest instructions.
+/// Runs a pass, with the widest instructions if there are enough words.
 fn widest<K: Kernel<Output = u32>>(pass: K, words: usize) -> u32 {
     if words < FEW_WORDS { pass.run() } else { Vectors::widest().run(pass) }
 }

@@ -56,8 +56,8 @@ fn sort_by_key(grid: &Grid, nodes: &mut [NodeId], key: impl Fn(Coordinates, u32)
     nodes.sort_by_cached_key(|&node| (key(grid.point(node), bits), node));
 }
 
-/// Returns the number of bits per coordinate on the smallest power-of-two square or cube that
-/// contains the grid. The number is at most 16.
+/// Returns the number of bits per coordinate, at most 16, on the smallest power-of-two square or
+/// cube that contains the grid.
 fn enclosing_bits(grid: &Grid) -> u32 {
     let longest = *grid.sides().iter().max().expect("three sides");
     u32::from(longest).next_power_of_two().ilog2()

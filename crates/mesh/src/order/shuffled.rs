@@ -9,9 +9,9 @@
 //! ```
 //!
 //! The literature shows a drawing of the first order (Z-order). It also mentions a "shuffled
-//! snake-like" order without, as far as we know, defining it. For it, the other two orders and
-//! [`hilbert`](fn@super::hilbert) are candidates. On grids whose sides are not equal powers of two,
-//! the index in the enclosing power-of-two square or cube is used, with the gaps closed.
+//! snake-like" order without, as far as we know, defining it. The other two orders and
+//! [`hilbert`](fn@super::hilbert) are candidates for it. On grids whose sides are not equal powers
+//! of two, the index in the enclosing power-of-two square or cube is used, with the gaps closed.
 
 use super::{by_key, interleave};
 use crate::{Grid, NodeId};

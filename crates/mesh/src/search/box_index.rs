@@ -6,8 +6,8 @@
 //! ```
 //!
 //! The bound is the list length at which leaps cost as much as shifts over the rows. It depends on
-//! whether the shape has a long side. A search by leaps that takes too many steps gives up, and the
-//! search of the rows continues from the plane that it had reached.
+//! whether the shape has a long side. A search by leaps that takes too many steps gives up, and a
+//! row search continues from the plane it reached.
 //!
 //! Invariant: the list of busy boxes and the rows show the same nodes as busy.
 //!
@@ -31,25 +31,24 @@ pub(super) struct BoxIndex {
     free_rows: FreeRows,
     /// True if any axis wraps.
     rings: bool,
-    /// The maximum length of a list that is searched, for shapes without and with a long side. If
-    /// the list is longer, the rows are searched.
+    /// The longest list searched, for shapes without and with a long side. For a longer list, the
+    /// rows are searched.
     longest_list: [usize; 2],
-    /// The maximum length of a list that is searched by corners, or 0 if no axis wraps.
+    /// The longest list searched by corners, or 0 if no axis wraps.
     corner_search_limit: usize,
-    /// The number of leaps that cost as much as a search of the rows, for shapes without and with a
-    /// long side, by the number of groups minus one.
+    /// The number of leaps that cost as much as a row search, for shapes without and with a long
+    /// side, by the number of groups minus one.
     budgets: [[u32; BusyBoxes::GROUPS]; 2],
-    /// The processor's vector instructions.
     vectors: Vectors,
     pub(super) work: SearchWork,
 }
 
-/// The maximum length of a list that is searched by leaps.
+/// The longest list searched by leaps.
 const LEAP_SEARCH_LIMIT: usize = BusyBoxes::LANES * BusyBoxes::GROUPS;
-/// The maximum length of a list that is searched by corners.
+/// The longest list searched by corners.
 const CORNER_SEARCH_LIMIT: usize = 15;
 
-/// The smallest side that takes many passes in a search of the rows.
+/// The smallest side that takes many passes in a row search.
 const LONG_SIDE: u16 = 9;
 
 /// Returns true if the shapes, which are orientations of a single shape, have a long side.
@@ -58,14 +57,12 @@ fn is_long(shapes: &[Sides]) -> bool {
 }
 
 impl BoxIndex {
-    /// Creates an index with all nodes free.
     pub(super) fn new(grid: Grid, methods: SearchMethods, vectors: Vectors) -> BoxIndex {
         let free_rows = FreeRows::new(grid, methods);
         let rows_cost = [false, true].map(|is_long| {
             if methods.rows { free_rows.search_cost(&grid, is_long) } else { u32::MAX }
         });
-        // This is the measured number of instructions per leap. A search takes about one leap per
-        // box.
+        // Measured instructions per leap. A search takes about one leap per box.
         let leap_cost = |groups: u32| 60 + 20 * groups;
         let leaps_pay = |count: u32, rows_cost: u32| {
             count * leap_cost(count.div_ceil(BusyBoxes::LANES as u32)) <= rows_cost
@@ -94,14 +91,13 @@ impl BoxIndex {
         }
     }
 
-    /// Marks a box as busy.
     pub(super) fn take(&mut self, cuboid: &Cuboid) {
         self.busy.add(cuboid);
         self.flip(cuboid);
     }
 
-    /// Marks a box as busy permanently. The given parts of it were free. The list then contains the
-    /// whole box instead of these parts.
+    /// Marks a box, whose parts in `free` were free, as busy permanently. The list then contains
+    /// the whole box rather than these parts.
     pub(super) fn cover(&mut self, cuboid: &Cuboid, free: &[Cuboid]) {
         let is_listed = self.busy.add_cover(cuboid);
         for part in free {
@@ -113,7 +109,7 @@ impl BoxIndex {
         }
     }
 
-    /// Marks a box as busy. The given parts of it were free; the rest is covered.
+    /// Marks a box as busy. Only its parts in `free` were free; the rest is covered.
     pub(super) fn take_over(&mut self, cuboid: &Cuboid, free: &[Cuboid]) {
         self.busy.add(cuboid);
         for part in free {
@@ -240,7 +236,6 @@ impl BoxIndex {
         None
     }
 
-    /// Searches the rows.
     fn first_by_rows(
         &mut self,
         free: &Occupancy,

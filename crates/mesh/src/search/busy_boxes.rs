@@ -17,7 +17,6 @@ use super::key_index::KeyIndex;
 use super::lanes::I16x8;
 use crate::{Coordinates, Cuboid};
 
-/// The busy boxes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BusyBoxes {
     /// The groups, padded with empty boxes.
@@ -30,7 +29,7 @@ pub(super) struct BusyBoxes {
 
 /// The length above which a list gets an index.
 const LONG: usize = 128;
-/// The length at which a list loses its index when it shrinks.
+/// The length at which a shrinking list loses its index.
 const SHORT: usize = 64;
 
 /// Eight boxes, given by their bases and sides on each axis.
@@ -47,16 +46,14 @@ const COVER: u64 = 1 << 63;
 impl BusyBoxes {
     /// The number of boxes in a group.
     pub(super) const LANES: usize = 8;
-    /// The number of groups by which the list grows, so that a search may read this many at once.
+    /// The number of groups by which the list grows, and the maximum that a search reads.
     pub(super) const GROUPS: usize = 8;
 
-    /// Returns the number of boxes.
     #[inline]
     pub(super) fn count(&self) -> usize {
         self.keys.len()
     }
 
-    /// Returns the boxes.
     pub(super) fn iter(&self) -> impl Iterator<Item = Cuboid> + '_ {
         (0..self.count()).map(|index| self.get(index))
     }
@@ -67,7 +64,6 @@ impl BusyBoxes {
         self.groups.first_chunk().expect("padded")
     }
 
-    /// Adds a box.
     pub(super) fn add(&mut self, cuboid: &Cuboid) {
         self.add_by(key(cuboid.base), cuboid);
     }
@@ -101,7 +97,6 @@ impl BusyBoxes {
         self.set(index, cuboid.base, cuboid.sides);
     }
 
-    /// Removes a box.
     pub(super) fn remove(&mut self, cuboid: &Cuboid) {
         let index = self.unlist(key(cuboid.base)).expect("only taken boxes are released");
         debug_assert_eq!(self.get(index), *cuboid, "boxes are released whole");

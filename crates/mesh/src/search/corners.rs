@@ -6,7 +6,7 @@
 //! box is less than a:
 //!
 //! ```text
-//!   0       4         9            The candidate behind A is 4. B is 5 ahead of it and forbids it
+//!   0       4         9            The candidate after A is 4. B is 5 ahead of it and forbids it
 //!   . A A A . . . . . B B .        for sides above 5. On a line, A is behind it and forbids
 //!           |<-- 5 -->|            nothing. On a ring of 12, A is 9 ahead.
 //! ```
@@ -31,15 +31,14 @@ const NEVER: i16 = i16::MAX;
 /// byte, with a bit for each box of the group that forbids it.
 type ForbiddenBy<const G: usize> = [[u64; G]; G];
 
-/// A mark for a word that is not computed. A computed word with this value is computed again.
+/// A mark for a word not yet computed. A word whose computed value equals it is computed again.
 const NOT_KNOWN: u64 = u64::MAX;
 
 /// The candidates on an axis, in up to G batches of eight, just as the boxes are in G groups of
 /// eight.
 #[derive(Clone, Copy, Debug)]
 struct Axis<const G: usize> {
-    /// The coordinates of the candidates. They are those after each box, and 0 in lanes without a
-    /// box.
+    /// The candidates' coordinates: the one after each box, and 0 in lanes without a box.
     at: [I16x8; G],
     /// The gaps from candidates to boxes, by batch, candidate in the batch, and group of boxes.
     gaps: [[[I16x8; G]; BusyBoxes::LANES]; G],
@@ -60,8 +59,7 @@ impl<const G: usize> Axis<G> {
                 at[g] = end - (n & !end.simd_lt(n));
             }
             let gaps = Axis::gaps::<C>(groups, axis, &at, |ahead, sides| {
-                // This is the distance around the ring. Beyond n - sides, the box covers the
-                // candidate.
+                // The distance around the ring. Beyond n - sides, the box covers the candidate.
                 let ahead = ahead + (n & ahead.simd_lt(I16x8::ZERO));
                 (ahead & !ahead.simd_gt(n - sides)) | never(sides)
             });

@@ -66,7 +66,7 @@ fn corner(columns: u16, rows: u16) -> u64 {
 }
 
 impl Shift {
-    /// Creates the shift by `step` coordinates of an axis.
+    /// Creates the shift by `step` coordinates along an axis.
     fn by(step: u16, grid: &Grid, axis: usize) -> Shift {
         // Neighboring nodes along the axis are `scale` bits apart.
         let (n, scale) = (grid.side(axis), if axis == 0 { 1 } else { 8 });
@@ -146,7 +146,6 @@ impl Cube {
         found
     }
 
-    /// Returns true if a node is free.
     pub(super) fn is_free(&self, [x, y, z]: Coordinates) -> bool {
         self.planes[usize::from(z)] >> (x + 8 * y) & 1 == 1
     }
@@ -186,7 +185,7 @@ impl Kernel for InCube<'_> {
     }
 }
 
-/// Eight words.
+/// Eight words, in pairs.
 type Words = [U64x2; SIDE / 2];
 
 /// Applies a function to each pair of words.

@@ -28,8 +28,8 @@ pub(super) struct FreeRows {
     waiting: Vec<Cuboid>,
 }
 
-/// The rows in the narrowest possible lanes. There are none if rows have more than 64 nodes or are
-/// disabled. Each search then computes a set of bases from the occupancy.
+/// The rows, in the narrowest possible lanes. `Whole` replaces rows that are disabled or have more
+/// than 64 nodes: each search then computes a set of bases from the occupancy.
 #[derive(Clone, Debug)]
 enum Lanes {
     Narrow(Rows<u16, 16>),
@@ -39,7 +39,6 @@ enum Lanes {
 }
 
 impl FreeRows {
-    /// Creates rows with all nodes free.
     pub(super) fn new(grid: Grid, methods: SearchMethods) -> FreeRows {
         let rows = match grid.side(0) {
             _ if !methods.rows => Lanes::Whole(BaseSet::new(grid)),

@@ -18,7 +18,6 @@ pub(super) struct KeyIndex {
 }
 
 impl KeyIndex {
-    /// Creates the index for a list.
     pub(super) fn of(keys: &[u64]) -> KeyIndex {
         let mut places = KeyIndex { slots: vec![NONE; (4 * keys.len()).next_power_of_two()] };
         for (place, &key) in keys.iter().enumerate() {
@@ -61,7 +60,6 @@ impl KeyIndex {
         (slot + 1) & (self.slots.len() - 1)
     }
 
-    /// Finds the slot of a key.
     fn find(&self, keys: &[u64], key: u64) -> Option<usize> {
         let mut slot = self.home(key);
         while self.slots[slot] != NONE {

@@ -1,4 +1,4 @@
-//! The search for the first free base among few busy boxes by leaps from the end of one box to the
+//! A search for the first free base among few busy boxes that leaps from the end of one box to the
 //! next.
 //!
 //! A busy box that is w nodes long on an axis rules out `w + a - 1` bases on that axis for a shape
@@ -32,9 +32,7 @@ use crate::{Coordinates, Grid, Sides};
 /// The result of a search that may give up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// The first free base.
     Base(Coordinates),
-    /// No base is free.
     Nothing,
     /// The search gave up. No base before this plane is free.
     Unknown(u16),
@@ -144,7 +142,6 @@ fn masked<const N: usize>(values: &[I16x8; N], mask: &[I16x8; N]) -> [I16x8; N] 
     masked
 }
 
-/// Returns the value of one box.
 #[inline(always)]
 fn value_of<const N: usize>(values: &[I16x8; N], index: usize) -> u16 {
     values[index / BusyBoxes::LANES].as_array()[index % BusyBoxes::LANES] as u16
@@ -202,7 +199,7 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
         let (mut plane_lasts, mut y) = (u16::MAX, first[1]);
         loop {
             let left_y = along[1].left::<RINGS>(y);
-            // These are the boxes that cross this row of this plane.
+            // The boxes that cross this row of this plane.
             let mut crossing = left_y;
             for i in 0..N {
                 crossing[i] = left_y[i].min(left_z[i]).simd_gt(I16x8::ZERO);
@@ -212,7 +209,7 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
             if row_lasts > 0 {
                 plane_lasts = plane_lasts.min(value_of(left_z, index));
             } else {
-                // This loop leaps along the row.
+                // Leap along the row.
                 row_lasts = u16::MAX;
                 let mut row = along[0];
                 row.count = masked(&row.count, &crossing);
@@ -243,8 +240,8 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
 }
 
 /// Returns the longest leap over boxes that forbid a whole row or plane, together with the box. The
-/// leap is 0 if there is no such box. Such boxes are common on a mesh. On a ring, they are rare,
-/// and the function does not look for them.
+/// leap is 0 if there is no such box. Such boxes are common on a mesh. On a ring, they are rare and
+/// not looked for.
 #[inline(always)]
 fn forbidden_whole<const N: usize, const RINGS: bool>(
     left: &[I16x8; N],

@@ -18,7 +18,7 @@
 //! A machine with at most 8x8x8 nodes has no list of boxes; `cube` searches its eight words
 //! directly.
 //!
-//! Invariant: every search gives the same answer. The choice depends only on the state, never on
+//! Invariant: every search returns the same result. The choice depends only on the state, never on
 //! the clock.
 //!
 //! Cost: see each file. The measurements behind the choice are in docs/search.md.
@@ -72,7 +72,6 @@ pub struct BoxSearch {
     memory: bool,
 }
 
-/// The index that is searched.
 #[derive(Clone, Debug)]
 enum Index {
     /// The whole machine in registers.
@@ -87,7 +86,7 @@ enum Index {
 pub struct SearchMethods {
     /// Searches words in registers, on machines of up to 8x8x8.
     pub cube: bool,
-    /// Tests all candidates after busy boxes at once, if boxes are few and an axis wraps.
+    /// Tests all candidates after busy boxes in one pass, if boxes are few and an axis wraps.
     pub corners: bool,
     /// Leaps over the list of busy boxes.
     pub leaps: bool,
@@ -98,7 +97,7 @@ pub struct SearchMethods {
     pub memory: bool,
     /// Uses instructions that only some processors have.
     pub vectors: bool,
-    /// Keeps rows in the widest lanes, whatever the width of the grid is.
+    /// Keeps rows in the widest lanes, regardless of the grid's width.
     pub wide: bool,
 }
 
@@ -155,9 +154,9 @@ impl BoxSearch {
         }
     }
 
-    /// Marks a box as busy permanently. The given disjoint parts of it were free. This operation
-    /// costs less than taking many parts. The caller must cover the box again after releasing one
-    /// that overlaps it.
+    /// Marks a box, whose disjoint parts in `free` were free, as busy permanently. This costs less
+    /// than taking many parts. The caller must cover the box again after releasing one that
+    /// overlaps it.
     ///
     /// ```
     /// use pavior_mesh::{BoxSearch, Cuboid, Grid, Occupancy, RefusalKey};
@@ -180,7 +179,7 @@ impl BoxSearch {
         }
     }
 
-    /// Marks a box that overlaps a covered one as busy. The given disjoint parts of it were free.
+    /// Marks a box that overlaps a covered one as busy. Its disjoint parts in `free` were free.
     /// After releasing it, the caller must cover the other box again.
     pub fn take_over(&mut self, cuboid: &Cuboid, free: &[Cuboid]) {
         match &mut self.index {
@@ -236,8 +235,8 @@ impl BoxSearch {
     }
 
     /// Finds the first free box, in row-major order of bases, of the first of these shapes that has
-    /// one. `asked` identifies the query in the cache of refusals. `free` contains the nodes that
-    /// are free after all boxes taken and released so far.
+    /// one. `asked` identifies the query in the refusal cache. `free` must be the free nodes after
+    /// all boxes taken and released so far.
     pub fn first(
         &mut self,
         free: &Occupancy,

@@ -28,7 +28,6 @@ pub enum RefusalKey {
     Ordered([u16; 3]),
 }
 
-/// The most recent refusals.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Refusals {
     /// The refusals, in the order in which they were recorded until the list became full. No
@@ -52,10 +51,9 @@ struct Refusal {
     released: Option<Cuboid>,
 }
 
-/// What is known about a request.
+/// Knowledge about a request from earlier refusals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
-    /// Nothing is known.
     Nothing,
     /// The request fits nowhere.
     Refused,
@@ -86,7 +84,7 @@ impl Known {
 }
 
 impl Refusals {
-    /// Returns what is known about a query.
+    /// Looks up the refusals that apply to a query.
     #[inline(always)]
     pub(super) fn of(&mut self, grid: &Grid, asked: RefusalKey) -> Known {
         if self.kept.is_empty() || asked == RefusalKey::Once {

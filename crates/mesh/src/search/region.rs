@@ -16,8 +16,8 @@ use crate::{Coordinates, Cuboid, Grid, Sides};
 pub(super) struct Region {
     pub(super) first: Coordinates,
     pub(super) last: Coordinates,
-    /// The planes between `first` and `last` that are outside the region. They are given by their
-    /// first plane and the plane after their last one.
+    /// The planes between `first` and `last` that are outside the region: their first, and the one
+    /// after their last.
     pub(super) gap: [u16; 2],
 }
 

@@ -30,7 +30,6 @@ const LARGE: usize = 32;
 /// The number of shifts for a run of any length within 64 bits.
 const SHIFTS: usize = 6;
 
-/// The rows that are searched.
 #[derive(Clone, Copy)]
 struct Searched<'r, R> {
     list: &'r [R],
@@ -100,7 +99,6 @@ impl<R: Row> Searched<'_, R> {
     }
 }
 
-/// A search of the rows.
 pub(super) struct InRows<'r, R, const L: usize> {
     pub(super) rows: &'r mut Rows<R, L>,
     pub(super) shape: Sides,
@@ -263,7 +261,7 @@ fn runs_over_planes<R: Row, const L: usize>(
     }
 }
 
-/// Does the same as [`runs_over_planes`], for a fixed number of planes, C.
+/// Computes the same as [`runs_over_planes`], for a fixed number of planes, C.
 #[inline(always)]
 fn runs_over<R: Row, const L: usize, const C: usize>(
     set: &mut [R],

@@ -13,7 +13,7 @@
 
 use crate::{Coordinates, Cuboid, Grid};
 
-/// A row of nodes.
+/// A row of nodes, one bit each.
 pub(super) trait Row:
     Copy
     + Default
@@ -26,7 +26,6 @@ pub(super) trait Row:
 {
     /// Returns `count` set bits (at least one), starting at a bit.
     fn ones(from: u16, count: u16) -> Self;
-    /// Returns the position of the lowest set bit.
     fn lowest(self) -> u16;
 }
 
@@ -91,7 +90,6 @@ impl<R: Row, const L: usize> Rows<R, L> {
         }
     }
 
-    /// Returns true if a node is free.
     pub(super) fn is_free(&self, [x, y, z]: Coordinates) -> bool {
         let row = self.list[usize::from(z) * self.stride() + usize::from(y)];
         row & R::ones(x, 1) != R::default()

@@ -13,9 +13,7 @@ pub(crate) const FEW_WORDS: usize = 64;
 /// A search that is compiled for each instruction set. The search and all functions that it calls
 /// must be `#[inline(always)]`, because other functions are compiled only once, for the baseline.
 pub(crate) trait Kernel {
-    /// The result of the search.
     type Output;
-    /// Runs the search.
     fn run(self) -> Self::Output;
 }
 

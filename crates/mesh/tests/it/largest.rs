@@ -53,7 +53,7 @@ proptest! {
     }
 }
 
-/// Creates an occupancy in which pseudo-randomly drawn nodes are taken.
+/// Creates an occupancy with pseudo-randomly drawn nodes taken.
 fn with_holes(machine: &str, holes: u64) -> Occupancy {
     let grid: pavior_mesh::Grid = machine.parse().unwrap();
     let mut free = Occupancy::all_free(grid);
@@ -119,7 +119,7 @@ fn by_rows(free: &Occupancy, most: Sides) -> Option<Cuboid> {
     best
 }
 
-/// Creates an occupancy in which pseudo-randomly drawn boxes are taken, if free.
+/// Creates an occupancy with pseudo-randomly drawn boxes taken, if they are free.
 fn with_boxes(machine: &str, boxes: u64, side: u16) -> Occupancy {
     let grid: pavior_mesh::Grid = machine.parse().unwrap();
     let mut free = Occupancy::all_free(grid);

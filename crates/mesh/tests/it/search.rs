@@ -49,7 +49,7 @@ fn first(free: &Occupancy, shape: Sides) -> Option<Cuboid> {
     bases.map(|base| Cuboid::new(base, shape)).find(|cuboid| free.is_free(cuboid))
 }
 
-/// Runs random requests, grants and releases. Every search must give the definition's answer.
+/// Runs random requests, grants and releases. Every search must agree with the definition.
 fn lock_step(grid: Grid, longest: u16, most: usize, steps: u64, seed: u64) {
     let mut dice = Dice(seed);
     let mut free = Occupancy::all_free(grid);

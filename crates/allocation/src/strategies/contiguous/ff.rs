@@ -34,7 +34,6 @@ pub(crate) static ENTRY: Entry = Entry {
     does: StrategyKind::contiguous(build).with_turns(false).with_claim(claim),
 };
 
-/// The `scan` option.
 pub(crate) const SCAN: OptionSpec = OptionSpec {
     key: "scan",
     values: Values::Text("axes from fastest to slowest, such as yzx or x-yz", is_scan),
@@ -47,9 +46,8 @@ fn is_scan(text: &str) -> bool {
     text.parse::<Scan>().is_ok()
 }
 
-/// Returns the scan order that the options specify.
 pub(crate) fn scan_of(options: &Options) -> Scan {
-    options.get("scan").parse().expect("checked when it was read")
+    options.get("scan").parse().expect("parsing checked the value")
 }
 
 pub(crate) fn claim(options: &Options) -> Claim {

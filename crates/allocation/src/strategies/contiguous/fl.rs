@@ -1,6 +1,6 @@
 //! Free List: keep a list of free submeshes, and place a request in the smallest one that fits it.
 //!
-//! The way in which the list is maintained determines which free submeshes are missed:
+//! The maintenance rule of the list determines which free submeshes are missed:
 //!
 //! - `overlapping` (default): the list contains all maximal free submeshes, so nothing is missed.
 //!   The request goes to the lower left corner of the smallest one that fits it.
@@ -130,7 +130,7 @@ impl ReleaseRule for OnePass {
         for (index, entry) in list.iter().enumerate() {
             assert!(free.is_free(entry), "{entry:?} is not free");
             let mut others = list[..index].iter().chain(&list[index + 1..]);
-            assert!(!others.any(|other| holds(other, entry)), "{entry:?} is held by another");
+            assert!(!others.any(|other| holds(other, entry)), "{entry:?} is contained in another");
         }
         for node in free.iter() {
             let single = Cuboid::node(grid.point(node));

@@ -9,7 +9,7 @@
 //!   y          plane of S for a request 2x2: x = x2 + 1,
 //!   ^ . . |. . from one row below S (a base there still
 //!   | . S S|. .  touches S's right side) to its top row;
-//!   | . S S|. .  what other boxes cover is subtracted,
+//!   | . S S|. .  coverages of other boxes are subtracted,
 //!   | . . |. .  the bases remain.
 //!   +----------> x
 //! ```

@@ -75,8 +75,8 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     Box::new(BuddySystem { blocks })
 }
 
-/// Returns the k of the smallest square with side 2^k that holds a request. Returns `None` if the
-/// request needs a third axis.
+/// Returns the k of the smallest square with side 2^k that contains a request. Returns `None` if
+/// the request needs a third axis.
 fn level(request: &Request) -> Option<usize> {
     let shape = request.shape?;
     let flat = shape.contains(&1);

@@ -5,7 +5,7 @@
 //!
 //! - `contact` (default): the base with the least contact with busy nodes and borders (Best Fit's
 //!   score, negated);
-//! - `prism`: a base inside the largest free box (prism) that can hold the shape.
+//! - `prism`: a base inside the largest free box (prism) that can contain the shape.
 //!
 //! ```text
 //!   contact, request 1x1      prism, request 1x1
@@ -91,7 +91,7 @@ struct Best {
 }
 
 impl LargestPrism {
-    /// Finds the largest free box that holds a shape.
+    /// Finds the largest free box that contains a shape.
     fn largest(&mut self, shape: Sides) -> Best {
         let mut best = Best::default();
         let plane = u32::from(self.grid.side(0));

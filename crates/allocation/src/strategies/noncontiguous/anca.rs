@@ -117,7 +117,7 @@ impl Anca {
         self.parts.len() == self.frames.len()
     }
 
-    /// Goes to the next level. Returns false if there is none.
+    /// Halves the pieces for the next level. Returns false if this was the last level.
     fn halve(&mut self) -> bool {
         let longest = |frame: &Sides| *frame.iter().max().expect("three sides");
         if self.frames.iter().any(|frame| longest(frame) < 4) {

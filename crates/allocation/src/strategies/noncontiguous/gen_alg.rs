@@ -151,7 +151,7 @@ impl GenAlg {
     fn nearest(&mut self, free: &Occupancy, centre: Coordinates, nodes: u32) -> u64 {
         let offsets = Arc::clone(&self.offsets);
         self.chosen.clear();
-        // These are the minimum and the maximum offset on each axis.
+        // The minimum and maximum offset on each axis.
         let mut reach = [[0; 2]; 3];
         for offsets in &offsets.rings {
             self.tested += offsets.len() as u64;
@@ -190,7 +190,7 @@ impl GenAlg {
         let place = |offset: i32| (n + offset) as usize;
         let counts = &mut self.counts[axis];
         let sum = if self.grid.wraps(axis) && high - low > n / 2 {
-            // These offsets make up one full turn.
+            // The offsets of one full turn.
             around_ring(&counts[place(-((n - 1) / 2))..=place(n / 2)])
         } else {
             along_line(&counts[place(low)..=place(high)])
@@ -273,8 +273,8 @@ fn along_line(counts: &[u32]) -> u64 {
     sum
 }
 
-/// Does the same as [`along_line`] on a ring, in the shorter direction, in which each node counts
-/// those up to half a ring ahead.
+/// Computes the same sum on a ring, in the shorter direction. Each node counts those up to half a
+/// ring ahead.
 fn around_ring(counts: &[u32]) -> u64 {
     let n = counts.len();
     let half = (n - 1) / 2;

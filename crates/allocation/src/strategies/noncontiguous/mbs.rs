@@ -60,8 +60,7 @@ pub(super) const ORDER: OptionSpec = OptionSpec {
     bare: false,
 };
 
-/// Numbers the pieces of a job according to the `order` option. In the input, the largest pieces
-/// come first.
+/// Numbers a job's pieces, given largest first, according to the `order` option.
 #[inline]
 pub(super) fn numbered(parts: Vec<Cuboid>, smallest_first: bool) -> Vec<Cuboid> {
     if smallest_first { turned_round(&parts) } else { parts }
@@ -74,7 +73,6 @@ fn turned_round(parts: &[Cuboid]) -> Vec<Cuboid> {
     of_a_size.rev().flatten().copied().collect()
 }
 
-/// Returns true if the `order` option is `small`.
 pub(super) fn smallest_first(options: &Options) -> bool {
     options.get("order") == "small"
 }

@@ -158,7 +158,6 @@ fn page_side(options: &Options) -> u32 {
     1 << options.integer("size")
 }
 
-/// Returns the order that the options specify.
 fn order_of(pages: &Grid, options: &Options) -> Vec<NodeId> {
     match (options.get("scheme"), options.get("shuffle")) {
         ("snake", _) => order::snake(pages),
@@ -279,7 +278,6 @@ impl Paging {
         }
     }
 
-    /// Returns a page's nodes.
     fn page(&self, page: NodeId) -> Cuboid {
         let at = self.pages.point(page).map(u32::from);
         let base = at.map(|c| c * self.side);

@@ -44,7 +44,7 @@ fn build(grid: &Grid, _: &Options) -> BoxedStrategy {
 #[derive(Clone)]
 struct Random {
     grid: Grid,
-    /// Scratch memory: the free nodes. The first ones are those that were drawn.
+    /// Scratch memory: the free nodes, with the drawn ones first.
     nodes: Vec<NodeId>,
     /// The number of free nodes listed, and the number of words read to list them.
     work: Work,

@@ -13,7 +13,7 @@
 //! - Other shapes are never granted, unless `round=up` enlarges their sides: to 1, 2 or 4 if none
 //!   is longer than 4, and to multiples of 4 otherwise.
 //!
-//! A count without a shape gets the smallest slice that holds it: 1, 2, 4, ..., or 32 chips of a
+//! A count without a shape gets the smallest slice that contains it: 1, 2, 4, ..., or 32 chips of a
 //! cube, or whole cubes.
 //!
 //! ```text
@@ -104,7 +104,6 @@ fn most(request: &Request, _: &Grid, options: &Options) -> u64 {
     }
 }
 
-/// The requested slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slice {
     /// A box with these sides in one cube. Each side is 1, 2 or 4.
@@ -308,7 +307,6 @@ impl MachineStrategy for Tpu {
 
 // The rest of this file is a second model for the oracle, which is based only on the free chips.
 
-/// Returns true if the slice can be formed.
 fn feasible(scene: &Scene<'_>) -> bool {
     let (free, cubes) = (scene.free, cube_grid(scene.free.grid()));
     let all = || Scan::default().bases(cubes, [1; 3]).map(|base| Cubes::scaled(Cuboid::node(base)));
@@ -334,7 +332,6 @@ fn feasible(scene: &Scene<'_>) -> bool {
     }
 }
 
-/// Returns true if a placement is the requested slice.
 fn allowed(scene: &Scene<'_>, placement: &Placement) -> bool {
     let parts = placement.parts();
     let is_aligned = |part: &Cuboid, to: Sides| (0..3).all(|axis| part.base[axis] % to[axis] == 0);

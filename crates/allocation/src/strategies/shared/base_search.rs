@@ -1,6 +1,6 @@
 //! The searches of First Fit, for all strategies that take the first free base of some shapes.
 //!
-//! The `search` option chooses one of them; all give the same answer. The engine follows every
+//! The `search` option chooses one of them; all return the same result. The engine follows every
 //! change through [`BaseSearch::granted`] and [`BaseSearch::released`]. The other searches read the
 //! state when it is loaded.
 //!
@@ -17,7 +17,6 @@ use pavior_mesh::{
 use crate::strategies::shared::prefix_sums::PrefixSums;
 use crate::{Placement, Work};
 
-/// The `search` option.
 pub(crate) const SEARCH: OptionSpec = OptionSpec {
     key: "search",
     values: Values::OneOf(&["engine", "plain", "corners", "leaps", "rows"]),
@@ -98,7 +97,7 @@ impl BaseSearch {
         }
     }
 
-    /// Loads a state, which must be done before the searches in that state.
+    /// Loads a state, before any search in that state.
     pub(crate) fn load(&mut self, free: &Occupancy) {
         if let BaseSearch::Plain(sums) = self {
             sums.load(free);
@@ -142,7 +141,7 @@ impl BaseSearch {
         }
     }
 
-    /// Frees a box that was granted only in order to see the remaining state.
+    /// Frees a box that was granted only to see the remaining state.
     pub(crate) fn given_up(&mut self, cuboid: Cuboid) {
         if let BaseSearch::Engine(search) = self {
             search.untake(&cuboid);
@@ -197,7 +196,7 @@ impl BaseSearch {
         match self {
             BaseSearch::Plain(sums) => sums.busy_in(&Cuboid::new(base, shape)) == 0,
             BaseSearch::Set(set) => set.contains(base),
-            BaseSearch::Engine(_) => unreachable!("it finds first bases only"),
+            BaseSearch::Engine(_) => unreachable!("the engine finds only first bases"),
         }
     }
 

@@ -28,7 +28,6 @@ impl BitSet {
         BitSet { words: vec![0; (n as usize).div_ceil(64)], len: 0 }
     }
 
-    /// Returns the number of elements.
     pub(crate) fn len(&self) -> u32 {
         self.len
     }

@@ -66,8 +66,7 @@ mod tests {
     use pavior_kernel::Stream;
     use pavior_mesh::{Cuboid, NodeId};
 
-    /// Takes and releases nodes at random. Whatever the earlier queries were, the answers are the
-    /// same as without a cache.
+    /// Takes and releases nodes at random. The results must equal those without a cache.
     #[test]
     fn what_is_remembered_changes_no_answer() {
         let mut dice = Stream::new(7, 0, "boxes");

@@ -38,7 +38,6 @@ struct Run {
 }
 
 impl Components {
-    /// Loads a state.
     pub(crate) fn load(&mut self, grid: &Grid, free: &Occupancy) {
         self.runs.clear();
         self.rows.clear();
@@ -52,8 +51,8 @@ impl Components {
             if grid.wraps(0) {
                 self.close_ring(row, w);
             }
-            // These are the rows before this one along y and z. Around a ring, the last row comes
-            // before the first.
+            // The rows before this one along y and z. Around a ring, the last row comes before the
+            // first.
             let (y, z) = (row % d, row / d);
             let before_y = if y > 0 { Some(row - 1) } else { Some(row + d - 1) };
             let before_z = if z > 0 { Some(row - d) } else { Some(row + d * (h - 1)) };
@@ -69,7 +68,6 @@ impl Components {
         self.largest = self.runs.iter().map(|run| run.size).max().unwrap_or(0);
     }
 
-    /// Returns the number of runs.
     pub(crate) fn runs(&self) -> u64 {
         self.runs.len() as u64
     }

@@ -24,7 +24,6 @@ use crate::contiguous::Scored;
 use crate::strategies::shared::bit_set::ones;
 use crate::strategies::shared::contact::{most_contact, slab};
 
-/// The search, with its scratch memory.
 #[derive(Clone)]
 pub(crate) struct ContactSearch {
     grid: Grid,
@@ -53,7 +52,7 @@ impl ContactSearch {
         ContactSearch { grid, bases: BaseSet::new(grid), edges, faces: Vec::new(), counted: 0 }
     }
 
-    /// Loads a state, which must be done before any search in that state.
+    /// Loads a state, before any search in that state.
     pub(crate) fn load(&mut self, free: &Occupancy) {
         self.bases.load(free);
     }

@@ -23,7 +23,6 @@ pub(crate) struct AxisRange {
 }
 
 impl AxisRange {
-    /// An empty range.
     pub(crate) const EMPTY: AxisRange = AxisRange { low: 1, high: 0 };
 
     pub(crate) fn contains(self, at: u16) -> bool {
@@ -59,8 +58,8 @@ pub(crate) fn covered(
     if high < n { [span(low, high), None] } else { [span(low, n - 1), span(0, high - n)] }
 }
 
-/// A test of whether a busy box covers any of the given bases on one axis. It gives the same
-/// answers as [`covered`], and is meant for many boxes.
+/// A test of whether a busy box covers any of the given bases on one axis. It agrees with
+/// [`covered`], and is meant for many boxes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cover {
     axis: usize,
@@ -79,8 +78,8 @@ impl Cover {
         Cover { axis, low: bases.low, reach, ring }
     }
 
-    /// Returns true if a busy box covers any of the bases. This is so if the box begins inside the
-    /// placements, or if they begin inside the box.
+    /// Returns true if a busy box covers any of the bases: the box begins inside the placements, or
+    /// they begin inside the box.
     #[inline]
     pub(crate) fn is_by(&self, busy: &Cuboid) -> bool {
         let (start, length) = (u32::from(busy.base[self.axis]), u32::from(busy.sides[self.axis]));
@@ -93,8 +92,7 @@ impl Cover {
 /// A box of bases. It has one span per axis, and no span wraps.
 pub(crate) type Piece = [AxisRange; 3];
 
-/// The coverages of a busy list for a shape. It is scratch memory that is filled once per
-/// orientation.
+/// Scratch memory: the coverages of a busy list for a shape, filled once per orientation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CoverageList {
     pieces: Vec<Piece>,

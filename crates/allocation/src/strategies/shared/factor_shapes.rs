@@ -20,7 +20,7 @@ pub(crate) fn factor_shapes(nodes: u32, grid: &Grid) -> Vec<Sides> {
     shapes
 }
 
-/// Writes the [`factor_shapes`] to `shapes`, whose contents are replaced.
+/// Replaces the contents of `shapes` with the [`factor_shapes`].
 pub(crate) fn factor_shapes_into(nodes: u32, grid: &Grid, shapes: &mut Vec<Sides>) {
     shapes.clear();
     shapes.extend(boxes(nodes, grid.sides()));
@@ -35,7 +35,7 @@ pub(crate) fn most_compact(nodes: u32, grid: &Grid) -> Option<Sides> {
 /// Returns the boxes of `nodes` nodes within given sides, in ascending order.
 pub(crate) fn boxes(nodes: u32, within: Sides) -> impl Iterator<Item = Sides> + use<> {
     let [w, d, h] = within.map(u32::from);
-    // These are the divisors of n up to `most` that leave at most `room` for the other axes.
+    // The divisors of n up to `most` that leave at most `room` for the other axes.
     let divisors = |n: u32, most: u32, room: u32| {
         (n.div_ceil(room).max(1)..=most.min(n)).filter(move |a| n % a == 0)
     };

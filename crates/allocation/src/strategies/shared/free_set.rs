@@ -15,7 +15,6 @@ use pavior_kernel::{OptionSpec, Options, Values};
 
 use crate::strategies::shared::bit_set::BitSet;
 
-/// The `free` option.
 pub(crate) const FREE: OptionSpec = OptionSpec {
     key: "free",
     values: Values::OneOf(&["sorted", "fifo", "lifo"]),
@@ -36,7 +35,6 @@ pub(crate) enum FreeOrder {
 }
 
 impl FreeOrder {
-    /// Returns the order that the options specify.
     pub(crate) fn of(options: &Options) -> FreeOrder {
         match options.get("free") {
             "fifo" => FreeOrder::Fifo,
@@ -73,7 +71,6 @@ impl FreeSet {
         FreeSet { set: BitSet::new(n), returned }
     }
 
-    /// Returns the number of elements.
     pub(crate) fn len(&self) -> u32 {
         self.set.len()
     }

@@ -19,7 +19,6 @@ use crate::strategies::shared::runs::runs;
 use crate::strategy::MachineStrategy;
 use crate::{Placement, Strategy, Work};
 
-/// The `order` option.
 pub(crate) const ORDER: OptionSpec = OptionSpec {
     key: "order",
     values: Values::Text(
@@ -49,17 +48,16 @@ pub(crate) fn supports(grid: &Grid, options: &Options) -> Result<(), Unsupported
     if listed.into_iter().eq((0..grid.nodes()).map(NodeId)) {
         Ok(())
     } else {
-        Err(Unsupported(format!("the order must contain each of its {} nodes once", grid.nodes())))
+        Err(Unsupported(format!("the order must list each of the {} nodes once", grid.nodes())))
     }
 }
 
-/// Returns the order that the options specify.
 fn order_of(grid: &Grid, options: &Options) -> Vec<NodeId> {
     match options.get("order") {
         "row-major" => order::row_major(grid),
         "snake" => order::snake(grid),
         "hilbert" => order::hilbert(grid),
-        list => numbers(list).expect("checked when it was read"),
+        list => numbers(list).expect("parsing checked the list"),
     }
 }
 
@@ -176,7 +174,6 @@ fn shortest_run(ranks: &[u32], count: usize) -> Option<usize> {
     best.map(|(_, start)| start)
 }
 
-/// A strategy that allocates nodes along a linear order.
 #[derive(Clone)]
 pub(crate) struct Linear {
     order: LinearOrder,

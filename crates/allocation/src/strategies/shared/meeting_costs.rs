@@ -1,4 +1,4 @@
-//! The costs of the placements of a shape, if each place that a placement overlaps has a cost.
+//! Costs of a shape's placements, where each place that a placement overlaps adds its cost.
 //!
 //! The bases of the placements that overlap a place form a box. The table stores differences: each
 //! place changes only the corners of its box of bases, and one pass per axis converts the
@@ -20,7 +20,6 @@ use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, Sides};
 use crate::strategies::shared::bit_set::ones;
 use crate::strategies::shared::coverage::covered;
 
-/// The table, with its scratch memory.
 #[derive(Clone, Debug)]
 pub(crate) struct MeetingCosts {
     grid: Grid,
@@ -86,7 +85,7 @@ impl MeetingCosts {
         }
     }
 
-    /// Converts the differences to costs. This must be done after the last place was added.
+    /// Converts the differences to costs, after the last place was added.
     pub(crate) fn sum(&mut self) {
         let [w, d, h] = self.grid.sides().map(usize::from);
         for row in self.cells.chunks_exact_mut(w) {

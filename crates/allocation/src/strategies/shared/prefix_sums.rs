@@ -14,7 +14,6 @@ use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId, Occupancy, Scan, Sides};
 use crate::Work;
 use crate::strategies::shared::contact::faces;
 
-/// The table, with its scratch memory.
 #[derive(Clone, Debug)]
 pub(crate) struct PrefixSums {
     grid: Grid,
@@ -97,7 +96,6 @@ impl PrefixSums {
         self.sums[x + self.extents[0] * (y + self.extents[1] * z)]
     }
 
-    /// Returns the number of busy nodes in a box.
     pub(crate) fn busy_in(&self, cuboid: &Cuboid) -> u32 {
         let [x0, y0, z0] = cuboid.base.map(usize::from);
         let [a, b, c] = cuboid.sides.map(usize::from);

@@ -1,5 +1,5 @@
-//! Vectors of 16 bytes, which hold eight numbers, sixteen bytes or two words and are processed by
-//! one instruction.
+//! Vectors of 16 bytes (eight numbers, sixteen bytes or two words), each processed by one
+//! instruction.
 //!
 //! The module contains only the operations that the searches use. On every x86-64 processor, each
 //! operation takes one or two instructions, and code that calls it is also compiled for wider
@@ -26,11 +26,9 @@ use instructions::Vector;
 #[derive(Clone, Copy)]
 pub(super) struct I16x8(Vector);
 
-/// Sixteen bytes.
 #[derive(Clone, Copy)]
 pub(super) struct U8x16(Vector);
 
-/// Two words.
 #[derive(Clone, Copy)]
 pub(super) struct U64x2(Vector);
 
@@ -93,7 +91,6 @@ impl fmt::Debug for I16x8 {
 impl I16x8 {
     pub(super) const ZERO: I16x8 = I16x8(instructions::ZERO);
 
-    /// Repeats a number eight times.
     #[inline(always)]
     pub(super) fn splat(value: i16) -> I16x8 {
         I16x8(bytemuck::cast([value; 8]))
@@ -192,7 +189,6 @@ impl U8x16 {
 }
 
 impl U64x2 {
-    /// Repeats a word twice.
     #[inline(always)]
     pub(super) fn splat(word: u64) -> U64x2 {
         U64x2::new([word; 2])

@@ -29,13 +29,11 @@ pub(super) fn first_bits(v: Vector) -> u32 {
     move_mask_i8_m128i(v) as u32
 }
 
-/// Shifts both words left.
 #[inline(always)]
 pub(super) fn shift_left(v: Vector, bits: u32) -> Vector {
     shl_all_u64_m128i(v, bytemuck::cast([u64::from(bits), 0]))
 }
 
-/// Shifts both words right.
 #[inline(always)]
 pub(super) fn shift_right(v: Vector, bits: u32) -> Vector {
     shr_all_u64_m128i(v, bytemuck::cast([u64::from(bits), 0]))

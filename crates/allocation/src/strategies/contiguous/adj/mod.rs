@@ -19,8 +19,8 @@
 //! candidate is the best placement, and the first such candidate in scan order is the first such
 //! placement.
 //!
-//! The answer is thus the same as that of Best Fit with turning. The engine is also that of Best
-//! Fit. It costs O(N/64 log(side)), and O(surface) for each base that is scored.
+//! The result is thus that of Best Fit with turning, whose engine this strategy shares. The engine
+//! costs O(N/64 log(side)), and O(surface) for each base that is scored.
 //!
 //! Cost of `plain`: there are up to 4B + 2 candidates per axis for B busy boxes (never more than
 //! the axis has bases). For each combination, the search tests the boxes near its plane and its

@@ -61,8 +61,7 @@ pub(crate) fn region(
     count
 }
 
-/// The connected regions of the bases of a shape, all of which are labeled together in O(N). This
-/// is scratch memory.
+/// Scratch memory: the connected regions of a shape's bases, labeled in one O(N) pass.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Regions {
     /// For each node, the size of its region if the node is a base, or 0 otherwise.

@@ -144,8 +144,8 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     Contiguous::new(grid, options, rule).exact().boxed()
 }
 
-/// The engine of MFA, which makes the same choice as the walk without walking. The module's comment
-/// explains why the two agree.
+/// The MFA engine, which makes the walk's choice without walking. The module documentation explains
+/// why the two agree.
 #[derive(Clone)]
 struct Engine {
     all_corners: bool,
@@ -160,8 +160,8 @@ impl BoxRule for Engine {
     }
 
     fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
-        // These are the candidates next to busy submeshes. The closure keeps those with the highest
-        // index, and returns the lowest index that is still of interest.
+        // Collect the candidates next to busy submeshes that have the highest index. The closure
+        // returns the lowest index that is still of interest.
         let ties = &mut self.ties;
         ties.clear();
         let mut most = -1;

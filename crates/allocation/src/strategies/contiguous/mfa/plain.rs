@@ -3,7 +3,7 @@
 //! Invariant: the best candidate is the first one with the highest index above a threshold. A
 //! perfect index ends the walk.
 //!
-//! Cost: that of the candidates. The comment of [`mfa`](super) gives the totals.
+//! Cost: that of the candidates. The documentation of [`mfa`](super) states the totals.
 
 use std::ops::ControlFlow;
 

@@ -41,7 +41,7 @@ impl Printed {
             if !free.grid().fits(shape) {
                 continue;
             }
-            // This is 2 (p + q), so half of it is the printed threshold.
+            // A perfect index is 2 (p + q), twice the printed threshold.
             let perfect = most_contact(free.grid(), shape);
             let busy = self.busy.boxes();
             let best = self.walk.best_above(free, busy, shape, perfect / 2, false);

@@ -55,8 +55,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     Contiguous::new(grid, options, rule).exact().boxed()
 }
 
-/// The engine, which makes the same search using the set of all bases. Pieces without a base are
-/// not divided.
+/// The engine, which runs the same search but does not divide pieces without a base.
 #[derive(Clone)]
 struct Engine {
     stack: StackBased,

@@ -24,7 +24,6 @@ const NODES: usize = 128;
 /// The maximum number of steps per query.
 pub(super) const STEPS: u64 = 1 << 14;
 
-/// The search, with its scratch memory.
 #[derive(Clone, Default)]
 pub(super) struct BranchAndBound {
     /// All nodes in the component.
@@ -48,8 +47,8 @@ impl BranchAndBound {
     /// first one found. The nodes of the set are in row-major order. Returns `None` if no set cuts
     /// off fewer than `below`, or if the component has more than 128 nodes.
     ///
-    /// The steps that are taken are subtracted from `steps`. If they run out, the result is the
-    /// best set found so far.
+    /// The steps taken are subtracted from `steps`. If they run out, the result is the best set
+    /// found so far.
     pub(super) fn least_cut(
         &mut self,
         component: &ComponentGraph,

@@ -27,7 +27,6 @@ const MET: u8 = 2;
 /// The growth of successive regions, with its scratch memory.
 #[derive(Clone, Default)]
 pub(super) struct ClosedRegion {
-    /// The mark of each node.
     marks: Vec<u8>,
     /// The neighbors of the set that may be taken.
     frontier: Frontier,

@@ -68,7 +68,6 @@ struct Region {
 }
 
 impl CompactRegions {
-    /// Starts a new component.
     pub(super) fn begin(&mut self, component: &ComponentGraph) {
         self.count = 0;
         if self.marks.len() < component.count() {

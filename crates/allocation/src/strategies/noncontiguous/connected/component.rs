@@ -131,7 +131,6 @@ impl ComponentGraph {
         }
     }
 
-    /// Returns the number of nodes.
     pub(super) fn count(&self) -> usize {
         self.nodes.len()
     }
@@ -144,7 +143,7 @@ impl ComponentGraph {
         self.points[number as usize]
     }
 
-    /// Returns the neighbors of a node.
+    /// Returns the numbers of a node's free neighbors.
     #[inline]
     pub(super) fn beside(&self, number: u32) -> &[u32] {
         let links = &self.links[number as usize];

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The floods stop when at most one of them can grow. The final size of that flood is the number of
-//! nodes that the other floods leave. Most floods meet near the set, so they stop soon. Floods that
-//! meet are joined by union-find.
+//! nodes that the other floods do not reach. Most floods meet near the set, so they stop soon.
+//! Floods that meet are joined by union-find.
 //!
 //! Invariant: `marks` is [`UNREACHED`] everywhere between queries.
 //!
@@ -42,7 +42,6 @@ struct Flood {
     open: u32,
 }
 
-/// The progress of the floods.
 struct Progress {
     /// The total number of nodes in all floods that have ended.
     ended_nodes: u32,

@@ -48,7 +48,6 @@ struct Axis {
 }
 
 impl HopSums {
-    /// Creates the empty set.
     pub(crate) fn new(grid: Grid) -> HopSums {
         let mut hop_sums = HopSums {
             axes: std::array::from_fn(|axis| Axis::new(&grid, axis)),
@@ -86,7 +85,6 @@ impl HopSums {
         self.total
     }
 
-    /// Returns the number of nodes in the set.
     pub(crate) fn nodes(&self) -> u64 {
         self.nodes
     }

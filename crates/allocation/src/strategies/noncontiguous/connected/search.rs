@@ -1,13 +1,13 @@
 //! The search of `connected`, which collects candidates and keeps the best one.
 //!
 //! Candidates are boxes, grown sets, and sets found by branch and bound. The best candidate cuts
-//! off the fewest nodes; ties go to the most compact one. The comment of [`connected`](super)
+//! off the fewest nodes; ties go to the most compact one. The documentation of [`connected`](super)
 //! describes the four steps.
 //!
 //! Invariant: `best` is the best candidate so far. The data kept between queries depends only on
 //! the last state.
 //!
-//! Cost: see the comment of [`connected`](super).
+//! Cost: see the documentation of [`connected`](super).
 
 use std::cmp::Ordering;
 
@@ -99,8 +99,7 @@ impl ConnectedSearch {
         self.components.largest()
     }
 
-    /// Finds a connected set of `nodes` free nodes, if there is one. The box `asked` is tried
-    /// first.
+    /// Finds a connected set of `nodes` free nodes. The box `asked` is tried first.
     pub(crate) fn find(
         &mut self,
         free: &Occupancy,
@@ -177,8 +176,8 @@ impl ConnectedSearch {
             let count = left.min(if whole { 1 } else { 2 * seeds.len() });
             left -= count;
             self.compact.begin(component);
-            // These are the first `count` starts: every seed with one rule, then every seed with
-            // the other.
+            // Use the first `count` starts: every seed with one rule, then every seed with the
+            // other.
             let of_seed = |(place, &seed): (usize, &u32)| {
                 let other = seeds.len() + place;
                 [(place, (seed, NextNode::Fullest)), (other, (seed, NextNode::Nearest))]

@@ -30,7 +30,6 @@ pub(super) struct PlaneSearch {
 }
 
 impl BusySearch {
-    /// Creates an empty list.
     pub(super) fn new(grid: Grid) -> BusySearch {
         if RightBorders::supports(&grid).is_ok() {
             return BusySearch::Lines(RightBorders::with_owners(grid));
@@ -59,7 +58,7 @@ impl BusySearch {
     }
 
     /// Finds the box that [`BusySearch::first`] would find if the proposed boxes were in the list.
-    /// Since the call of [`BusySearch::begin`], bases may have been removed but not added.
+    /// Since [`BusySearch::begin`], bases may have been removed but not added.
     pub(super) fn next(&mut self, bases: &BaseSet) -> Option<Cuboid> {
         match self {
             BusySearch::Lines(lines) => lines.next(bases),
@@ -83,7 +82,6 @@ impl BusySearch {
         }
     }
 
-    /// Returns the busy list itself.
     pub(super) fn list(&self) -> &BusyList {
         match self {
             BusySearch::Lines(lines) => lines.list(),

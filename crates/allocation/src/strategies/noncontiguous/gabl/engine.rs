@@ -4,7 +4,7 @@
 //! Invariant: the pieces are those of the plain search. While one shape is searched for, bases are
 //! removed and none is added. Therefore, a busy box without an adjacent base is skipped for good.
 //!
-//! Cost: O(N/64) per shape for the bases. The comment of [`gabl`](super) describes the rest.
+//! Cost: O(N/64) per shape for the bases. The documentation of [`gabl`](super) describes the rest.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Scan, Sides, volume};
 

@@ -36,8 +36,8 @@
 //!
 //! Departures: if no piece of the current size is free, the printed step 7 returns to step 5 with
 //! the same size and never ends (a test shows this). Here, the shape shrinks, which must be the
-//! intention. The paper does not say whether pieces are turned. Here, they are, which gives the
-//! paper's numbers of blocks. Nor does it say which of two equal sides shrinks. Support for 3D and
+//! intention. The paper does not say whether pieces are turned. Here, they are, which reproduces
+//! the paper's block counts. Nor does it say which of two equal sides shrinks. Support for 3D and
 //! tori is our addition (the paper mentions it as future work).
 
 mod busy_search;

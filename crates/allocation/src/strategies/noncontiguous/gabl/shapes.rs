@@ -1,4 +1,4 @@
-//! The shapes of GABL: the first one in a sequence, and the way in which it shrinks.
+//! The shapes of GABL: the first in each sequence, and the rule by which it shrinks.
 //!
 //! ```text
 //!   3x2  ->  2x2  ->  1x2  ->  1x1      the longest side loses one node each time;

@@ -28,7 +28,7 @@ use crate::strategies::shared::base_search::ENGINE;
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "mc1x1",
-    title: "Minimising Contention, from a Single Node",
+    title: "Minimizing Contention, from a Single Node",
     source: "Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips 2005, 2008",
     options: &[ENGINE],
     variants: &["", "plain"],

@@ -56,7 +56,7 @@ use taken::taken;
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "mc",
-    title: "Minimising Contention",
+    title: "Minimizing Contention",
     source: "Mache, Lo & Windisch 1997",
     options: &[ENGINE],
     variants: &["", "plain"],
@@ -72,7 +72,6 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 enum Around {
     /// A box of the requested shape, or a single node if the request has none.
     Shape,
-    /// A single node.
     Node,
 }
 

@@ -85,8 +85,7 @@ impl ShellCosts {
         };
         ShellCosts {
             grid,
-            // This is long enough for the boxes of all centers when the last box covers the whole
-            // axis.
+            // Long enough for the boxes of all centers when the last box covers the whole axis.
             zero_cell: w,
             row_cells: (3 * w + LANES).next_multiple_of(LANES),
             plane_rows: rows(1),
@@ -154,7 +153,7 @@ impl ShellCosts {
             for lane in 0..LANES {
                 let missing = nodes.saturating_sub(free[lane]);
                 costs[lane] = costs[lane].saturating_add(missing);
-                // This is zero when the cost is final or too high.
+                // Zero when the cost is final or too high.
                 open |= if missing == 0 { 0 } else { least.saturating_sub(costs[lane]) };
             }
             if open == 0 {
@@ -186,7 +185,7 @@ impl ShellCosts {
         let end = low + length as usize;
         let cells = |at: usize| -> &Lanes { self.table[at..].first_chunk().expect("padded") };
         let mut free = [0; LANES];
-        // This replaces `free` with the number of free nodes between two rows of the table, minus
+        // Replaces `free` with the number of free nodes between two rows of the table, minus
         // `free`.
         let mut subtract_from = |upper: usize, lower: usize| {
             let corners = [upper + end, upper + low, lower + end, lower + low].map(cells);
@@ -196,8 +195,8 @@ impl ShellCosts {
                 free[lane] = above.wrapping_sub(below).wrapping_sub(free[lane]);
             }
         };
-        // The planes before the box come first, if there are any. The second call subtracts them
-        // from the planes up to its end.
+        // Planes before the box come first. The second call subtracts them from the planes up to
+        // its end.
         if low_z_end_y != low_z_low_y {
             subtract_from(low_z_end_y, low_z_low_y);
         }
@@ -205,7 +204,7 @@ impl ShellCosts {
         free
     }
 
-    /// Returns the table rows whose sums give the count of a box. These are, for the plane at its
+    /// Returns the table rows whose sums determine a box's count. These are, for the plane at its
     /// end in z, the rows at its end and start in y, and then the same rows for the plane at its
     /// start in z. The last two are 0 if that plane is the border.
     fn rows_around(&self, core: &Core, shells: i32) -> [usize; 4] {

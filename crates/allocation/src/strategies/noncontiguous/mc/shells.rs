@@ -14,7 +14,7 @@
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, Sides};
 
-/// The offer of a center.
+/// A center's offer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer {
     /// The sum of the shell numbers of its nodes.

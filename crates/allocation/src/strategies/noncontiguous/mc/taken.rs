@@ -14,8 +14,8 @@ use crate::Placement;
 /// Returns the nodes that a center takes, row by row.
 pub(super) fn taken(core: &Core, free: &Occupancy, offer: Offer, nodes: u32) -> Placement {
     let grid = &core.grid;
-    // These are the box of all shells, and the box of those before the last one (`None` if the last
-    // one is 0).
+    // The box of all shells, and that of the shells before the last one (`None` if the last one is
+    // 0).
     let outer = core.grown(offer.last);
     let inner = offer.last.checked_sub(1).map(|shells| core.grown(shells));
     let holds = |around: &Cuboid, axis: usize, at: u16| {

@@ -22,7 +22,6 @@ use crate::strategies::shared::components::Components;
 pub(crate) enum NeighbourRule {
     /// The neighbors at x + 1 and at y + 1.
     RightUp,
-    /// All four neighbors.
     FourWay,
 }
 
@@ -51,9 +50,9 @@ impl NeighbourGrowth {
         NeighbourGrowth { grid, rule, components, marks, flood: 0, open, work: Work::default() }
     }
 
-    /// Loads a state, which must be done before the queries in that state. Returns the number of
-    /// nodes in the largest component, which no growth can exceed. Takes O(N/64) time for N nodes,
-    /// plus O(runs of free nodes).
+    /// Loads a state, before any query in that state. Returns the number of nodes in the largest
+    /// component, which no growth can exceed. Takes O(N/64) time for N nodes, plus O(runs of free
+    /// nodes).
     pub(crate) fn prepare(&mut self, free: &Occupancy) -> u32 {
         self.work.words += u64::from(self.grid.nodes().div_ceil(64));
         self.components.load(&self.grid, free);

@@ -30,8 +30,8 @@ fn schedule(a: i32, b: i32) -> impl Iterator<Item = i32> {
     (first..=last).step_by(step.max(1) as usize)
 }
 
-/// Returns the nuclei of a shape for n nodes, for S(a,b) with the longer side first. Only those
-/// with fewer than n nodes that fit the grid are returned.
+/// Returns the nuclei of S(a,b), taking the longer side as a. Only those with fewer than n nodes
+/// that fit the grid are returned.
 pub(super) fn nuclei([a, b, _]: Sides, nodes: u32, grid: Grid) -> impl Iterator<Item = Sides> {
     let (a, b) = (i32::from(a.max(b)), i32::from(a.min(b)));
     let ks = schedule(a, b).take_while(move |_| b >= 2);

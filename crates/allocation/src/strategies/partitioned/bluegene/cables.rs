@@ -37,9 +37,9 @@ pub(crate) struct Cables {
 }
 
 impl Cables {
-    /// Creates the cables of a machine, none of which is in use. `torus` gives the axes along which
-    /// partitions are rings. `most` is the number of rings through a part of a line that the line
-    /// can carry.
+    /// Creates the cables of a machine, none of which is in use. `torus` selects the axes along
+    /// which partitions are rings. `most` is the number of rings through a part of a line that the
+    /// line can carry.
     pub(crate) fn new(grid: Grid, torus: [bool; 3], most: u32) -> Cables {
         let lines = |axis: usize| vec![0; (grid.nodes() / u32::from(grid.side(axis))) as usize];
         Cables {

@@ -169,7 +169,7 @@ struct BlueGene {
     grid: Grid,
     turn: Turn,
     all_shapes: bool,
-    /// True to choose the placement that leaves the largest free box.
+    /// True if the strategy chooses the placement that leaves the largest free box.
     largest: bool,
     cables: Cables,
     bases: BaseSet,

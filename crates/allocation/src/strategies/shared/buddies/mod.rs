@@ -62,7 +62,6 @@ pub(crate) struct Buddies {
     work: Work,
 }
 
-/// A block.
 #[derive(Clone, Copy)]
 struct Block {
     root: u32,
@@ -246,7 +245,7 @@ impl Buddies {
         if was_free && inside(&self.cuboid(block), piece) {
             return;
         }
-        assert!(block.level > 0, "{piece:?} holds a node that is not free");
+        assert!(block.level > 0, "{piece:?} contains a node that is not free");
         if was_free {
             for index in 0..self.radix {
                 let child = self.child(block, index);
@@ -263,7 +262,7 @@ impl Buddies {
         self.work.upkeep += 1;
         let base = self.grid.id(block.base).0;
         if inside(&self.cuboid(block), piece) {
-            assert!(self.free[block.level].insert(base), "{piece:?} holds a node that is free");
+            assert!(self.free[block.level].insert(base), "{piece:?} contains a node that is free");
             return true;
         }
         let touched = self.touched(block, piece);
@@ -343,7 +342,7 @@ impl Buddies {
         }
         assert_eq!(nodes, u64::from(free.count()), "nodes in free blocks");
         let listed: u32 = self.free.iter().map(FreeSet::len).sum();
-        assert_eq!(listed, self.count_free(), "every listed base is a block's");
+        assert_eq!(listed, self.count_free(), "every listed base belongs to a free block");
     }
 
     /// Checks a block and returns the number of its free nodes.

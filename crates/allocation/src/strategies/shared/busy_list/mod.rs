@@ -1,7 +1,7 @@
 //! The busy list: the allocated boxes, in grant order or another order.
 //!
-//! A box is found by its base: a hash table gives its key, and a binary search gives the position
-//! of the key. With `owners`, the list also stores the box of each node.
+//! A box is found by its base: a hash table maps the base to the box's key, and a binary search
+//! finds the key's position. With `owners`, the list also stores the box of each node.
 //!
 //! Invariant: `boxes` and `keys` are parallel, and `keys` is in ascending order. A key consists of
 //! the rank of the box and the number of its grant.
@@ -56,8 +56,8 @@ impl BusyList {
         BusyList { rank, boxes, keys, by_base, grants: 0, owners, proposed, leaving, upkeep: 0 }
     }
 
-    /// Makes the list, which must be empty, also record which box contains each node. This costs
-    /// O(nodes in the box) whenever a box is added or removed, and O(N) per copy.
+    /// Makes an empty list also record which box contains each node. This costs O(nodes in the box)
+    /// whenever a box is added or removed, and O(N) per copy.
     pub(crate) fn with_owners(mut self, grid: Grid) -> BusyList {
         self.owners = Some(Owners::new(grid));
         self
@@ -201,7 +201,6 @@ impl BusyList {
         self.proposed.push(part);
     }
 
-    /// Withdraws all proposed boxes.
     pub(crate) fn withdraw(&mut self) {
         if self.is_long()
             && let Some(owners) = &mut self.owners
@@ -225,7 +224,7 @@ impl BusyList {
         assert_eq!(&busy, free, "the busy list is not the busy nodes");
         let known = |(held, key): (&Cuboid, &u64)| self.by_base.get(&held.base) == Some(key);
         assert!(self.keys.is_sorted(), "the busy list is not in order");
-        assert!(self.boxes.iter().zip(&self.keys).all(known), "a box of the list is not found");
+        assert!(self.boxes.iter().zip(&self.keys).all(known), "a listed box is not found");
     }
 }
 

@@ -62,12 +62,11 @@ impl FreeBoxes {
     /// Returns the errors of [`FreeBoxes::supports`], or an error if the machine has three axes.
     pub(crate) fn supports_plane(grid: &Grid) -> Result<(), Unsupported> {
         if grid.side(2) > 1 {
-            return Err(Unsupported("its list supports two dimensions only".into()));
+            return Err(Unsupported("its list supports only two dimensions".into()));
         }
         Self::supports(grid)
     }
 
-    /// Creates an empty machine's list.
     pub(crate) fn new(grid: Grid) -> FreeBoxes {
         let boxes = vec![Cuboid::whole(&grid)];
         FreeBoxes {
@@ -84,12 +83,11 @@ impl FreeBoxes {
         &self.grid
     }
 
-    /// Returns the number of free nodes.
     pub(crate) fn nodes(&self) -> u32 {
         self.nodes
     }
 
-    /// Adds the nodes of a released box to the count. This must be done before the list is updated.
+    /// Adds the nodes of a released box to the count. Must be called before the list is updated.
     pub(crate) fn count_given(&mut self, given: &Cuboid) {
         self.nodes += given.volume();
     }
@@ -192,7 +190,7 @@ impl FreeBoxes {
         let truth = recomputed(free);
         let listed = |cuboid: &Cuboid| self.boxes.contains(cuboid);
         let right = self.boxes.len() == truth.len() && truth.iter().all(listed);
-        assert!(right, "the list is not that of the maximal free boxes");
+        assert!(right, "the list does not contain exactly the maximal free boxes");
     }
 }
 
@@ -240,7 +238,7 @@ pub(crate) fn holds(outer: &Cuboid, inner: &Cuboid) -> bool {
     (0..3).all(|axis| outer.base[axis] <= inner.base[axis] && end(inner, axis) <= end(outer, axis))
 }
 
-/// Returns what remains of a box outside another box that overlaps it, as at most two slabs per
+/// Returns the remainder of a box outside another box that overlaps it, as at most two slabs per
 /// axis. Each slab is as large as possible.
 pub(crate) fn slabs<'a>(of: &'a Cuboid, hole: &'a Cuboid) -> impl Iterator<Item = Cuboid> + 'a {
     (0..3).flat_map(move |axis| {

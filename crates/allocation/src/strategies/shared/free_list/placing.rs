@@ -26,7 +26,6 @@ use crate::strategies::shared::contact::{contact, most_contact};
 use crate::strategies::shared::free_list::{end, meets, slabs};
 use crate::strategies::shared::turning::Turn;
 
-/// A placement policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Placing {
     Fragmentation,
@@ -56,9 +55,8 @@ impl Placing {
         }
     }
 
-    /// Finds the placement for a request, if there is one. Adds to `work` the number of entries
-    /// tried, of corners, of comparisons of entries with a corner, and of nodes next to each scored
-    /// corner.
+    /// Finds the placement for a request. Adds to `work` the number of entries tried, of corners,
+    /// of comparisons of entries with a corner, and of nodes next to each scored corner.
     pub(crate) fn place(
         self,
         list: &[Cuboid],

@@ -11,7 +11,7 @@ use crate::strategies::shared::turning::Turn;
 use crate::strategy::MachineStrategy;
 use crate::{Placement, Strategy, Work};
 
-/// A rule for how a release updates the list.
+/// A rule that updates the list after a release.
 pub(crate) trait ReleaseRule: Clone + Send + Sync + 'static {
     /// Adds these nodes to the free nodes.
     fn give(&mut self, list: &mut FreeBoxes, given: &Cuboid);

@@ -13,7 +13,6 @@ use crate::strategies::shared::prefix_sums::PrefixSums;
 pub(crate) struct PlainSearch {
     /// The prefix sums, which count the busy nodes in each part.
     sums: PrefixSums,
-    /// The number of bases tested.
     tested: u64,
 }
 

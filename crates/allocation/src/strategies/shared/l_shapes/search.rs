@@ -84,7 +84,7 @@ impl LShapeSearch {
         }
     }
 
-    /// Loads a state, which must be done before the searches in that state.
+    /// Loads a state, before any search in that state.
     pub(crate) fn load(&mut self, free: &Occupancy) {
         match self {
             LShapeSearch::Plain(plain) => plain.load(free),

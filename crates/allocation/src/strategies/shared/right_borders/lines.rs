@@ -50,7 +50,7 @@ impl RightBorders {
     /// can be cut into two segments.
     pub(crate) fn supports(grid: &Grid) -> Result<(), Unsupported> {
         if grid.side(2) > 1 {
-            return Err(Unsupported("its border lines are defined in two dimensions only".into()));
+            return Err(Unsupported("its border lines are defined only in two dimensions".into()));
         }
         if grid.wraps(1) && grid.side(1) > 1 {
             return Err(Unsupported(
@@ -66,8 +66,8 @@ impl RightBorders {
         RightBorders { grid, busy, proposed, walk, work: Work::default() }
     }
 
-    /// Does the same as [`RightBorders::new`], with a list that stores the box containing each
-    /// node. This is faster if there are few bases.
+    /// Creates the search as [`RightBorders::new`] does, with a list that also stores the box
+    /// containing each node. This is faster if there are few bases.
     pub(crate) fn with_owners(grid: Grid) -> RightBorders {
         let mut borders = RightBorders::new(grid);
         borders.busy = borders.busy.with_owners(grid);
@@ -88,7 +88,6 @@ impl RightBorders {
         self.work + self.busy.work()
     }
 
-    /// Returns the busy list.
     pub(crate) fn list(&self) -> &BusyList {
         &self.busy
     }
@@ -99,8 +98,8 @@ impl RightBorders {
     }
 
     /// Returns the box that [`RightBorders::first`] would find. On the first line with a base, it
-    /// is at the lowest base of the highest run. Since the call of [`RightBorders::begin`], bases
-    /// may have been removed but not added.
+    /// is at the lowest base of the highest run. Since [`RightBorders::begin`], bases may have been
+    /// removed but not added.
     pub(crate) fn next(&mut self, bases: &BaseSet) -> Option<Cuboid> {
         if self.walk.has_left_face() {
             self.work.boxes += 1;
@@ -129,7 +128,7 @@ impl RightBorders {
             List::Proposed => &self.proposed,
         };
         loop {
-            // This counts the boxes passed, and the one at which the walk stops.
+            // Count the boxes passed, and the one at which the walk stops.
             let before = self.walk.passed(list);
             let stop = self.walk.next(list, boxes, Some(&self.busy));
             self.work.boxes += (self.walk.passed(list) - before) as u64 + 1;

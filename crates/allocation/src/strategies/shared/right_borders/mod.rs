@@ -11,8 +11,8 @@
 //! - `lines`: the search in 2D, along border lines; `walk` goes from box to box.
 //! - `planes`, with `pieces` of planes: the engine in 3D; `planes_plain` is its plain search.
 //!
-//! The comments of [`rbs`](crate::strategies::contiguous::rbs) and
-//! [`tbl`](crate::strategies::contiguous::tbl) explain why nothing is missed, and state the cost.
+//! The documentation of [`rbs`](crate::strategies::contiguous::rbs) and
+//! [`tbl`](crate::strategies::contiguous::tbl) explains why nothing is missed, and states the cost.
 
 pub(crate) mod lines;
 mod lines_plain;

@@ -53,7 +53,7 @@ impl Pieces {
     }
 }
 
-/// Returns the x of a box's right border, if a base can be there.
+/// Returns the x of a box's right border, or `None` if no base can be there.
 pub(super) fn right_border(grid: &Grid, held: &Cuboid, side: u16) -> Option<u16> {
     let (n, starts) = (grid.side(0), grid.starts(0, side));
     let right = u32::from(held.base[0]) + u32::from(held.sides[0]);
@@ -152,7 +152,7 @@ pub(super) fn covers_some(tests: &[Cover; 3], held: &Cuboid) -> bool {
 }
 
 /// Writes the pieces minus a region to `rest`. There are up to four slabs for each piece, in the
-/// order shown in the module's comment. The first of them determines which base is found.
+/// order shown in the module documentation. The first of them determines which base is found.
 pub(super) fn subtract(pieces: &[Piece], region: Piece, rest: &mut Vec<Piece>) {
     rest.clear();
     for &piece in pieces {

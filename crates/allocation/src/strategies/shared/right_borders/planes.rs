@@ -60,7 +60,6 @@ impl<'a> BusyBoxes<'a> {
     }
 }
 
-/// The search, with its scratch memory.
 #[derive(Clone)]
 pub(crate) struct BorderPlanes {
     grid: Grid,
@@ -89,8 +88,8 @@ impl BorderPlanes {
         self.walk.begin(bases, boxes.by_node);
     }
 
-    /// Returns the box that the plain search would find. Since the call of [`BorderPlanes::begin`],
-    /// bases may have been removed but not added, and boxes may have been added at the end.
+    /// Returns the box that the plain search would find. Since [`BorderPlanes::begin`], bases may
+    /// have been removed but not added, and boxes may have been added at the end.
     pub(crate) fn next(&mut self, boxes: &BusyBoxes<'_>, bases: &BaseSet) -> Option<Cuboid> {
         let shape = bases.shape();
         if self.walk.has_left_face() {

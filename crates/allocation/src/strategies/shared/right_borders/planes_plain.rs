@@ -53,7 +53,6 @@ impl Region {
     }
 }
 
-/// The search, with its scratch memory.
 #[derive(Clone)]
 pub(crate) struct PlaneSubtraction {
     grid: Grid,

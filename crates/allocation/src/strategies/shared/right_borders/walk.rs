@@ -49,7 +49,7 @@ pub(super) struct BorderWalk {
     passed: [usize; 2],
 }
 
-/// The way in which granted boxes with bases next to them are found.
+/// The method of finding granted boxes with bases next to them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Finder {
     /// From the bits of the columns, box by box along the list.
