@@ -306,8 +306,8 @@ def test_an_explanation_is_that_of_the_table_that_every_interface_is_asked() -> 
         for node in case["unavailable"]:
             machine.fail(tuple(node))
         why = [line.replace("`ff`", "`S`") for line in machine.explain(tuple(case["shape"])).why]
-        # A machine has no end times: the clause about time is omitted, and the place with the fewest occupied nodes
-        # is named.
+        # A machine has no end times: the clause about time is omitted, and the named place is the one whose jobs
+        # occupy the fewest nodes in total.
         first = case["why"][0].partition("; ")[0].rstrip(".")
         assert why[0].startswith(first), case["case"]
         if "cannot start" in case["why"][0] or len(case["why"]) == 1:
