@@ -48,7 +48,7 @@ fn of_folder(folder: &str, count: &Count) -> Option<String> {
 
 impl Count {
     fn add(&mut self, text: &str) {
-        let (mut comment, mut is_code) = (String::new(), false);
+        let (mut comment, mut is_code, mut is_property) = (String::new(), false, false);
         for line in text.lines().map(str::trim_start) {
             let doc = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
             if let Some(doc) = doc.map(str::trim) {
@@ -59,8 +59,12 @@ impl Count {
                 let is_text = !is_code && !doc.starts_with("```");
                 comment +=
                     if is_text { doc.trim_start_matches(['-', '*', '#', '|', ' ']) } else { "" };
-            } else if !line.starts_with("#[") {
-                self.add_comment(&std::mem::take(&mut comment), line);
+            } else if line.starts_with("#[") {
+                // The documentation of a Python property is a noun phrase, like that of a field.
+                is_property |= line == "#[getter]";
+            } else {
+                let item = if std::mem::take(&mut is_property) { "" } else { line };
+                self.add_comment(&std::mem::take(&mut comment), item);
             }
         }
     }
@@ -105,10 +109,11 @@ fn first_words(text: &str) -> impl Iterator<Item = &str> {
 #[test]
 fn first_words_are_counted_outside_code() {
     const TEXT: &str = "//! What? It is. How:\n//! - Who\n\n/// Finds. Its\n/// ```\n/// Of\n/// \
-        ```\n#[inline]\npub fn a() {}\n/// Nodes. `x`.\nfn b() {}\n/// Whether.\na: bool,\n";
+        ```\n#[inline]\npub fn a() {}\n/// Nodes. `x`.\nfn b() {}\n/// Whether.\na: bool,\n\
+        /// Nodes.\n#[getter]\nfn c() {}\n";
     let mut count = Count::default();
     count.add(TEXT);
-    assert_eq!(count, Count { sentences: 9, clauses: 3, functions: 2, verbs: 1 });
+    assert_eq!(count, Count { sentences: 10, clauses: 3, functions: 2, verbs: 1 });
     let count = |clauses, verbs| Count { sentences: 100, clauses, functions: 100, verbs };
     let (most, least) = LIMITS;
     assert_eq!(of_folder("a", &count(most, least)), None);

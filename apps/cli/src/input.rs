@@ -23,8 +23,8 @@ pub(crate) fn freedom(typed: &str) -> Result<Freedom, Failure> {
     freedom_named(typed).map_err(|bad| Failure::option("--freedom", typed, 0, &bad))
 }
 
-/// Parses a list of distinct strategies, which must work on the machine. If `skips` is true, returns
-/// unsupported strategies separately.
+/// Parses a list of distinct strategies, which must work on the machine. If `skips` is true,
+/// returns unsupported strategies separately.
 pub(crate) fn strategies(
     typed: &str,
     grid: &Grid,

@@ -62,7 +62,8 @@ fn next(text: &str, at: usize) -> usize {
 fn value(text: &str, at: usize) -> Range<usize> {
     let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<IgnoredAny>();
     let _ = values.next();
-    // Well-formed text has a value here. Otherwise, the minimum length of 1 prevents an endless loop.
+    // Well-formed text has a value here. Otherwise, the minimum length of 1 prevents an endless
+    // loop.
     at..at + values.byte_offset().max(1)
 }
 

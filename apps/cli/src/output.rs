@@ -1,7 +1,7 @@
 //! Output of results: tables for humans, JSON and CSV for programs.
 //!
-//! All output passes through `harmless` or `pavior::text::cell`, so a terminal receives job and file
-//! names only in escaped form.
+//! All output passes through `harmless` or `pavior::text::cell`, so a terminal receives job and
+//! file names only in escaped form.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -196,8 +196,8 @@ impl Table {
         wanted.saturating_sub(2)
     }
 
-    /// Prints as many columns as fit in the width, and returns the number of omitted columns. A last
-    /// column of words is truncated rather than omitted.
+    /// Prints as many columns as fit in the width, and returns the number of omitted columns. A
+    /// last column of words is truncated rather than omitted.
     pub(crate) fn print(&self, width: usize) -> Result<usize, Failure> {
         let (mut sizes, mut used) = (Vec::new(), 0);
         for column in 0..self.header.len() {

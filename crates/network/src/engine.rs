@@ -172,7 +172,9 @@ pub enum EngineKind {
 
 /// An engine selected at run time.
 pub enum Network {
+    /// The default engine.
     Worm(Worm),
+    /// The engine that serves as the specification.
     Flit(Flit),
 }
 

@@ -161,7 +161,8 @@ impl<'e> Evidence<'e> {
         }
     }
 
-    /// Returns a metric's values at two points, by replication. Omits replications that lack either.
+    /// Returns a metric's values at two points, by replication. Omits replications that lack
+    /// either.
     fn pairs(&self, metric: Observed, [a, b]: Pair) -> (Vec<f64>, Vec<f64>) {
         let (a, b) = (self.sample(metric, a), self.sample(metric, b));
         a.into_iter().zip(b).filter_map(|(a, b)| Some((a?, b?))).unzip()

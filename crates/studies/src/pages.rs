@@ -96,8 +96,8 @@ pub fn index(papers: &[Verdicts], quick: bool, from: &Provenance) -> Publication
         footer: vec![
             format!("Command: {}", from.command),
             format!(
-                "Pavior {}. Each paper's seed, replications and missed targets are in its own report; \
-                 its date and machine are in its run.json.",
+                "Pavior {}. Each paper's seed, replications and missed targets are in its own \
+                 report; its date and machine are in its run.json.",
                 from.version
             ),
             "Every row is in statements.csv. The verdicts on whole statements are in summary.csv \

@@ -1,9 +1,9 @@
 //! A paper's statements as data, read from `statements.toml`.
 //!
-//! A statement has rows. A row has a rule, and parameter values that pick its points. If a parameter
-//! has several values and its name is part of the row's `id`, each value has a separate row.
-//! Otherwise, the single row must hold for all of them. A word in the `id` that is not a parameter
-//! must be marked (`{ word = "fast" }`), so that misspelled parameters are detected.
+//! A statement has rows. A row has a rule, and parameter values that pick its points. If a
+//! parameter has several values and its name is part of the row's `id`, each value has a separate
+//! row. Otherwise, the single row must hold for all of them. A word in the `id` that is not a
+//! parameter must be marked (`{ word = "fast" }`), so that misspelled parameters are detected.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

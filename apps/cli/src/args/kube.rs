@@ -98,8 +98,8 @@ pub(crate) enum KubeCommand {
         #[arg(long, value_enum)]
         format: Option<Format>,
     },
-    /// Lists the pods waiting for placement; with --open, removes their gates so that they can start
-    /// anywhere. Delete the policies first
+    /// Lists the pods waiting for placement; with --open, removes their gates so that they can
+    /// start anywhere. Delete the policies first
     Uninstall {
         /// Removes the gates
         #[arg(long)]

@@ -31,8 +31,8 @@ pub(crate) struct ParameterArgs<S> {
 }
 
 impl<S: ParameterSet> ParameterArgs<S> {
-    /// Returns the typed values as experiment settings, with the set's own defaults for options that
-    /// were not typed.
+    /// Returns the typed values as experiment settings, with the set's own defaults for options
+    /// that were not typed.
     pub(crate) fn settings(&self) -> Vec<Setting> {
         let typed = self.typed.iter().map(|(name, text)| (*name, text.as_str()));
         let is_open = |(name, _): &(&str, &str)| self.typed(name).is_none();

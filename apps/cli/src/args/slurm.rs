@@ -34,8 +34,8 @@ pub(crate) enum SlurmCommand {
         /// The folder, which is created if necessary
         dir: PathBuf,
     },
-    /// Returns waiting jobs to Slurm: removes their gates and the license reservation, and lists the
-    /// remaining manual steps. Stop the daemon first
+    /// Returns waiting jobs to Slurm: removes their gates and the license reservation, and lists
+    /// the remaining manual steps. Stop the daemon first
     Uninstall,
     /// Explains why a job is waiting, when and where it will start, and which moves would help
     Why {

@@ -57,8 +57,8 @@ pub(crate) struct UnblockArgs {
         conflicts_with_all = ["blockers", "earliest", "nearest", "weights", "svg"],
     )]
     pub(crate) by: Option<f64>,
-    /// The current time. Jobs with a "start" may then be requeued too, which costs their nodes times
-    /// the time since that start
+    /// The current time. Jobs with a "start" may then be requeued too, which costs their nodes
+    /// times the time since that start
     #[arg(long, value_name = "TIME", value_parser = finite, requires = "by")]
     pub(crate) now: Option<f64>,
     /// The boxes that may be turned

@@ -1,5 +1,5 @@
-//! `pavior sweep`: lists the replications that an experiment still needs, and runs some of them, for
-//! engines that distribute the work themselves.
+//! `pavior sweep`: lists the replications that an experiment still needs, and runs some of them,
+//! for engines that distribute the work themselves.
 //!
 //! Invariant: the list depends only on the known replications. Therefore, neither the engine nor a
 //! lost worker can change the results.

@@ -208,9 +208,7 @@ fn other_readings_of_a_paper() {
     assert!(points.contains("paging:free=fifo") && points.contains("mbs:free=fifo:order=small"));
     assert!(ratio("default") < 0.5 * ratio("sorted"), "{} {}", ratio("default"), ratio("sorted"));
     let report = read("report.html");
-    for part in
-        ["Closest readings", "Closest to G2: ", "--alternatives --quick", "A quick run"]
-    {
+    for part in ["Closest readings", "Closest to G2: ", "--alternatives --quick", "A quick run"] {
         assert!(report.contains(part), "{part}");
     }
     assert!(report.contains("G1@ff is GABL's turnaround divided by that of FF"));

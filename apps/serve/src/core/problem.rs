@@ -122,6 +122,7 @@ pub(crate) struct Quota {
 }
 
 impl Problem {
+    /// Creates a problem.
     pub fn new(reason: Reason, detail: impl Into<String>) -> Problem {
         Problem { reason, detail: detail.into(), quota: None }
     }

@@ -37,6 +37,7 @@ pub enum Reply {
     Done,
     /// The reply to an earlier command with the same key, as formatted then.
     Kept(Written),
+    /// The command was not carried out.
     Problem(Problem),
 }
 

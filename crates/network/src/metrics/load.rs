@@ -133,6 +133,7 @@ impl ChannelLoad {
         energy.sum(self.flit_hops, self.router_traversals)
     }
 
+    /// Returns the channels.
     pub fn channels(&self) -> &Channels {
         &self.channels
     }

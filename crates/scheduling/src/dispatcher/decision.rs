@@ -34,6 +34,7 @@ pub struct Decision<'d> {
 /// A job that has just started.
 #[derive(Clone, Copy, Debug)]
 pub struct Started<'a> {
+    /// The job.
     pub job: &'a Job,
     /// The nodes that the job holds.
     pub placement: &'a Placement,

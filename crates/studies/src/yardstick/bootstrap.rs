@@ -120,7 +120,8 @@ mod tests {
         (0..count + 200).map(&mut next).skip(200).collect()
     }
 
-    /// Returns the number of 400 intervals that contain the true difference, and the mean block length.
+    /// Returns the number of 400 intervals that contain the true difference, and the mean block
+    /// length.
     fn held(kept: f64) -> (usize, f64) {
         let present = vec![5.0; 400];
         let (mut held, mut blocks) = (0, 0);

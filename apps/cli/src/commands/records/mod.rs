@@ -1,5 +1,5 @@
-//! Files about replication 0: the jobs (`--jobs-csv`, `--schedule`, `--swf`, `--placements`) and the
-//! channels (`--channels`, `--heatmap`).
+//! Files about replication 0: the jobs (`--jobs-csv`, `--schedule`, `--swf`, `--placements`) and
+//! the channels (`--channels`, `--heatmap`).
 
 mod batsim;
 mod swf;
