@@ -1,5 +1,5 @@
-//! Build script that computes a digest of the sources that affect results, so that results of
-//! different builds are never mixed.
+//! Build script that computes a digest of the sources that affect results, so results of different
+//! builds are never mixed.
 
 #[path = "build/sources.rs"]
 mod sources;

@@ -1,6 +1,6 @@
-//! The cost of simulating 100 futures of a queue of 200 jobs on a full `torus:16x16x16` under
-//! `easy` and `tff`. Each future runs until the last job has started, either without later arrivals
-//! or with a week of them.
+//! Benchmark of 100 simulated futures of a 200-job queue on a full `torus:16x16x16` with `easy` and
+//! `tff`. Each future runs until the last job has started, either without later arrivals or with a
+//! week of them.
 //!
 //! Run with `cargo bench -p pavior-answers`. The benchmark uses one thread.
 

@@ -1,5 +1,5 @@
-//! The cost of `blockers` and `unblock` for boxes that do not fit, on a 16x16x16 torus with 200
-//! jobs.
+//! Benchmarks of plans for boxes that do not fit on a 16x16x16 torus with 200 jobs, and of slot
+//! counts.
 
 use divan::{Bencher, black_box};
 use pavior_allocation::{Machine, Placement, Selection};
@@ -13,7 +13,7 @@ fn main() {
     divan::main();
 }
 
-/// Places 200 jobs with sides of 1 to 5. For each job, random places are drawn until one is free.
+/// Places 200 jobs with sides of 1 to 5, each at the first free place among random ones.
 fn snapshot(seed: u64) -> Snapshot {
     let grid = Grid::torus(&[16, 16, 16]).expect("a torus of 4096 nodes");
     let first_fit: Selection = "ff".parse().expect("a strategy");
@@ -24,7 +24,7 @@ fn snapshot(seed: u64) -> Snapshot {
         let sides = [1 + below(5), 1 + below(5), 1 + below(4)];
         let at = Cuboid::new([below(16), below(16), below(16)], sides);
         let job = JobId(machine.jobs() as u64);
-        // If the place is taken, another one is drawn.
+        // A taken place leads to another draw.
         let _ = machine.allocate_at(job, Placement::Whole(at));
     }
     Snapshot::of(&machine)
@@ -51,7 +51,7 @@ fn nearest_of_200_jobs(bencher: Bencher<'_, '_>, shape: [u16; 3]) {
     bencher.bench(|| nearest(&snapshot, Shape::new(black_box(shape)), 3));
 }
 
-/// Plans at most two moves. Prints the plan once, and states whether it is proven to be the best.
+/// Plans at most two moves. Prints the plan once, and whether it is proven optimal.
 #[divan::bench(
     args = [([8, 8, 4], 1), ([6, 5, 4], 1), ([6, 5, 4], 2), ([5, 5, 4], 3)],
     sample_count = 3
@@ -70,7 +70,7 @@ fn unblock_two(bencher: Bencher<'_, '_>, (shape, seed): ([u16; 3], u64)) {
     bencher.bench(ask);
 }
 
-/// Creates machines that are about 70 % full, with jobs that `tff` has placed while others ended.
+/// Creates machines about 70 % full, in states that `tff` reaches as jobs come and go.
 fn busy_machines(count: usize) -> Vec<Machine> {
     let grid = Grid::torus(&[16, 16, 16]).expect("a torus of 4096 nodes");
     let strategy: Selection = "tff".parse().expect("a strategy");
@@ -90,8 +90,7 @@ fn busy_machines(count: usize) -> Vec<Machine> {
         if machine.allocate(JobId(number), &Request::shape(sides)).is_ok() {
             jobs.push(JobId(number));
         }
-        // Samples are taken after the machine has filled up, and far enough apart for the states to
-        // differ.
+        // Take samples once the machine is full, far enough apart that the states differ.
         if number > 1_000 && number % 20 == 0 && machine.busy_nodes() > 2_700 {
             machines.push(machine.clone());
         }
@@ -99,8 +98,7 @@ fn busy_machines(count: usize) -> Vec<Machine> {
     machines
 }
 
-/// Counts the boxes that fit at the same time. Prints once the number of states, out of 100, in
-/// which the count is proven.
+/// Counts disjoint free boxes. Prints once in how many of 100 states the count is proven.
 #[divan::bench(sample_count = 100, args = [[4, 4, 4], [4, 4, 2], [3, 3, 3], [2, 2, 2]])]
 fn slots_of_a_busy_torus(bencher: Bencher<'_, '_>, sides: [u16; 3]) {
     let machines = busy_machines(100);

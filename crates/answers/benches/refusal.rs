@@ -1,11 +1,10 @@
-//! The cost of explaining a refused request, as a function of the number of leases. A
-//! `mesh:1024x1024` holds square leases, every fifth of which has ended. The request is for a
-//! slightly larger square.
+//! Benchmark of explaining a refused request, by number of leases. Square leases fill a
+//! `mesh:1024x1024`, and every fifth has ended. The request is for a slightly larger square.
 //!
 //! ```sh
 //! cargo bench -p pavior-answers --bench refusal          # 10 to 100,000 leases
-//! cargo bench -p pavior-answers --bench refusal -- check # the fixed set
-//! cargo bench -p pavior-answers --bench refusal -- write # the fixed set, anew
+//! cargo bench -p pavior-answers --bench refusal -- check # checks the fixed set
+//! cargo bench -p pavior-answers --bench refusal -- write # rewrites the fixed set
 //! ```
 
 use std::hint::black_box;
@@ -20,9 +19,9 @@ use pavior_trials::instructions::{FixedSet, collected};
 
 const SIDE: u16 = 1024;
 
-/// The expected values for the checks: numbers of leases, and the instruction count of a diagnosis.
+/// The expected instruction counts, by number of leases and kind of diagnosis.
 const FIXED: FixedSet = FixedSet {
-    what: "a refusal with so many leases",
+    what: "a refusal, by number of leases",
     file: concat!(env!("CARGO_MANIFEST_DIR"), "/benches/refusal.tsv"),
     counts: || {
         let cases = [("10000", "why"), ("10000", "told"), ("100000", "told")];
@@ -60,8 +59,8 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Returns the end time of a job. Jobs end in the order of their numbers.
-#[expect(clippy::unnecessary_wraps, reason = "of some jobs no end is known")]
+/// Returns a job's end time. Jobs end in the order of their numbers.
+#[expect(clippy::unnecessary_wraps, reason = "`Question` takes an optional end")]
 fn end(job: JobId) -> Option<Time> {
     Some(Time(job.0))
 }
@@ -73,7 +72,6 @@ fn counted_why(snapshot: &Snapshot, demand: &Demand) -> Why {
     why(snapshot, &Question { limits, ..Question::new(demand, &end) })
 }
 
-/// The parts of the service's answer, computed in a new state.
 struct Told {
     why: Why,
     nearest: Option<Cuboid>,
@@ -89,8 +87,8 @@ fn counted_told(snapshot: &Snapshot, demand: &Demand, request: &Request) -> Told
     Told { why, nearest, largest: snapshot.free().largest_free() }
 }
 
-/// Fills a machine with square leases and one lease for the rest. Every fifth of the small leases
-/// has ended. Returns the machine and the side of the squares.
+/// Fills a machine with square leases and one lease for the rest, then ends every fifth square.
+/// Returns the machine and the side of the squares.
 fn filled(leases: usize) -> (Machine, u16) {
     let all = leases * 5 / 4;
     let fits = |width: &u16| usize::from(SIDE / width).pow(2) >= all;

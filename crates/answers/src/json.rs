@@ -8,7 +8,7 @@ use pavior_mesh::{Coordinates, Cuboid, Grid, JobId, NodeId};
 
 use crate::{Blocked, Move, Slots, SlotsAnswer, Snapshot};
 
-/// A node, or the sides of a box, as a list with one number per axis of the machine.
+/// A node or the sides of a box, with one number per machine axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
     axes: usize,
@@ -69,7 +69,7 @@ pub struct MoveJson<Name> {
 }
 
 impl<Name> MoveJson<Name> {
-    /// Converts moves, in order. `name` returns the name of a job.
+    /// Converts moves, in order. `name` returns a job's name.
     pub fn all(grid: &Grid, moves: &[Move], name: impl Fn(JobId) -> Name) -> Vec<MoveJson<Name>> {
         let step = |step: &Move| MoveJson {
             job: name(step.job),
@@ -80,7 +80,7 @@ impl<Name> MoveJson<Name> {
     }
 }
 
-/// Boxes of a shape that fit at the same time.
+/// Disjoint free boxes of a shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SlotsJson {
@@ -90,7 +90,7 @@ pub struct SlotsJson {
     pub bound: u32,
     /// True if it is proven that no more boxes fit.
     pub proven: bool,
-    /// Boxes that fit at the same time.
+    /// The boxes, which are disjoint.
     pub boxes: Vec<Place>,
 }
 
@@ -105,7 +105,7 @@ impl SlotsJson {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct NextSlotJson<At> {
-    /// The time when these boxes fit.
+    /// The time when more boxes fit.
     pub at: At,
     /// The number of boxes that fit at that time.
     pub slots: usize,
@@ -139,7 +139,7 @@ pub struct SlotsAnswerJson<Name, At> {
 }
 
 impl SlotsAnswer {
-    /// Converts the answer. `name` returns the name of a job, and `time` formats a time.
+    /// Converts the answer. `name` returns a job's name, and `time` formats a time.
     pub fn json<Name, At>(
         &self,
         grid: &Grid,
@@ -181,8 +181,8 @@ pub struct BlockedJson<Name, Holder, At> {
 }
 
 impl Blocked {
-    /// Converts the obstacles in a snapshot. `name` returns the name of a job, `holder` describes a
-    /// job and its number of nodes, and `time` formats a time.
+    /// Converts the obstacles in a snapshot. `name` returns a job's name, `holder` describes a job
+    /// and its number of nodes, and `time` formats a time.
     pub fn json<Name, Holder, At>(
         &self,
         snapshot: &Snapshot,

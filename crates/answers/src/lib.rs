@@ -1,24 +1,24 @@
-//! Answers to questions about a machine, its queue and its running jobs: Does a request fit? Why
-//! not? How many boxes fit? Which jobs would have to move? When will a job start?
+//! Answers to questions about a machine, its queue and its running jobs: whether a request fits,
+//! why it is waiting, which jobs to move, and when a job will start.
 //!
 //! A [`Snapshot`] contains the jobs on a machine and their nodes, regardless of the strategy that
 //! placed them. These functions answer questions about a snapshot:
 //!
-//! - [`fit`] finds a free place for a box, and [`nearest`] the largest smaller boxes that are free;
-//! - [`blockers`] finds the place that is cheapest to empty, and the jobs in that place;
+//! - [`fit`] finds a free place for a box, and [`nearest`] the largest smaller free boxes;
+//! - [`blockers`] finds the cheapest place to empty, and the jobs in it;
 //! - [`earliest`] finds the first time when a place becomes free as running jobs end;
 //! - [`unblock`] finds the cheapest jobs to move so that a box fits, with their new places, and
 //!   [`unblock_any`] does so for one of several boxes;
 //! - [`drain`] plans moves that empty a set of nodes, and [`defragment`] moves that free as many
 //!   boxes of a shape as possible;
-//! - [`room_by`] plans moves and requeues that free a box or a number of nodes by a given time, and
+//! - [`room_by`] plans moves and requeues that free a box or a set of nodes by a given time, and
 //!   [`RoomQuestion`] adds the jobs that the plan delays;
-//! - [`slots`] counts the boxes of a shape that fit at the same time, [`next_slot`] finds the time
-//!   when more of them fit, and [`SlotsAnswer`] combines both with the count after moves;
+//! - [`slots`] counts the disjoint free boxes of a shape, [`next_slot`] finds the time when there
+//!   will be more, and [`SlotsAnswer`] combines both with the count after moves;
 //! - [`why`] combines several of these functions: it explains why a request is waiting, which jobs
 //!   are in the way, and which moves would help;
-//! - [`waits`] returns the reason for each job in a queue, and [`waiting`] returns everything known
-//!   about one job.
+//! - [`waits`] explains why each job in a queue is waiting, and [`waiting`] returns everything
+//!   known about one job.
 //!
 //! [`json`] contains the answers in the format printed by all interfaces.
 //!
@@ -33,7 +33,7 @@
 //! use pavior::strategies::Selection;
 //! use pavior::{Cuboid, Grid, JobId, Machine, Placement};
 //!
-//! // A job of 2x2 in the middle of 6x2: no 3x2 is free, though 8 nodes are.
+//! // A 2x2 job in the middle of a 6x2 mesh: 8 nodes are free, but no 3x2 box.
 //! let mut machine = Machine::with_seed(Grid::mesh(&[6, 2])?, &"ff".parse::<Selection>()?, 1)?;
 //! machine.allocate_at(JobId(7), Placement::Whole(Cuboid::new([2, 0, 0], [2, 2, 1])))?;
 //! let snapshot = Snapshot::of(&machine);

@@ -1,9 +1,9 @@
-//! Plans that make room on a dispatcher by a given time ([`room_by`]), and the jobs that these
-//! plans delay.
+//! Plans that make room on a dispatcher by a given time ([`room_by`]), and the jobs that they
+//! delay.
 //!
-//! To find the delays, the dispatcher is run forward twice, with and without the plan, assuming
-//! that every job runs exactly as long as estimated. With the plan, requeued jobs wait at the end
-//! of the queue. The nodes that the moves or the request need are kept free.
+//! To find the delays, the dispatcher runs forward twice, with and without the plan, as if every
+//! job took exactly as long as estimated. With the plan, requeued jobs wait at the end of the
+//! queue, and the nodes needed for the moves or the request stay free.
 
 use std::collections::HashMap;
 
@@ -27,8 +27,8 @@ pub struct RoomQuestion<'a> {
     pub by: Time,
     /// The duration for which the nodes are needed.
     pub length: Time,
-    /// The unit of time in which losses are measured: the loss of a requeued job is its number of
-    /// nodes times the units since its start. `None` if jobs must not be requeued.
+    /// The time unit of losses: a requeued job loses its number of nodes times the units since its
+    /// start. `None` if jobs must not be requeued.
     pub requeue: Option<Time>,
     /// The limits of the search.
     pub limits: SearchLimits,
@@ -68,7 +68,7 @@ impl RoomQuestion<'_> {
     /// nodes with an advance reservation. Cost: see [`room_by`].
     ///
     /// # Panics
-    /// This never happens, because a dispatcher rejects reservations made for another machine.
+    /// Never, because a dispatcher rejects reservations made for another machine.
     pub fn plan(&self, dispatcher: &Dispatcher, now: Time) -> RoomBy {
         let (machine, running) = (dispatcher.machine(), dispatcher.running());
         let mut open = Occupancy::all_free(*machine.grid());

@@ -11,22 +11,21 @@ use pavior_workload::Job;
 
 use crate::{Cause, PlannedStart, Queued, Why};
 
-/// The maximum number of different requests per queue for which the strategy is asked for a
-/// placement.
+/// The maximum number of distinct requests per queue that the strategy is asked to place.
 const MOST_QUESTIONS: usize = 512;
 /// The maximum number of reservations examined per queue.
 const MOST_EXAMINED: usize = 1 << 20;
 
-/// Returns the reason why each of a dispatcher's waiting jobs is waiting, in queue order.
+/// Explains why each waiting job of a dispatcher is waiting, in queue order.
 ///
 /// `standing` is the scheduler's plan in this state, if available ([`Dispatcher::standing`]).
 /// `endless` is the duration assumed for jobs without a known end; times further away than this are
 /// not reported.
 ///
-/// The strategy is asked about at most 512 different requests, and at most 2^20 reservations are
-/// examined. Beyond these limits, jobs that could be placed are reported as kept waiting by the
-/// scheduler ([`Queued::Kept`]). Cost: these questions and reservations, a copy of the machine, and
-/// O(q log q) for q waiting jobs.
+/// The strategy is asked about at most 512 distinct requests, and at most 2^20 reservations are
+/// examined. Beyond these limits, jobs that could be placed count as kept waiting by the scheduler
+/// ([`Queued::Kept`]). Cost: these questions and examinations, a copy of the machine, and O(q log
+/// q) for q waiting jobs.
 pub fn waits(
     dispatcher: &Dispatcher,
     standing: Option<&Standing>,
@@ -58,7 +57,6 @@ impl Queued {
     }
 }
 
-/// A search for the reasons in one queue.
 struct Search<'a> {
     machine: Machine,
     calendar: &'a Calendar,
@@ -116,7 +114,7 @@ impl Search<'_> {
         }))
     }
 
-    /// Returns the strategy's placement for a request, if there is one.
+    /// Asks the strategy for a placement, once per distinct request.
     fn placed(&mut self, request: &Request) -> Result<Option<Placement>, TooManyQuestions> {
         if self.known.len() >= MOST_QUESTIONS && !self.known.contains_key(request) {
             return Err(TooManyQuestions);
@@ -136,16 +134,16 @@ impl Search<'_> {
     }
 }
 
-/// The error returned when the strategy has already been asked [`MOST_QUESTIONS`] times.
+/// The strategy has already been asked [`MOST_QUESTIONS`] times.
 struct TooManyQuestions;
 
 /// The scheduler's reservations.
 struct Plan<'a> {
-    /// The reservations in order of start time.
+    /// The reservations by start time.
     reserved: Vec<&'a Reserved>,
     places: HashMap<JobId, usize>,
-    /// The times at which nodes become free or are taken, each with the change in the number of
-    /// free nodes and with the reservation, if any.
+    /// The times when nodes are freed or taken, with the change in free nodes and the reservation,
+    /// or `None` for a running job's end.
     changes: Vec<(Time, i128, Option<&'a Reserved>)>,
 }
 
@@ -175,7 +173,6 @@ impl<'a> Plan<'a> {
         Plan { reserved, places, changes }
     }
 
-    /// Returns the job's own reservation.
     fn own(&self, id: JobId) -> Option<&'a Reserved> {
         self.places.get(&id).map(|&place| self.reserved[place])
     }
@@ -190,7 +187,7 @@ impl<'a> Plan<'a> {
     ) -> Option<&'a Reserved> {
         let others = || self.reserved.iter().copied().filter(|other| other.job != asked.id);
         if let [only] = self.reserved[..] {
-            // This is the reservation of the job at the head of the queue.
+            // The only reservation is that of the job at the head of the queue.
             return Some(only);
         }
         if !self.changes.is_empty() && others().all(|other| other.placement.is_none()) {
@@ -204,7 +201,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// Finds the first reservation that would no longer have enough nodes.
+    /// Finds the first reservation that would lack nodes if the candidate started.
     fn lacking(&self, asked: &Candidate<'_>, free: u32, left: &mut usize) -> Option<&'a Reserved> {
         let mut free = i128::from(free);
         let own = |whose: Option<&Reserved>| whose.is_some_and(|one| one.job == asked.id);

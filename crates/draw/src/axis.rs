@@ -67,7 +67,6 @@ impl Scale {
         Scale { low, high, logarithmic, from, to, unit, ticks }
     }
 
-    /// Returns the label of a tick.
     pub(crate) fn label(&self, tick: f64) -> String {
         match (self.unit, self.logarithmic) {
             (Unit::Plain, _) => label(tick),
@@ -110,7 +109,7 @@ impl Scale {
     }
 }
 
-/// The largest magnitude that is drawn. Sums and differences of two larger values could overflow.
+/// The largest drawn magnitude. Sums and differences of two larger values could overflow.
 const GREATEST: f64 = 1e300;
 /// The smallest step between ticks, and the smallest value on a logarithmic axis.
 const LEAST: f64 = 1e-290;
@@ -120,8 +119,8 @@ pub(crate) fn can_show(value: f64, logarithmic: bool) -> bool {
     value.abs() <= GREATEST && (!logarithmic || value >= LEAST)
 }
 
-/// Returns ticks around the data, which are multiples of 1, 2, 2.5 or 5 times a power of ten, or of
-/// a round time.
+/// Returns ticks around the data: multiples of 1, 2, 2.5 or 5 times a power of ten, or of a round
+/// time.
 fn linear(low: f64, high: f64, count: usize, unit: Unit) -> Vec<f64> {
     // If the ends are almost equal, or both almost 0, no distinct steps fit between them.
     let is_wide = high - low > (1e-12 * low.abs().max(high.abs())).max(LEAST);

@@ -28,17 +28,15 @@ impl Canvas {
         canvas
     }
 
-    /// Adds an element without content.
     pub(crate) fn add(&mut self, element: Element) {
         element.end(&mut self.body);
     }
 
-    /// Adds an element with text as its content.
     pub(crate) fn write(&mut self, element: Element, text: &str) {
         element.text(text, &mut self.body);
     }
 
-    /// Returns the buffer, to which elements that contain other elements are written.
+    /// Returns the buffer for elements that contain other elements.
     pub(crate) fn body(&mut self) -> &mut String {
         &mut self.body
     }
@@ -74,7 +72,6 @@ pub(crate) fn rect((x, y): (f64, f64), (width, height): (f64, f64), ink: Ink) ->
     rect.with("width", n(width)).with("height", n(height)).with("fill", colour)
 }
 
-/// Creates a line.
 pub(crate) fn line(from: (f64, f64), to: (f64, f64), ink: Ink) -> Element {
     let (class, colour) = ink.class();
     let line =
@@ -94,8 +91,8 @@ pub(crate) fn path(points: &[(f64, f64)], ink: Ink) -> Element {
     path.with("fill", "none").with("stroke", colour)
 }
 
-/// Creates a series' mark at a point. Shapes differ and every other mark is hollow, so that series
-/// can be distinguished without color. The marks of coinciding series are nested, and only the
+/// Creates a series' mark at a point. Shapes differ and every other mark is hollow, so series can
+/// be distinguished without color. The marks of coinciding series are nested, and only the
 /// innermost one is filled.
 pub(crate) fn mark((x, y): (f64, f64), series: usize, turn: Turn) -> Element {
     let (class, colour) = Ink::Series(series).class();
@@ -122,7 +119,7 @@ pub(crate) fn mark((x, y): (f64, f64), series: usize, turn: Turn) -> Element {
     filled.with("stroke", colour).with("stroke-width", "1.6")
 }
 
-/// Returns the definitions of hatch patterns, so that fills can be distinguished without color. The
+/// Returns the definitions of hatch patterns, so fills can be distinguished without color. The
 /// strokes have the background color, and the first of the four fills is not hatched. Pattern ids
 /// end with `key`, which must be unique among the drawings on a page.
 pub(crate) fn hatches(key: &str) -> String {
@@ -178,7 +175,6 @@ pub(crate) fn turned(element: Element, degrees: f64, (x, y): (f64, f64)) -> Elem
     element.with("transform", format_args!("rotate({} {} {})", n(degrees), n(x), n(y)))
 }
 
-/// Makes text bold.
 pub(crate) fn bold(element: Element) -> Element {
     element.with("font-weight", "600")
 }

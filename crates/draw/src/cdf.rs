@@ -1,8 +1,8 @@
-//! Cumulative distributions, which show the fraction of jobs whose value does not exceed x.
+//! Cumulative distributions: the fraction of jobs whose value is at most x.
 
 use crate::chart::{Chart, ChartAxis, Mark, Marks, Series};
 
-/// The maximum number of steps in a curve, which is more than a figure has pixels.
+/// The maximum number of steps in a curve: more than a figure has pixels.
 const MOST_STEPS: usize = 2000;
 
 /// Creates a chart of the cumulative distributions of named samples.

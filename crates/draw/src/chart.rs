@@ -1,4 +1,4 @@
-//! A chart as data, before it is drawn.
+//! Charts as data, before they are drawn.
 
 use crate::axis::{self, Unit};
 use crate::palette::COLOURS;
@@ -68,9 +68,9 @@ impl ChartAxis {
 /// The kinds of marks for series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marks {
-    /// Points with intervals, which are joined by lines.
+    /// Points with intervals, joined by lines.
     Lines,
-    /// Adjacent bars with intervals. If the y axis is logarithmic, points are drawn instead.
+    /// Adjacent bars with intervals. They become points if the y axis is logarithmic.
     Bars,
     /// Steps, in which each value remains until the next point.
     Steps,

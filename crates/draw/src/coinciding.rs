@@ -25,7 +25,7 @@ impl Turn {
         (self.of > 1).then(|| (format!("{DASH} {gap}"), 0.0 - DASH * self.rank as f64))
     }
 
-    /// Returns the size of the series' marks relative to the usual size, so that marks of different
+    /// Returns the size of the series' marks relative to the usual size, so marks of different
     /// series nest inside each other.
     pub(crate) fn scale(self) -> f64 {
         match self.of {

@@ -7,7 +7,7 @@ use pavior_mesh::{Cuboid, Grid, Occupancy};
 use crate::explanation::{AXIS, GAP, View, drawing, label, off_the_edge, plane, rect, text};
 use crate::palette;
 
-/// The side of a color sample in the legend.
+/// The side length of a color sample in the legend.
 const SAMPLE: f64 = 14.0;
 
 /// The color of busy nodes.
@@ -68,7 +68,7 @@ fn busy_rows(free: &Occupancy) -> Vec<Cuboid> {
     rows
 }
 
-/// Returns the part of a box that is on the machine, if any. A faulty strategy may return any box.
+/// Returns the part of a box that is on the machine. A faulty strategy may return any box.
 fn within(part: &Cuboid, grid: &Grid) -> Option<Cuboid> {
     if part.lies_on(grid) {
         return Some(*part);

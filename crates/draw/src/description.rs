@@ -3,9 +3,9 @@
 use crate::axis::Unit;
 use crate::chart::{Chart, Mark, Marks, Series};
 
-/// The maximum number of bar chart values that are listed one by one.
+/// The maximum number of individually listed bar chart values.
 const MOST_VALUES: usize = 40;
-/// The maximum number of series that are described. Additional series are only counted.
+/// The maximum number of described series. Others are only counted.
 const MOST_SERIES: usize = 24;
 
 /// Describes a chart in words, followed by the given sentences.
@@ -48,7 +48,7 @@ pub(crate) fn of_chart(chart: &Chart, sentences: &[String]) -> String {
     text
 }
 
-/// Describes the first and last points of a line, and the highest point if it is a different one.
+/// Describes the first and last points of a line, and the highest one if it differs.
 fn of_line(chart: &Chart, series: &Series) -> String {
     let finite = || series.points.iter().filter(|mark| mark.x.is_finite() && mark.y.is_finite());
     let (Some(first), Some(last)) = (finite().next(), finite().next_back()) else {
@@ -65,7 +65,6 @@ fn of_line(chart: &Chart, series: &Series) -> String {
     text
 }
 
-/// Lists every bar.
 fn of_bars(chart: &Chart, series: &Series) -> String {
     let bars: Vec<String> = series.points.iter().map(|mark| point(chart, mark)).collect();
     if bars.is_empty() { "no value".to_string() } else { bars.join(", ") }

@@ -1,7 +1,7 @@
 //! A list of differences from a reference, each with its interval.
 //!
-//! The axis is linear near zero and logarithmic farther away (an inverse hyperbolic sine), so that
-//! both a minute and a week are legible. A row whose interval contains zero is faint and hollow.
+//! The axis is linear near zero and logarithmic farther away (an inverse hyperbolic sine), so both
+//! a minute and a week are legible. A row whose interval contains zero is faint and hollow.
 
 use crate::canvas::{Anchor, Canvas, line, n, text};
 use crate::palette::Ink;
@@ -92,7 +92,6 @@ fn in_words(row: &DifferenceRow, [less, more]: &[String; 2]) -> String {
     format!("{}: {what}", row.label)
 }
 
-/// The scale of the horizontal axis.
 struct Axis {
     /// The limit below which the axis is linear.
     scale: f64,

@@ -31,7 +31,7 @@ const PLANE_GAP: f64 = 16.0;
 pub(crate) const AXIS: f64 = 18.0;
 
 /// Draws a state and the answer of each strategy to a request in this state. `freed` is the place
-/// that would be emptied for the request, if any. `name` returns the names of jobs.
+/// that would be emptied for the request. `name` returns the names of jobs.
 ///
 /// Each panel takes O(N) time for N nodes. Machines with a few thousand nodes are still legible.
 pub fn explanation(
@@ -81,8 +81,8 @@ pub fn explanation(
     drawing([width, height], [&title, &seen], &defs, &body)
 }
 
-/// Returns a drawing of machines as a file, which consists of a title, a description in words
-/// (omitted if empty), definitions that are used repeatedly, and a body on a page.
+/// Returns a drawing of machines as a file with a title, a description (omitted if empty), reusable
+/// definitions, and a body on a page.
 pub(crate) fn drawing(
     [width, height]: [f64; 2],
     [title, seen]: [&str; 2],
@@ -230,7 +230,6 @@ impl View {
     }
 }
 
-/// Creates a rectangle with a class.
 pub(crate) fn rect(class: &str, [x, y]: [f64; 2], [wide, high]: [f64; 2]) -> Element {
     let rect = Element::new("rect").with("class", class).with("x", x).with("y", y);
     rect.with("width", wide).with("height", high)
@@ -243,7 +242,6 @@ fn frame([x, y]: [f64; 2], [wide, high]: [f64; 2]) -> Element {
     rect.with("stroke-width", 3).with("stroke-dasharray", "7 3")
 }
 
-/// Creates a text with a class at a point.
 pub(crate) fn text(class: &str, [x, y]: [f64; 2], size: f64) -> Element {
     let text = Element::new("text").with("class", class).with("x", x).with("y", y);
     text.with("font-size", size)
@@ -484,7 +482,6 @@ fn legend((width, top): (f64, f64), key: &str, frees: bool, out: &mut String) ->
     y + SIDE - top
 }
 
-/// Draws a free node with its outline.
 fn free_node([x, y]: [f64; 2], [side, _]: [f64; 2], out: &mut String) {
     rect("node", [x, y], [side; 2]).end(out);
     let lines = format!("M{x} {y}h{side}v{side}h-{side}z");

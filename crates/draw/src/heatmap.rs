@@ -1,8 +1,8 @@
 //! A drawing of a machine in which the color of each channel shows its load.
 //!
 //! ```text
-//!   [i|e]=====[i|e]=====    a node: left its injection channel, right its ejection channel;
-//!     ||        ||          side by side, the two directions of a link (on the right-hand
+//!   [i|e]=====[i|e]=====    a node: injection channel (left), ejection channel (right);
+//!     ||        ||          next to each other, the two directions of a link (on the right-hand
 //!     ||        ||          side of the direction of travel), virtual channels further out
 //! ```
 //!
@@ -72,14 +72,12 @@ impl Picture {
         (width.max(400.0), HEADER + self.sides[1] * CELL + MARGIN + FOOTER)
     }
 
-    /// Returns the center of a node.
     fn place(&self, point: Coordinates) -> (f64, f64) {
         let [x, y, z] = point.map(f64::from);
         let left = MARGIN + z * self.layer_width();
         (left + (x + 0.5) * CELL, HEADER + (self.sides[1] - y - 0.5) * CELL)
     }
 
-    /// Draws the title and the coordinates.
     fn head(&mut self, title: &str) {
         let (width, height) = self.size();
         let page = Element::new("rect").with("width", width).with("height", height);
@@ -156,9 +154,9 @@ impl Picture {
         let mut inner = String::new();
         Element::new("title").text(title, &mut inner);
         let seen = format!(
-            "The channels of {}, colored by load: those at the left end of the scale carry \
-             nothing; the busiest is busy in {:.1} % of the cycles. Each channel's title gives its \
-             load.",
+            "The channels of {}, colored by load: those at the left end of the scale are \
+             idle; the busiest one is busy in {:.1} % of the cycles. Each channel's title states \
+             its load.",
             self.grid,
             100.0 * most
         );

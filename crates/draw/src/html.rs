@@ -27,7 +27,7 @@ pub struct Section {
     pub links: Vec<(String, String)>,
     /// The drawings.
     pub drawings: Vec<Drawing>,
-    /// The table, if any.
+    /// The optional table.
     pub table: Option<SectionTable>,
     /// True if the section is initially collapsed.
     pub folded: bool,
@@ -135,8 +135,8 @@ fn table(table: &SectionTable) -> String {
     text + "</tbody>\n</table></div>\n"
 }
 
-/// Returns true if a cell is empty or a number, with or without an interval. "18 hold" is
-/// considered words. A difference that is not significant begins with `~`.
+/// Returns true if a cell is empty or a number, with or without an interval. "18 hold" counts as
+/// words. A difference that is not significant begins with `~`.
 fn is_number(cell: &str) -> bool {
     let cell = cell.strip_prefix('~').unwrap_or(cell);
     let mut words = cell.strip_prefix('-').unwrap_or(cell).split(' ');

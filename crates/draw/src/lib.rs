@@ -1,4 +1,4 @@
-//! Drawings of allocations, schedules and measurements in the text formats SVG, Vega-Lite and HTML.
+//! Drawings of allocations, schedules and measurements as SVG, Vega-Lite and HTML.
 //!
 //! Every function in this crate turns plain data into text. No function reads or writes files, runs
 //! simulations or calls strategies. Equal data produces equal bytes.
@@ -18,7 +18,7 @@
 //! Every SVG has its light-mode colors as attributes, which all programs understand, and its
 //! dark-mode colors in a style sheet. Items that differ in color also differ in another way: series
 //! differ in shape and dashes, and nodes differ in pattern. `title` and `desc` describe the drawing
-//! in words. All text passes through one function, [`escape`], so that no name can break a file.
+//! in words. All text passes through one function, [`escape`], so no name can break a file.
 //!
 //! ```
 //! # mod pavior { pub use pavior_draw as draw; }

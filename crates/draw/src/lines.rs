@@ -13,7 +13,7 @@ use crate::xml::Element;
 pub(crate) const WIDTH: f64 = 500.0;
 const PLOT_HEIGHT: f64 = 260.0;
 pub(crate) const RIGHT: f64 = 18.0;
-/// The text sizes, which are legible even if the figure is only 350 pixels wide.
+/// The text sizes, legible even if the figure is only 350 pixels wide.
 pub(crate) const TITLE: f64 = 15.0;
 pub(crate) const SMALL: f64 = 13.0;
 
@@ -71,7 +71,6 @@ pub fn svg(chart: &Chart) -> String {
     canvas.finish(&chart.title, &of_chart(chart, &sentences))
 }
 
-/// Writes the lines of the heading.
 pub(crate) fn heading(canvas: &mut Canvas, title: &[String], left: f64) {
     for (row, line) in title.iter().enumerate() {
         let place = (left, 24.0 + 20.0 * row as f64);
@@ -116,8 +115,8 @@ pub(crate) fn value_scale(chart: &Chart, place: (f64, f64)) -> Scale {
         [low, mark.y, high]
     });
     let range = Chart::range(ends, chart.y.logarithmic).unwrap_or((0.0, 1.0));
-    // A linear axis starts at 0, so that heights can be compared. If no point is below 0, intervals
-    // are cut off at 0, so that a very long one does not flatten the rest.
+    // A linear axis starts at 0, so heights can be compared. If no point is below 0, intervals are
+    // cut off at 0, so a very long one does not flatten the rest.
     let points = Chart::range(chart.points().map(|mark| mark.y), false).unwrap_or((0.0, 1.0));
     let range = if chart.y.logarithmic {
         range
@@ -231,8 +230,8 @@ pub(crate) fn cross(canvas: &mut Canvas, (x, y): (f64, f64)) {
     }
 }
 
-/// Sets the width and dashes of a series' line. Dashes differ from one series to the next, so that
-/// lines can be distinguished without color. Dashes of coinciding lines alternate.
+/// Sets the width and dashes of a series' line. Dashes differ from one series to the next, so lines
+/// can be distinguished without color. Dashes of coinciding lines alternate.
 fn stroked(line: Element, series: usize, turn: Turn) -> Element {
     if let Some((dashes, offset)) = turn.dashes() {
         let line = line.with("stroke-width", "2.4").with("stroke-dasharray", dashes);
@@ -338,8 +337,8 @@ fn bars(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, key: &str) {
     }
 }
 
-/// Draws a point's confidence interval. An end that is cut off by the axis has no cap; an upper end
-/// has an arrow and its value instead.
+/// Draws a point's confidence interval. An end beyond the axis has no cap; an arrow and the value
+/// replace an upper one.
 fn interval(canvas: &mut Canvas, y: &Scale, at: f64, mark: &Mark, ink: Ink) {
     let Some(ends) = mark.interval.filter(|[low, high]| low < high) else { return };
     let [low, high] = ends.map(|end| y.clamped(end));
@@ -385,7 +384,7 @@ mod tests {
                 tags.filter(|tag| tag.contains(r#"stroke-width="1.2""#)).count()
             };
             let value = format!(">{}</text>", 10.0 + half);
-            // These are the numbers of caps (without the line of the interval) and of arrows.
+            // The numbers of caps (without the interval's own line) and of arrows.
             (thin("line ") - 1, thin("path "), svg.contains(&value))
         };
         // The axis starts at 0 and ends at 15 or above.

@@ -16,7 +16,7 @@ const GAP: f64 = 18.0;
 const TOP: f64 = 54.0;
 /// The maximum number of jobs in an animation. Viewers cannot play more.
 const MOST_JOBS: usize = 20_000;
-/// The minimum time, in seconds, for which an animation shows a job. This is shorter than a frame.
+/// The minimum time, in seconds, for which an animation shows a job. It is shorter than a frame.
 const SHORTEST: f64 = 1e-6;
 
 /// The positions of nodes in the drawing.
@@ -32,8 +32,8 @@ impl Plan {
     fn of(grid: &Grid) -> Plan {
         let [width, depth, layers] = grid.sides().map(f64::from);
         let layers_count = usize::from(grid.side(2));
-        // The number of columns is chosen for the largest nodes in a drawing that is not much
-        // taller than wide.
+        // Choose the number of columns for the largest nodes in a drawing that is not much taller
+        // than wide.
         let cell_with = |columns: usize| {
             let across =
                 (WIDTH - 2.0 * MARGIN - GAP * (columns as f64 - 1.0)) / (width * columns as f64);
@@ -115,7 +115,7 @@ pub fn animation(
     let facts = format!("from {begin} to {end} in {} s; gray is free", label(seconds));
     frame(&mut canvas, grid, &plan, title, &facts);
     let wide = WIDTH - 2.0 * MARGIN;
-    // Everything is timed by one clock, which restarts when it ends.
+    // One clock times everything and restarts when it ends.
     let clock = Element::new("animate").with("id", "clock").with("attributeName", "width");
     let clock = clock.with("from", "0").with("to", n(wide));
     let clock = clock.with("dur", n(seconds) + "s").with("begin", "0s;clock.end");
@@ -144,7 +144,6 @@ pub fn animation(
     Ok(canvas.finish(title, &described(grid, &facts)))
 }
 
-/// Describes the drawing in words.
 fn described(grid: &Grid, facts: &str) -> String {
     let planes = if grid.side(2) > 1 { ", one square per plane of constant z" } else { "" };
     format!("The nodes of {grid} from above{planes}, {facts}. Colors only distinguish neighbors.")

@@ -1,6 +1,6 @@
-//! Packing of jobs, drawn as boxes of time and height, without overlap.
+//! Packing of jobs as boxes of time and height, without overlap.
 
-/// A job to draw, with its start, its end and its number of nodes.
+/// A job to draw: its start, its end and its number of nodes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Held {
     pub(crate) start: f64,
@@ -12,9 +12,9 @@ pub(crate) struct Held {
 struct Rows(Vec<(u64, u64)>);
 
 impl Rows {
-    /// Takes `count` rows from the lower end of the narrowest gap that is large enough. If no gap
-    /// is large enough, takes several pieces, from the widest gaps first. Takes fewer rows if not
-    /// enough are free.
+    /// Takes `count` rows from the lower end of the narrowest sufficient gap. If no gap is large
+    /// enough, takes several pieces, from the widest gaps first. Takes fewer rows if not enough are
+    /// free.
     fn take(&mut self, count: u64) -> Vec<(u64, u64)> {
         let wide = |gap: &&(u64, u64)| gap.1 - gap.0 >= count;
         if let Some(&(low, _)) = self.0.iter().filter(wide).min_by_key(|gap| (gap.1 - gap.0, gap.0))
@@ -47,7 +47,6 @@ impl Rows {
         }
     }
 
-    /// Frees rows.
     fn give(&mut self, (low, high): (u64, u64)) {
         let place = self.0.partition_point(|gap| gap.0 < low);
         let joins_next = self.0.get(place).is_some_and(|next| next.0 == high);

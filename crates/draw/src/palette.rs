@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-/// The series colors, light and dark. They are chosen so that color-blind people can distinguish
-/// them (after Okabe and Ito 2008, brightened for dark backgrounds).
+/// The series colors, light and dark. Color-blind people can distinguish them (after Okabe and Ito
+/// 2008, brightened for dark backgrounds).
 const SERIES: [(&str, &str); 8] = [
     ("#0072b2", "#58b0e8"),
     ("#d55e00", "#ff9a57"),
@@ -32,11 +32,9 @@ const GENERAL: [(&str, &str, &str); 5] = [
 pub(crate) enum Ink {
     /// The background.
     Paper,
-    /// Text.
     Text,
     /// Less important text.
     Faint,
-    /// Axes.
     Axis,
     /// Grid lines, and free nodes.
     Grid,
@@ -107,8 +105,8 @@ pub(crate) const FONTS: &str = "system-ui, 'Helvetica Neue', Arial, 'DejaVu Sans
 /// Style rules for drawings of machines, in light and dark variants: selectors and declarations.
 /// Patterns make the same distinctions as colors, even in print: covered bases are hatched,
 /// rejected ones are dotted, and failed nodes are crossed out. No rule applies to all elements with
-/// a certain tag name, because a page may contain other drawings. Selectors are single classes,
-/// which also apply within `use`.
+/// a certain tag name, because a page may contain other drawings. Selectors use classes, which also
+/// apply within `use`.
 const LIGHT: &[(&str, &str)] = &[
     (".page", "fill:#ffffff"),
     (".node", "fill:#fbfcfd"),

@@ -33,7 +33,7 @@ pub struct Placed {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum DrawError {
     /// There are no placements.
-    #[error("there is no placement to draw")]
+    #[error("there are no placements to draw")]
     NoPlacement,
     /// A time or a duration is infinite, NaN, or too large to draw.
     #[error("the {what} is {value}, which cannot be drawn")]
@@ -44,7 +44,7 @@ pub enum DrawError {
         value: f64,
     },
     /// The animation has more jobs than viewers can play.
-    #[error("{jobs} jobs; an animation shows at most {most}")]
+    #[error("{jobs} jobs are too many for an animation, which shows at most {most}")]
     TooManyJobs {
         /// The number of jobs.
         jobs: usize,
@@ -52,7 +52,7 @@ pub enum DrawError {
         most: usize,
     },
     /// The end of the interval is not after its start.
-    #[error("an interval from {from} to {to} is empty")]
+    #[error("the interval from {from} to {to} is empty")]
     EmptyInterval {
         /// The start of the interval.
         from: f64,
@@ -69,13 +69,12 @@ pub enum DrawError {
     },
 }
 
-/// Returns a time if it can be drawn, otherwise an error that calls it `what`.
+/// Returns a time if it can be drawn, or an error that calls it `what`.
 pub(crate) fn finite(what: &'static str, value: f64) -> Result<f64, DrawError> {
     if axis::can_show(value, false) { Ok(value) } else { Err(DrawError::NoNumber { what, value }) }
 }
 
-/// Returns the first and last instants. For jobs that are still running, only the start is
-/// considered.
+/// Returns the first and last instants. For running jobs, only the start counts.
 pub(crate) fn span(placed: &[Placed]) -> Result<(f64, f64), DrawError> {
     let mut span: Option<(f64, f64)> = None;
     for one in placed {

@@ -1,4 +1,4 @@
-//! SVG drawings of plans, which show a machine before and after some jobs have moved.
+//! SVG drawings of plans: a machine before and after some jobs have moved.
 //!
 //! There are two panels. The first shows the jobs before the moves. An arrow leads from the center
 //! of each box that moves to the center of its new place. Arrows are numbered in the order of the
@@ -71,7 +71,7 @@ pub fn plan(
     }
     let title = format!("{} that free a box on {}", words_of(moves.len()), before.grid());
     let boxes = if freed.is_empty() { "nothing".to_string() } else { freed.join(", ") };
-    let seen = format!("Two pictures of the machine, before and after. Free afterwards: {boxes}.");
+    let seen = format!("The machine before and after the moves. Free afterwards: {boxes}.");
     drawing([width, height], [&title, &seen], "", &body)
 }
 

@@ -68,7 +68,7 @@ pub(crate) fn svg(chart: &Chart) -> String {
     canvas.finish(&chart.title, &of_chart(chart, &[]))
 }
 
-/// Draws a point's confidence interval. An end that is cut off by the axis has no cap.
+/// Draws a point's confidence interval. An end beyond the axis has no cap.
 fn interval(canvas: &mut Canvas, values: &Scale, at: f64, mark: &Mark, ink: Ink) {
     let Some(ends) = mark.interval.filter(|[low, high]| low < high) else { return };
     let [low, high] = ends.map(|end| values.clamped(end));

@@ -3,7 +3,7 @@
 //! A job is a box whose width is its run time and whose height is its number of nodes. On a machine
 //! with one axis, the box is drawn at the position of the job's nodes. With more axes, the nodes of
 //! a job would be scattered over the drawing. Therefore, the position has no meaning, and boxes are
-//! stacked without overlap. If there are too many jobs, their number is drawn instead.
+//! stacked without overlap. If there are too many jobs, only their number is drawn.
 
 use std::fmt::Write;
 
@@ -29,8 +29,8 @@ const RUNNING: f64 = 120.0;
 const SMALL: f64 = 13.0;
 /// The maximum number of boxes that can be distinguished.
 const MOST_BOXES: usize = 4000;
-/// The maximum number of changes that are drawn exactly. If there are more, means over `COLUMNS`
-/// columns are drawn.
+/// The maximum number of exactly drawn changes. If there are more, the curve shows means over
+/// `COLUMNS` columns.
 const MOST_STEPS: usize = 1200;
 const COLUMNS: usize = 470;
 
@@ -38,7 +38,6 @@ const COLUMNS: usize = 470;
 /// neighbors.
 const INKS: [usize; 4] = [0, 5, 2, 4];
 
-/// A schedule to draw.
 struct Schedule<'p> {
     grid: Grid,
     /// The interval of time to draw.
@@ -116,8 +115,7 @@ impl Schedule<'_> {
         let place = (LEFT, bottom + 62.0);
         canvas.write(canvas::text(place, Anchor::Start, SMALL - 2.0, Ink::Faint), &note);
         let described = format!(
-            "Above: the fraction of nodes that jobs hold, over time. Below: the jobs. {facts}. \
-             {note}"
+            "Top: the fraction of nodes in use over time. Bottom: the jobs. {facts}. {note}"
         );
         canvas.finish(title, &described)
     }
@@ -244,10 +242,10 @@ impl Schedule<'_> {
             tick(canvas, rows.at(at), &label(at));
         }
         if self.grid.axes() == 1 {
-            "Each box is a job: its width is its duration, and it covers the nodes of the job."
+            "Each box is a job: its width is its duration, and it covers the job's nodes."
                 .to_string()
         } else {
-            "Each box is a job: its width is its duration, its height its number of nodes. \
+            "Each box is a job: its width is its duration, and its height is its number of nodes. \
              Position and color have no meaning."
                 .to_string()
         }
@@ -264,8 +262,8 @@ impl Schedule<'_> {
             tick(canvas, scale.at(at), &scale.label(at));
         }
         format!(
-            "Below: the number of running jobs. Intervals of at most {MOST_BOXES} boxes show each \
-             job."
+            "Bottom: the number of running jobs. Shorter intervals, with at most {MOST_BOXES} \
+             boxes, show each job."
         )
     }
 
@@ -336,7 +334,7 @@ fn tick(canvas: &mut Canvas, at: f64, text: &str) {
     canvas.write(canvas::text(place, Anchor::End, SMALL - 1.0, Ink::Faint), text);
 }
 
-/// Writes the name of a job in the middle of its box, if there is space.
+/// Writes a job's name in the middle of its box, if there is space.
 fn name(job: &str, (left, top): (f64, f64), (across, down): (f64, f64), out: &mut String) {
     let size = 12.0_f64.min(down * 0.8);
     if size >= 8.0 && width_of(job, size) < across - 2.0 {

@@ -21,10 +21,10 @@ pub fn state(state: &State, name: &dyn Fn(JobId) -> String) -> String {
     }
     busy_nodes(&view, state, name, &mut panel);
     let [width, height] = view.panel().map(|side| side + 2.0 * GAP);
-    let title = format!("Running jobs and their nodes of {grid}: {free}");
+    let title = format!("Jobs and their nodes on {grid}: {free}");
     let failed = state.failed().len();
     let seen = format!(
-        "{} jobs hold {} nodes, by name; {failed} failed nodes are crossed out.",
+        "{} jobs, labeled by name, hold {} nodes; {failed} failed nodes are crossed out.",
         state.held().len(),
         state.busy_nodes()
     );

@@ -68,8 +68,7 @@ pub fn vega(chart: &Chart) -> Value {
     })
 }
 
-/// Returns a layer with the values that a paper states, as crosses. Returns `None` if the paper
-/// states none.
+/// Returns a layer with the values stated in a paper as crosses, or `None` if there are none.
 fn stated(chart: &Chart, along: impl Fn(&Mark) -> Value) -> Option<Value> {
     let values: Vec<Value> = chart
         .stated

@@ -53,7 +53,6 @@ impl Element {
         Element { name, tag: format!("<{name}") }
     }
 
-    /// Adds an attribute.
     pub(crate) fn with(mut self, attribute: &str, value: impl Display) -> Element {
         let value = value.to_string();
         // Writing to a string cannot fail.

@@ -1,9 +1,9 @@
 //! The sources that affect results: this crate, the workspace crates that it uses, and the versions
 //! of their libraries. They are found through the manifests, so none can be omitted by mistake.
 //!
-//! The manifests and the lock file are read line by line, and only the notation used in this
-//! workspace is understood. A TOML parser and a digest library would have to be compiled a second
-//! time, for the build script. A test compares the result with `cargo tree`.
+//! The script reads the manifests and the lock file line by line and understands only this
+//! workspace's notation, because a TOML parser and a digest library would have to be compiled a
+//! second time. A test compares the result with `cargo tree`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hasher};
@@ -19,8 +19,7 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// Finds the sources of the crate in a folder, which is two levels below the root of its
-    /// workspace.
+    /// Finds the sources of the crate in a folder two levels below its workspace root.
     ///
     /// Outside a workspace, as in a published package, only this crate is found. Its manifest pins
     /// the versions of the other crates.
@@ -102,7 +101,7 @@ fn locked(lock: &str, names: BTreeSet<String>) -> BTreeSet<String> {
     found
 }
 
-/// Returns true if a header begins a list of dependencies, whether for all platforms or for one.
+/// Returns true if a header begins a list of dependencies, for all platforms or for one.
 fn is_dependencies(header: &str) -> bool {
     let of_one = header.starts_with("[target.") && header.ends_with(".dependencies]");
     of_one || header == "[dependencies]"

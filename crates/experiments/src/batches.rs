@@ -4,8 +4,8 @@
 //! The waits of successive jobs are correlated, and a log provides only one replication. The method
 //! of batch means (Schmeiser, Batch size effects in the analysis of simulation output, Operations
 //! Research 30(3), 1982) divides a run into a few long pieces, whose means are nearly independent.
-//! Here, both runs are divided at the same jobs. Their pieces are paired, so that effects common to
-//! both runs cancel.
+//! Here, both runs are divided at the same jobs. Their pieces are paired, so effects common to both
+//! runs cancel.
 //!
 //! A quantity is a ratio of sums, for example of waits and of jobs. Its error is computed from the
 //! residuals of the pieces (the delta method; Cochran, Sampling Techniques, 1977, ch. 6), with
@@ -25,7 +25,7 @@ pub(crate) const FEWEST_JOBS: usize = 10 * BATCHES;
 pub struct Batch {
     /// The sum of waits, or of values multiplied by their durations.
     pub sum: f64,
-    /// The divisor, which is a number of jobs or a time.
+    /// The divisor: a number of jobs or a time.
     pub of: f64,
 }
 
@@ -59,7 +59,7 @@ impl Change {
     /// let one = [Batch { sum: 2.0, of: 1.0 }, Batch { sum: 6.0, of: 2.0 }];
     /// let other = one.map(|batch| Batch { sum: batch.sum + batch.of, ..batch });
     /// let change = Change::of(&other, &one, 0.95).unwrap();
-    /// // Each piece is above the other by one: that is certain, whatever the pieces are.
+    /// // Every value is larger by exactly one, so the difference is certain.
     /// assert!((change.difference - 1.0).abs() < 1e-12 && change.half_width.unwrap() < 1e-12);
     /// ```
     pub fn of(other: &[Batch], present: &[Batch], confidence: f64) -> Option<Change> {
@@ -73,7 +73,7 @@ impl Change {
         Some(Change { difference: a.value - b.value, half_width })
     }
 
-    /// Returns the same change in another unit.
+    /// Returns the change multiplied by a factor, such as a unit conversion.
     pub fn times(self, factor: f64) -> Change {
         let half_width = self.half_width.map(|width| width * factor);
         Change { difference: self.difference * factor, half_width }

@@ -40,7 +40,6 @@ pub(crate) enum Slice {
 }
 
 impl Slice {
-    /// Returns the request for the slice.
     pub(crate) fn request(self) -> Request {
         match self {
             Slice::Cubes(count) => Request::nodes(count * Cubes::VOLUME),

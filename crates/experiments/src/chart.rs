@@ -14,7 +14,7 @@ pub fn chart(figure: &Figure, table: &Table) -> Chart {
     let value = |row: &Line, index: usize| -> Option<String> {
         table.value(row, &column(index)).map(str::to_string)
     };
-    // A parameter without a column is constant, which was checked when the figure was read.
+    // A parameter without a column is constant; reading the figure has checked this.
     let drawn = |row: &&Line| {
         row.metric == figure.y
             && figure.fixed.iter().all(|(index, wanted)| {
@@ -75,7 +75,7 @@ fn drawn_as(row: &Line) -> Option<(f64, Option<[f64; 2]>)> {
     Some((mean, row.summary.ci95.map(|half| [mean - half, mean + half])))
 }
 
-/// Returns the numbers that a paper states, as marks at the positions present in the figure.
+/// Returns the numbers that a paper states as marks at positions in the figure.
 fn stated(figure: &Figure, categories: &[String], series: &[Series]) -> Vec<Mark> {
     let place = |value: &str| match value.parse() {
         Ok(x) if categories.is_empty() => Some(x),
@@ -108,8 +108,8 @@ fn position<T>(all: &mut Vec<T>, fits: impl Fn(&T) -> bool, make: impl FnOnce() 
     })
 }
 
-/// Returns the name of a series, which lists its parameter values. A number is preceded by the name
-/// of its parameter. A label in brackets directly follows the previous value: `GABL(FCFS)`. Empty
+/// Returns the name of a series: its parameter values. A number is preceded by the name of its
+/// parameter. A label in parentheses directly follows the previous value: `GABL(FCFS)`. Empty
 /// labels are omitted.
 fn name(figure: &Figure, value: impl Fn(usize) -> Option<String>) -> String {
     let part = |&index: &usize| {
@@ -165,7 +165,7 @@ fn in_seconds(table: &Table) -> bool {
 }
 
 /// Sets the label of an axis to the one given in a figure. If the label contains a unit in
-/// brackets, the numbers are formatted without units.
+/// parentheses, the numbers are formatted without units.
 fn labelled(axis: ChartAxis, label: Option<&String>) -> ChartAxis {
     let Some(label) = label else { return axis };
     let unit = if label.trim_end().ends_with(')') { Unit::Plain } else { axis.unit };
@@ -186,7 +186,7 @@ pub fn heading(y: &str, x: &str, machine: Option<&str>, conditions: &str) -> Str
     format!("{y} by {}{machine}{conditions}", x.replace('-', " "))
 }
 
-/// Returns a note for the reader about the points.
+/// Returns a note about replications, intervals and precision.
 fn note(rows: &[&Line]) -> String {
     let least = rows.iter().map(|row| row.replications).min().unwrap_or(0);
     let most = rows.iter().map(|row| row.replications).max().unwrap_or(0);
@@ -212,7 +212,7 @@ fn note(rows: &[&Line]) -> String {
     note
 }
 
-/// Returns the note about points that are medians of measured times.
+/// Returns the note about medians of measured times.
 fn note_of_medians(rows: &[&Line], least: u64, most: u64) -> String {
     let of = if least == most { most.to_string() } else { format!("{least} to {most}") };
     let without = |row: &&&Line| row.median.is_some_and(|median| median.interval.is_none());

@@ -112,8 +112,8 @@ impl Median {
         let n = sorted.len();
         let middle = *sorted.get(n / 2)?;
         let value = if n % 2 == 0 { sorted[n / 2 - 1].midpoint(middle) } else { middle };
-        // These are the innermost ranks that enclose the median with probability 0.95 or more:
-        // ranks 1 + k and n - k miss it with probability 2 P(Binomial(n, 1/2) <= k).
+        // The innermost ranks that enclose the median with probability 0.95 or more: ranks 1 + k
+        // and n - k miss it with probability 2 P(Binomial(n, 1/2) <= k).
         let (mut term, mut below) = (libm::pow(0.5, n as f64), 0.0);
         let mut interval = None;
         for k in 0..n / 2 {

@@ -1,4 +1,4 @@
-//! Comparisons of every strategy with the baseline, based on the same jobs.
+//! Comparisons of every strategy with the baseline, over the same jobs.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -11,9 +11,9 @@ use crate::{Paired, Samples, Specification, parameters};
 pub struct Difference {
     /// The values of the parameters shown in tables.
     pub values: Vec<String>,
-    /// The strategy used as the baseline.
+    /// The baseline strategy.
     pub baseline: String,
-    /// The metric that is compared.
+    /// The compared metric.
     pub metric: &'static str,
     /// The unit of the metric.
     pub unit: &'static str,

@@ -17,7 +17,7 @@ use crate::{InputError, InputFiles, InputRequest, Point, Specification};
 /// The version of the program and a digest of its sources, on which results depend.
 pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("PAVIOR_SOURCES"));
 
-/// A digest under construction. Each text is preceded by its length, so that items are unambiguous.
+/// A digest under construction. Each text is preceded by its length, so items are unambiguous.
 struct Items(SipHasher24);
 
 impl Items {
@@ -40,14 +40,13 @@ impl Items {
         self.0.write(text.as_bytes());
     }
 
-    /// Returns the digest, which has 128 bits, as hexadecimal digits.
+    /// Returns the 128-bit digest as hexadecimal digits.
     fn digits(self) -> String {
         format!("{:032x}", self.0.finish128().as_u128())
     }
 }
 
 impl Specification {
-    /// Returns the input files of the points.
     fn inputs(&self) -> impl Iterator<Item = InputRequest> + '_ {
         self.points.iter().flat_map(|point: &Point| point.settings().inputs())
     }
@@ -103,8 +102,8 @@ impl Specification {
 fn add_trace(items: &mut Items, trace: &Trace) {
     items.number(trace.records.len() as u64);
     for record in &trace.records {
-        // All fields are listed by name, so that a new field cannot be forgotten here. The links
-        // between jobs are added last.
+        // All fields are named, so a new field cannot be forgotten here. The links between jobs are
+        // added last.
         let Record {
             number,
             line: _,

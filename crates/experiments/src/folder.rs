@@ -39,7 +39,7 @@ impl Folder {
         }
     }
 
-    /// Adds a log in memory, which experiments find under a path.
+    /// Adds an in-memory log under a path.
     #[must_use]
     pub fn with_log(mut self, path: &str, log: Arc<Trace>) -> Folder {
         self.memory.insert(path.to_string(), log);
@@ -53,7 +53,6 @@ impl Folder {
 }
 
 impl Folder {
-    /// Reads a list.
     fn list<T>(
         &self,
         request: &ListRequest,
@@ -76,7 +75,7 @@ impl InputFiles for Folder {
                 return Ok(log.clone());
             }
             return Err(
-                "first, filter, status and similar options are only for log files; select \
+                "first, filter, status and similar options apply only to log files; select \
                         rows of the table instead"
                     .into(),
             );
@@ -97,13 +96,13 @@ impl InputFiles for Folder {
     }
 }
 
-/// Returns the value for a key. Reads the value if it has not been read yet.
+/// Returns the value for a key, which is read on first use.
 fn once<T>(
     known: &Mutex<HashMap<String, Arc<T>>>,
     key: &str,
     read: impl FnOnce() -> Result<T, LogError>,
 ) -> Result<Arc<T>, InputError> {
-    let mut known = known.lock().map_err(|_| "a reader of files failed")?;
+    let mut known = known.lock().map_err(|_| "reading another input file failed unexpectedly")?;
     if let Some(value) = known.get(key) {
         return Ok(value.clone());
     }
@@ -155,21 +154,20 @@ const PACKED: [(usize, &[u8], &str); 6] = [
     (257, b"ustar", "tar -xOf"),
 ];
 
-/// The maximum number of bytes at the beginning of a log that are examined to detect its format.
+/// The maximum number of leading bytes examined to detect a log's format.
 const BEGIN: u64 = 1 << 16;
 
 /// Reads a log. The path `-` means standard input. The total length is limited, and so is the
 /// length of each line in line-based formats.
 ///
 /// # Errors
-/// Returns an error if neither the text nor the name determines the format. Also returns an error
-/// if the log cannot be read, exceeds the limits, or violates the format.
+/// Returns an error if the format cannot be detected, or if the log cannot be read, exceeds the
+/// limits, or violates the format.
 pub fn read_log(path: &Path, options: &ReadOptions, limits: Limits) -> Result<Trace, LogError> {
     read(path, opened(path, limits)?, options, limits)
 }
 
-/// Summarizes a log that is replayed on a machine with this number of nodes, within the limits of
-/// [`read_log`].
+/// Summarizes a log for a machine with this number of nodes, within the limits of [`read_log`].
 ///
 /// # Errors
 /// Returns the errors of [`read_log`].
@@ -183,7 +181,6 @@ pub fn summarize_log(
     LogSummary::read(format, &mut text, options, nodes).map_err(|error| LogError::of(path, error))
 }
 
-/// Opens a log.
 fn opened(path: &Path, limits: Limits) -> Result<Bounded, FileError> {
     let limits = limits.without_lines();
     if path == Path::new(STDIN) { pavior_files::stdin(limits) } else { open(path, limits) }
@@ -213,7 +210,7 @@ fn read(
     format.read(&mut text, options).map_err(|error| LogError::of(path, error))
 }
 
-/// Detects the format of a log. Returns the format and the text.
+/// Detects a log's format. Returns it with the text.
 fn detected(
     path: &Path,
     mut reader: Bounded,
@@ -232,8 +229,7 @@ fn detected(
     let format = options.format.or_else(|| Format::find(&begin, &name)).ok_or_else(|| {
         let names = Format::ALL.map(Format::name).join(", ");
         let reason = format!(
-            "neither the text nor the name determines the format of the log; specify --log-format: \
-                     {names}"
+            "cannot detect the log's format from its text or name; specify --log-format: {names}"
         );
         FileError::content(path, reason)
     })?;

@@ -1,4 +1,4 @@
-//! Forecasts for a log, which predict the start of each job at the time when the job is submitted.
+//! Forecasts for a log: each job's start, predicted when the job is submitted.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,7 +21,7 @@ use crate::{Environment, InputError, InputFiles, Progress, RunSettings, Scenario
 #[derive(Debug, Error)]
 pub enum LogForecastError {
     /// The settings do not describe a log, or its jobs send messages.
-    #[error("forecasts need a job log without network, failures or moves")]
+    #[error("forecasts require a job log without a network, failures or moves")]
     NotALog,
     /// The log cannot be read.
     #[error(transparent)]
@@ -33,11 +33,11 @@ pub enum LogForecastError {
     #[error("{0}")]
     Strategy(String),
     /// The replay was stopped from outside.
-    #[error("stopped before it was finished")]
+    #[error("the replay was stopped before it finished")]
     Stopped,
 }
 
-/// Replays a log, and forecasts the start of each job. Each start is reported to `each` and to the
+/// Replays a log and forecasts the start of each job. Reports each start to `each` and to the
 /// environment's progress. Returns the number of jobs that can never fit. Cost: one [`replay`].
 ///
 /// # Errors
@@ -67,18 +67,17 @@ pub fn forecast_log(
     if is_set(stop) { Err(LogForecastError::Stopped) } else { Ok(rejected) }
 }
 
-/// The number of jobs at the end of a past log for which forecasts are made, in order to learn how
-/// good the forecasts are. This is twice the number of outcomes stored per size class, because some
-/// jobs start immediately.
+/// The number of jobs at the end of a past log to forecast in order to measure errors: twice the
+/// number of outcomes stored per size class, because some jobs start immediately.
 const TOLD: usize = 1_600;
 
-/// The instant at which a past log begins, about 300 years after time 0, so that jobs that started
-/// before the log began have a valid start time.
+/// The instant at which a past log begins: about 300 years after time 0, so jobs that started
+/// earlier have valid start times.
 pub const FIRST_INSTANT: Time = Time(10_000_000_000 * TimeUnit::SECOND.ticks);
 
 /// Returns a forecaster trained with a past log, and the instant of the last arrival in the log,
-/// counted from [`FIRST_INSTANT`]. The forecaster can answer questions as of that instant. Each
-/// arrival is reported to the environment's progress.
+/// counted from [`FIRST_INSTANT`]. The forecaster can answer questions as of that instant. Reports
+/// each arrival to the environment's progress.
 ///
 /// Cost: a replay of the log, with forecasts for its last 1,600 jobs.
 ///
@@ -132,7 +131,7 @@ impl<'s> OpenLog<'s> {
         Ok(OpenLog { settings, jobs, trace, scenario })
     }
 
-    /// Creates the empty machine with its scheduler, and a forecaster that has learned nothing.
+    /// Creates the empty machine with its scheduler, and an untrained forecaster.
     fn site(&self, effort: Effort) -> Result<(Dispatcher, Forecaster), LogForecastError> {
         let OpenLog { settings, jobs, .. } = self;
         // A simulation with these settings uses the same stream.
@@ -145,8 +144,8 @@ impl<'s> OpenLog<'s> {
         Ok((Dispatcher::new(machine, scheduler), forecaster))
     }
 
-    /// Returns the jobs, each with the properties that are known before it runs. The iterator ends
-    /// early if `stop` is set.
+    /// Returns the jobs with their properties known before they run. The iterator ends early if
+    /// `stop` is set.
     fn jobs(&self, stop: Option<&Stop>) -> impl Iterator<Item = (Job, Kind)> {
         self.scenario.jobs(0).take_while(move |_| !is_set(stop)).map(|job| {
             let kind = kind_of(&self.trace.records[job.index as usize]);
@@ -166,8 +165,8 @@ pub struct LogScore {
     pub estimates: bool,
 }
 
-/// Returns the scores of all points of a specification, in order. Points are started in order and
-/// run in parallel on the threads of the pool. The futures of one point use a single thread.
+/// Returns the scores of a specification's points, in order. The points run in parallel on the
+/// threads of the pool; each point's futures use a single thread.
 ///
 /// # Errors
 /// Returns the errors of [`forecast_log`] for the first point that fails. All points are run even
@@ -207,7 +206,7 @@ fn score_log(
     Ok(LogScore { score: Score::of(&judged), rejected, estimates })
 }
 
-/// Returns the properties of a job that its log provides before the job runs.
+/// Returns the properties of a job known from its log before it runs.
 fn kind_of(record: &Record) -> Kind {
     let user = u64::try_from(record.tags.user).ok();
     Kind { user, nodes: record.nodes, estimate: record.estimate }

@@ -1,4 +1,4 @@
-//! Formulas in text form: numbers, names, `+ - * / ^`, brackets, `sqrt` and `log2`.
+//! Formulas in text form: numbers, names, `+ - * / ^`, parentheses, `sqrt` and `log2`.
 //!
 //! `^` binds most tightly and is right-associative, followed by `* /` and `+ -`. Formulas are
 //! evaluated with `libm`, so their values have the same bits on every processor.
@@ -25,7 +25,7 @@ enum Function {
     Log2,
 }
 
-/// The maximum nesting depth of brackets.
+/// The maximum nesting depth of parentheses and exponents.
 const DEEPEST: u32 = 64;
 
 impl Formula {

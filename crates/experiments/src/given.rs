@@ -1,8 +1,7 @@
 //! The given values of parameters, as typed fields.
 //!
 //! The list of parameters ([`parameters::ALL`](crate::parameters::ALL)) parses text into this type.
-//! [`RunSettings`](crate::RunSettings) is created from this type, and checks combinations of
-//! values.
+//! [`RunSettings`](crate::RunSettings), created from it, checks combinations of values.
 
 use pavior_mesh::{Cuboid, Grid, Sides};
 use pavior_network::{

@@ -1,4 +1,4 @@
-//! A point's input files: logs, and lists of failures and of advance reservations.
+//! A point's input files: logs, and lists of failures and advance reservations.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ pub struct LogRequest {
     pub path: String,
     /// The options, which select the part of the log to read.
     pub options: ReadOptions,
-    /// The number of nodes of the machine, which [`Trace::for_machine`] may use to divide sizes.
-    /// The key does not include this number, because the same text is read for every machine.
+    /// The machine's number of nodes, which [`Trace::for_machine`] may use to divide sizes. It is
+    /// not part of the key, because the same text is read for every machine.
     pub nodes: u64,
     /// A key. Equal requests have equal keys.
     pub key: String,
@@ -89,7 +89,6 @@ impl InputFiles for NoFiles {
 }
 
 impl LogRequest {
-    /// Creates the request for a log.
     pub(crate) fn new(path: &str, options: ReadOptions, nodes: u64) -> LogRequest {
         let ReadOptions { lenient, first, filter, dependencies, .. } = &options;
         let ReadOptions { format, processors_per_node, nodes_from, pieces, hosts, .. } = &options;

@@ -1,8 +1,8 @@
 //! Finished replications as lines of a journal, which may be cut off at any point.
 //!
-//! A line consists of the index of the point, the number of the replication and its results,
-//! separated by spaces, and a checksum. If the checksum is wrong, the line was cut off or changed,
-//! and is ignored. Numbers are written in the shortest form that is read back as the same number.
+//! A line consists of the point index, the replication number and the results, separated by spaces,
+//! and a checksum. If the checksum is wrong, the line was cut off or changed, and is ignored.
+//! Numbers are written in the shortest form that reads back as the same number.
 
 use std::io;
 
@@ -42,7 +42,7 @@ impl Store for NoStore {
 
 impl JournalEntry {
     /// Returns the line for this entry, without a line break. The checksum also covers a key, such
-    /// as the fingerprint of the run. Therefore, a line from another run is also invalid.
+    /// as the run's fingerprint, so a line from another run is invalid.
     ///
     /// ```
     /// # mod pavior { pub use pavior_experiments as experiments; }
@@ -98,7 +98,7 @@ fn number(value: Option<f64>) -> String {
 
 /// Parses an optional number. The outer option is `None` if the word is invalid; the inner one is
 /// `None` for `-`.
-#[expect(clippy::option_option, reason = "the two absences mean different things")]
+#[expect(clippy::option_option, reason = "an invalid word differs from a missing number")]
 fn optional(word: &str) -> Option<Option<f64>> {
     if word == "-" { Some(None) } else { word.parse().ok().map(Some) }
 }

@@ -16,7 +16,7 @@ pub(crate) struct Document<'a> {
     version: &'a str,
     experiment: &'a str,
     command: &'a str,
-    /// The seed, if all points have the same one.
+    /// The seed, if all points share one.
     seed: Option<u64>,
     /// The omitted combinations that do not apply, or `None` if such combinations are errors.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,7 +43,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// The results of the points that were run.
+/// The results of all points that ran.
 pub(crate) struct Results<'a> {
     pub(crate) specification: &'a Specification,
     pub(crate) samples: &'a Samples,
@@ -68,7 +68,6 @@ impl Serialize for Results<'_> {
     }
 }
 
-/// Adds a point's results.
 fn fill(object: &mut Map<String, Value>, samples: &[Sample], lines: &[Line]) {
     let metrics = lines.iter().map(|line| {
         let Summary { mean, ci95 } = line.summary;

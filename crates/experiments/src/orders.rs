@@ -1,5 +1,4 @@
-//! Asymptotic costs stated in an experiment: one formula per strategy, which is evaluated in
-//! snapshots.
+//! Asymptotic costs stated in an experiment: one formula per strategy, evaluated in snapshots.
 //!
 //! The `orders` key of an experiment file contains these formulas, and the `printed_order` metric
 //! contains their values. The names in formulas are N (nodes in the machine), h (rows), B (busy
@@ -11,13 +10,13 @@ use crate::{Formula, Point};
 /// The names that formulas may use.
 pub(crate) const NAMES: [&str; 4] = ["N", "h", "B", "K"];
 
-/// The formulas of strategies.
+/// The formulas, by strategy.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Orders(pub(crate) Vec<(String, Formula)>);
 
 impl Orders {
-    /// Returns the value of the formula for the point's strategy. Returns `None` if there is no
-    /// formula or the point is not a snapshot.
+    /// Returns the value of the formula for the point's strategy, or `None` if there is no formula
+    /// or the point is not a snapshot.
     pub(crate) fn value(&self, point: &Point) -> Option<f64> {
         let settings = point.settings();
         let strategy = &settings.strategy.to_string();

@@ -1,4 +1,4 @@
-//! Differences and ratios between two samples that are based on the same jobs.
+//! Differences and ratios between two samples over the same jobs.
 
 use crate::confidence::{half_width, mean};
 use crate::student_t;

@@ -45,7 +45,7 @@ impl Point {
     }
 
     /// Splits off the point that uses the places in the log, if requested. Returns the point in
-    /// which the scheduler decides, and the point that was split off.
+    /// which the scheduler decides, and the split-off point.
     pub(crate) fn split_placed(self) -> (Point, Option<Point>) {
         let Asked::Jobs(jobs) = &self.settings.asked else { return (self, None) };
         if jobs.log().is_none_or(|log| log.placed.is_none()) {
@@ -96,7 +96,7 @@ impl Point {
         self.settings.unit()
     }
 
-    /// Returns the parameters that are set, with their values.
+    /// Returns the set parameters with their values.
     pub fn set(&self) -> impl Iterator<Item = (&'static Parameter, &str)> {
         parameters::ALL
             .iter()

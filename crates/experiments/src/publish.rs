@@ -32,7 +32,7 @@ pub struct Provenance {
 
 impl Specification {
     /// Generates all files of an experiment except those that describe when and where it was run.
-    /// The paragraphs in `lead` and the sections in `first` are at the beginning of the report.
+    /// The report begins with the paragraphs in `lead` and the sections in `first`.
     ///
     /// # Errors
     /// Returns an error only if a write to memory fails.
@@ -81,7 +81,7 @@ impl Specification {
         Ok(files)
     }
 
-    /// Generates the files with figures, using only the tables.
+    /// Generates the figure files from the tables alone.
     pub fn figures(&self, results: &Table, measured: &Table) -> Vec<Publication> {
         let mut files = Vec::new();
         let mut add = |name: &str, bytes: Vec<u8>| {
@@ -125,7 +125,6 @@ impl Specification {
         Document::new(self, from, seed, Results { specification: self, samples, table })
     }
 
-    /// Returns the distinct seeds of the points.
     fn seeds(&self) -> Vec<u64> {
         let mut seeds: Vec<u64> = Vec::new();
         for seed in self.points.iter().map(|point| point.settings().seed) {
@@ -147,13 +146,13 @@ impl Specification {
                 let names: Vec<&str> =
                     self.targets.iter().map(|&target| self.metrics[target].name).collect();
                 let met = match missed {
-                    0 => "met everywhere".to_string(),
+                    0 => "met at all points".to_string(),
                     missed => format!("missed at {missed} of {} points", run.len()),
                 };
                 let capped = self.capped().map_or(String::new(), |words| format!(" ({words})"));
                 format!(
                     "{least} to {most} replications per point{capped}, until the {} % confidence \
-                     interval (Student t) of {} is within {} % of the mean: {met}",
+                     interval (Student's t) of {} is within {} % of the mean: {met}",
                     confidence * 100.0,
                     names.join(" and "),
                     relative * 100.0,
@@ -164,7 +163,7 @@ impl Specification {
         let mut lines = vec![
             format!("Command: {}", from.command),
             format!("Pavior {}, seed {}", from.version, seeds.join(", ")),
-            format!("{} points, {total} replications in all; {policy}.", run.len()),
+            format!("{} points, {total} replications in total; {policy}.", run.len()),
             format!(
                 "Every number is in results.csv, each replication in replications.csv{}; date and \
                  machine are in run.json.",
@@ -173,7 +172,7 @@ impl Specification {
         ];
         if run.len() < self.points.len() {
             lines.push(format!(
-                "A part of the experiment: {} of {} points.",
+                "Part of the experiment: {} of {} points.",
                 run.len(),
                 self.points.len()
             ));
@@ -182,13 +181,13 @@ impl Specification {
         lines
     }
 
-    /// Describes the limits that sweeps set on the number of replications, if any.
+    /// Describes the sweeps' limits on the number of replications.
     fn capped(&self) -> Option<String> {
         let caps: Vec<u64> = self.caps.iter().flatten().copied().collect();
         let (least, most) = (caps.iter().min()?, caps.iter().max()?);
         let at_most =
             if least == most { most.to_string() } else { format!("{least} to {most}, by sweep,") };
-        Some(format!("at most {at_most} at {} of them", caps.len()))
+        Some(format!("at most {at_most} at {} points", caps.len()))
     }
 
     /// Builds a table with one row per point and the most important metrics.
@@ -196,7 +195,7 @@ impl Specification {
         self.overview_of(samples, &Table::of(self, samples))
     }
 
-    /// Does the same as [`Self::overview`] with results that are already available.
+    /// Builds the [`Self::overview`] from available results.
     fn overview_of(&self, samples: &Samples, table: &Table) -> SectionTable {
         const FIRST: [&str; 5] =
             ["turnaround", "utilization", "waiting", "blocks_per_job", "busy_submeshes"];
@@ -229,13 +228,12 @@ impl Specification {
         all.filter(|&(_, index)| set(index)).map(|(column, _)| column).collect()
     }
 
-    /// Returns the names of the given columns.
     fn names(&self, columns: &[usize]) -> Vec<String> {
         let shown = shown(self);
         columns.iter().map(|&column| parameters::ALL[shown[column]].name.to_string()).collect()
     }
 
-    /// Says in a word or two whether the precision target was met.
+    /// Describes whether the precision target was met.
     fn met(&self, missed: bool) -> &'static str {
         match (self.policy, missed) {
             (Policy::Fixed(_), _) => "no target",
@@ -269,14 +267,14 @@ impl Specification {
             return None;
         }
         let mut text = vec![format!(
-            "Differences and ratios to {baseline}, paired by replication over the same jobs, with \
-             the half-widths of their 95 % confidence intervals. If the interval of a difference \
-             excludes 0, the order is significant."
+            "Differences from {baseline} and ratios to it, paired by replication over the same \
+             jobs, with the half-widths of their 95 % confidence intervals. A difference is \
+             significant if its interval excludes 0."
         )];
         if differences.iter().any(|one| !one.same_jobs) {
             text.push(
                 "Some strategies rejected different jobs than the baseline (same_jobs in \
-                 differences.csv): their means are over different jobs."
+                 differences.csv), so their means cover different jobs."
                     .into(),
             );
         }
@@ -286,17 +284,15 @@ impl Specification {
     }
 }
 
-/// Returns a sentence about the means in the results.
 fn about_means(results: &Table) -> String {
     if results.rows.iter().all(|row| row.replications == 1 && row.summary.ci95.is_none()) {
-        return "Results of one replication: there are no confidence intervals.".into();
+        return "Results of one replication, without confidence intervals.".into();
     }
-    "Means with the half-widths of their 95 % confidence intervals. Precision shows whether the \
-     precision target was met."
+    "Means with the half-widths of their 95 % confidence intervals. The precision column \
+     shows whether the precision target was met."
         .into()
 }
 
-/// Returns the values of some columns.
 fn picked(values: &[String], columns: &[usize]) -> Vec<String> {
     columns.iter().map(|&column| values[column].clone()).collect()
 }

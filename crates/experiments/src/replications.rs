@@ -29,7 +29,7 @@ fn checksum<'c>(cells: impl IntoIterator<Item = &'c str>) -> String {
 pub struct Replications {
     /// The replications in intact lines.
     pub entries: Vec<JournalEntry>,
-    /// The line numbers, from 1, of the lines that were changed after they had been written.
+    /// The line numbers, from 1, of damaged lines.
     pub damaged: Vec<u64>,
 }
 
@@ -37,7 +37,7 @@ const FACTS: [&str; 5] =
     ["replication", "arrived", "still_waiting", "rejected_jobs", "rejected_set"];
 
 impl Specification {
-    /// Writes all replications that were run, without the measured times.
+    /// Writes all replications that ran, without the measured times.
     ///
     /// # Errors
     /// Returns an error if the writer fails.
@@ -62,7 +62,7 @@ impl Specification {
         Ok(writer.flush()?)
     }
 
-    /// Writes the measured times of all replications that were run.
+    /// Writes the measured times of all replications that ran.
     ///
     /// # Errors
     /// Returns an error if the writer fails.
@@ -101,7 +101,7 @@ impl Specification {
         Ok(())
     }
 
-    /// Reads the tables that [`Self::write_replications`] and [`Self::write_timings`] have written.
+    /// Reads the tables written by [`Self::write_replications`] and [`Self::write_timings`].
     ///
     /// # Errors
     /// Returns an error message if the tables do not belong to this experiment.

@@ -1,6 +1,6 @@
 //! The results of an experiment as a table, with one line per point and metric.
 //!
-//! A table does not change if it is written as CSV and read back. Figures are drawn from this table
+//! Writing a table as CSV and reading it back does not change it. Figures are drawn from this table
 //! alone.
 
 use std::fmt;
@@ -55,7 +55,6 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Summarizes a sample.
     pub(crate) fn of(sample: &[f64]) -> Summary {
         Summary { mean: mean(sample), ci95: half_width(sample, 0.95) }
     }
@@ -100,7 +99,7 @@ pub struct PointResult<'a> {
     pub samples: &'a [Sample],
     /// True if a precision target was set and not met.
     pub target_missed: bool,
-    /// The number of jobs that were waiting at the end, over all replications.
+    /// The number of jobs waiting at the end, over all replications.
     pub waiting: u64,
     /// True if more than a tenth of the arrivals were still waiting at the end, over all
     /// replications.
@@ -150,7 +149,7 @@ impl PointResult<'_> {
 }
 
 impl Specification {
-    /// Returns the results for every point that was run, in point order.
+    /// Returns the results of every point that ran, in point order.
     pub fn results<'a>(
         &'a self,
         samples: &'a Samples,
@@ -219,13 +218,13 @@ impl Specification {
     }
 }
 
-/// Summarizes measured times, one per replication. Returns `None` if there are no times.
+/// Summarizes measured times, one per replication, or returns `None` if there are none.
 fn of_times(times: &[f64]) -> Option<MeasuredTime> {
     Median::of(times).map(|median| MeasuredTime { median, summary: Summary::of(times) })
 }
 
 impl Table {
-    /// Builds the table of the points that were run.
+    /// Builds the table of the points that ran.
     pub fn of(specification: &Specification, samples: &Samples) -> Table {
         Table::build(specification, samples, |result| {
             let line = |&(name, unit, summary): &(_, _, _)| (name, unit, summary, None);

@@ -3,16 +3,16 @@
 use pavior_kernel::Checksum;
 use pavior_simulation::Outcome;
 
-/// The numbers that result from one replication.
+/// The results of one replication.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
     /// The metrics, in the order of the experiment. A metric that does not apply is `None`.
     pub values: Vec<Option<f64>>,
     /// The number of jobs that arrived.
     pub arrived: u64,
-    /// The number of jobs that were waiting at the end.
+    /// The number of jobs waiting at the end.
     pub waiting: u64,
-    /// The number of jobs that were rejected.
+    /// The number of rejected jobs.
     pub rejected: u64,
     /// A checksum of the set of rejected jobs. Equal sets have equal checksums.
     pub rejected_set: u64,

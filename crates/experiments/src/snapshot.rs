@@ -1,11 +1,10 @@
-//! Snapshots: the choice that a strategy makes in one state of the machine, and the time that it
-//! takes.
+//! Snapshots: a strategy's choice in one state of the machine, and the time it takes.
 //!
-//! In a snapshot, no time passes. The state either consists of given boxes (`busy`), or is drawn
-//! again for every replication (`submeshes`). In the latter case, boxes of 4x3, 2x2, 2x2 and 3x1
-//! nodes are placed in rotation at random free positions. These are the boxes in the examples of
-//! the MFA paper, with 5.75 nodes on average. A fresh machine in that state receives the request.
-//! To measure time, the request is granted and released repeatedly.
+//! In a snapshot, no time passes. The state either consists of given boxes (`busy`) or is drawn for
+//! each replication (`submeshes`): boxes of 4x3, 2x2, 2x2 and 3x1 nodes are placed in rotation at
+//! random free positions. These boxes are from the examples in the MFA paper and have 5.75 nodes on
+//! average. A fresh machine in that state receives the request. To measure time, the request is
+//! granted and released repeatedly.
 
 use pavior_allocation::explain::{State, index};
 use pavior_allocation::{Machine, Selection};
@@ -40,7 +39,7 @@ const TASK_INDEX: MetricSpec = MetricSpec {
 
 const GRANTED_NODES: MetricSpec = MetricSpec {
     name: "granted_nodes",
-    meaning: "nodes chosen",
+    meaning: "the number of chosen nodes",
     unit: Unit::Count,
     standard: true,
     build: |_| Box::new(Absent),
@@ -73,7 +72,7 @@ impl Metric for Absent {
     }
 }
 
-/// The number of warm-up attempts, which are not measured.
+/// The number of unmeasured warm-up attempts.
 const WARM_UP: u64 = 8;
 const MEASURED: u64 = 64;
 
@@ -100,7 +99,6 @@ impl Snapshot {
         }
     }
 
-    /// Runs one replication.
     pub(crate) fn replicate(&self, replication: u64, metrics: &[&'static MetricSpec]) -> Sample {
         let state = self.busy.state(self.grid, self.seed, replication);
         let state = state.expect("the point was checked, and is not too full");
@@ -143,7 +141,7 @@ impl Snapshot {
         state.machine(&self.strategy, self.seed).expect("the point was checked")
     }
 
-    /// Measures the median time of an attempt, which is robust against interruptions.
+    /// Measures the median time of an attempt, which interruptions hardly affect.
     fn measure(&self, state: &State) -> Option<f64> {
         let mut watch = Stopwatch::new();
         let mut machine = self.machine(state);

@@ -1,5 +1,5 @@
-//! Quantiles of Student's t. Only `libm` is used, so that no linked library can change the bits of
-//! the result.
+//! Quantiles of Student's t. Only `libm` is used, so no linked library can change the bits of the
+//! result.
 //!
 //! The quantile is computed from the incomplete beta function I(x; n/2, 1/2), which is inverted by
 //! Newton's method. Sources: Majumder & Bhattacharjee 1973, Algorithm AS 64; Cran, Martin & Thomas
@@ -47,10 +47,10 @@ pub fn student_t(confidence: f64, degrees_of_freedom: usize) -> f64 {
     if degrees_of_freedom == 0 || confidence >= 1.0 {
         return f64::INFINITY;
     }
-    // This is the probability of the upper tail, computed from the level of the quantile.
+    // The probability of the upper tail.
     let tail = 1.0 - (0.5 + confidence / 2.0);
-    // If the probability is next to 1, there is no tail; if it is next to 0, there is only the
-    // tail. In both cases, no search is needed.
+    // For a probability close to 1 there is no tail, and close to 0 there is only the tail. Neither
+    // case needs a search.
     if tail <= 0.0 {
         return f64::INFINITY;
     }
@@ -149,7 +149,7 @@ fn inverse_beta(mut a: f64, mut b: f64, mut level: f64) -> f64 {
             }
             share /= 3.0;
             if share == 0.0 {
-                // No step leads to a better value, however short it is, or the step is NaN.
+                // No step leads to a better value, however short, or the step is NaN.
                 break p;
             }
         };

@@ -11,7 +11,7 @@
 //! use pavior::answers::{SearchLimits, Shape, Snapshot, Weights, slots, unblock};
 //! use pavior::{Cuboid, JobId, Machine, Placement};
 //!
-//! // A job of 2x2 in the middle of 6x2: no 3x2 is free, though 8 nodes are.
+//! // A 2x2 job in the middle of a 6x2 mesh: 8 nodes are free, but no 3x2 box.
 //! let mut machine = Machine::new("mesh:6x2".parse()?, "ff")?;
 //! machine.allocate_at(JobId(7), Placement::Whole(Cuboid::new([2, 0, 0], [2, 2, 1])))?;
 //! let snapshot = Snapshot::of(&machine);

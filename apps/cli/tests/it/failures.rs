@@ -70,7 +70,7 @@ fn options_of_failures_that_make_no_sense() {
         ("--spares 1", "--spares applies only to failures"),
         ("--fail-classes chip:9:1 --spares 1", "mesh:16x16 is not made of cubes"),
         ("--slice 16", "mesh:16x16 is not made of cubes"),
-        ("--slice 17x17", "it does not fit in any orientation on mesh:16x16"),
+        ("--slice 17x17", "it does not fit mesh:16x16 in any orientation"),
         ("--slice big", "is not a valid slice"),
     ] {
         refused_for(&words(&format!("{run} {more}")), expected);

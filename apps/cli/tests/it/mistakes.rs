@@ -72,7 +72,7 @@ fn logs_that_cannot_be_read() {
         ("binary.swf", &[0xff, 0x00, 0xfe, 0x0a, 0x01], "binary.swf:1:1"),
         ("short.swf", b"1 0 -1 60 4\n", "short.swf:1:"),
         ("letters.swf", letters.as_bytes(), "letters.swf:1:8"),
-        ("log.txt", b"hello\n", "neither the text nor the name determines the format"),
+        ("log.txt", b"hello\n", "cannot detect the log's format from its text or name"),
     ];
     for (name, bytes, expected) in cases {
         let path = folder.write(name, bytes);

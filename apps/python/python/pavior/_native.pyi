@@ -703,7 +703,7 @@ def simulate(
     metrics: str | Sequence[str] | None = None,
     timing: bool = True,
 ) -> Result:
-    """Runs a simulation once, and returns its results as tables.
+    """Runs one simulation and returns its results as tables.
 
     Every keyword is a parameter of experiment files, with `_` for `-`; docs/parameters.md
     describes it. Raises `ValueError` for a parameter that does not apply, such as `load` when a
@@ -714,30 +714,31 @@ def simulate(
     Parameters: Machine, strategies and schedulers
         machine: the machine: 'mesh:16x16', 'torus:8x8x8', 'grid:8wx4x4w' (w: a side that wraps),
             or (16, 16)
-            (str, or sides of a mesh as an int or a sequence of ints; default 'mesh:16x16')
-        strategy: the rule that chooses the nodes of a job; `pavior strategies` lists the names
+            (str, or the sides of a mesh as an int or a sequence of ints; default 'mesh:16x16')
+        strategy: the rule that chooses a job's nodes; `pavior strategies` lists the names
             (str, or a subclass of `Strategy`; default 'tff')
         scheduler: the rule that chooses the next job; `pavior schedulers` lists the names
-            (str, a subclass of `Scheduler` or `Priority`, or a function that gives a job its key;
+            (str, a subclass of `Scheduler` or `Priority`, or a function that returns a job's key;
             default 'fcfs')
-        reservations: a list of advance reservations of nodes, which no job may overlap: JSON lines
-            {"boxes":[{"base":[0,0],"sides":[4,2]}],"from":3600,"to":7200}, or with "nodes":[[1,1]]
+        reservations: a file of advance reservations, which no job may overlap: JSON lines
+            {"boxes":[{"base":[0,0],"sides":[4,2]}],"from":3600,"to":7200}; "nodes":[[1,1]] may
+            replace "boxes"
             (str; default None)
-        freedom: the freedom of placement that jobs allow: box, turned, any-box, connected or any,
-            also by size, column or share: box:16,connected; box:queue=2; any:25%
+        freedom: the placements that jobs accept: box, turned, any-box, connected or any; by size,
+            column or share of jobs, such as box:16,connected, box:queue=2 or any:25%
             (str; default None)
         migration: moves running jobs so that the oldest waiting job fits, if that pays off; the
-            value is the time that each moved node adds to its job
+            value is the run time that each moved node adds to its job
             (float or timedelta, in units of time; default None)
-        movable: the running jobs that may be moved: those of at most a number of nodes (64), with
-            a value in a column (queue=1), or a share of all jobs (25%); a job must meet only one
-            of several conditions; default: all
+        movable: the running jobs that may move: by maximum number of nodes (64), by a column's
+            value (queue=1), or by share of all jobs (25%); meeting one of several conditions is
+            enough; default: all
             (str; default None)
 
     Parameters: Synthetic workload
         sides: the distribution of request sides
             (str: 'uniform', 'uniform-decreasing', 'exponential', 'pods'; default 'uniform')
-        service: the work of jobs while they hold their nodes
+        service: the work that jobs do on their nodes
             (str: 'exponential', 'constant', 'messages', 'iterations'; default 'exponential')
         arrivals: the arrival process of jobs
             (str: 'exponential', 'bursts'; default 'exponential')
@@ -747,44 +748,44 @@ def simulate(
             (float, in jobs per unit of time; default 1.5)
 
     Parameters: Messages (service messages or iterations; logs with communication)
-        communication: the share of a logged job's run time that is communication, 0 to 1; the
+        communication: the fraction of a logged job's run time spent on communication, 0 to 1; the
             network lengthens it
             (float; default None)
-        contention: the treatment of contention between jobs of a log that share links
+        contention: the treatment of contention between logged jobs that share links
             ('estimated' (a model of queues at links), 'simulated' (a simulation of their messages,
             which is slow); default 'estimated')
-        cycles_per_second: network cycles per second of the log
+        cycles_per_second: network cycles per second of log time
             (int, in cycles; default 1000000)
         pattern: the messages that jobs send; see `pavior patterns`
             (str: 'one-to-all', 'all-to-all', 'near-neighbour', 'random', 'ring', 'all-reduce',
             'recursive-doubling', 'binomial-tree', 'n-body', 'multigrid', 'stencil',
             'axis-all-to-all'; default 'one-to-all')
-        order: the order of destinations of a one-to-all or all-to-all, an option of the pattern
+        order: the order of destinations in one-to-all and all-to-all patterns
             (str; default None)
         sending: messages in flight; default: sequential for messages, blocking for iterations
             ('sequential' (one message per job), 'blocking' (one message per rank), 'pipelined'
             (all messages of each rank); default None)
-        rounds: the separation of the rounds of a pattern; default: as the pattern specifies
+        rounds: the synchronization of a pattern's rounds; default: as the pattern specifies
             ('barrier' (a round starts when the previous one is delivered), 'free' (ranks continue
             without waiting); default None)
-        ranks: the numbering of the ranks of a job
+        ranks: the numbering of a job's ranks
             ('coordinates' (row-major over the whole allocation), 'parts' (part by part), 'snake'
             (row by row, with every second row of the job reversed), 'hilbert' (along the Hilbert
             curve through the machine), 'greedy' (a free neighbor of the previous rank, or else the
-            nearest node), 'pattern' (so that the pattern's messages cross few links, even within
-            one box); default 'coordinates')
+            nearest node), 'pattern' (to keep the pattern's messages on few links, even within one
+            box); default 'coordinates')
         flits: the length of a message
             (int, in flits; default 8)
-        routing_delay: the time that a header takes to be routed through a node
+        routing_delay: the time to route a header through a node
             (int, in cycles; default 3)
         buffer: the capacity of the buffer behind a channel
             (int, in flits; default 1)
-        engine: the network engine; the results are the same
+        engine: the network engine; results do not depend on it
             ('worm' (header events only), 'flit' (flit by flit); default 'worm')
         release: the moment at which a channel is free for the next message
             ('drained' (when its buffer has drained), 'passed' (when the tail has passed); default
             'drained')
-        lanes: virtual channels of links on axes that wrap
+        lanes: the virtual channels of links on wrapping axes
             ('1' (one, which can deadlock), '2' (two, each with the full bandwidth), 'shared' (two
             that share the bandwidth); default '2')
         link_energy: the energy used to move one flit over a link
@@ -793,7 +794,7 @@ def simulate(
             (float, in units of energy; default 1)
 
     Parameters: Job log
-        trace: a job log, replayed to the last departure; without one, jobs are generated
+        trace: a job log, replayed to the last departure; without one, jobs are synthetic
             (Trace, or a path to a .swf, .sim, .json or .sacct, also .gz; default None)
         shape_rule: the rule that turns a number of nodes into a box
             (str: 'compact', 'exact', 'pow2', 'random'; default 'compact')
@@ -801,56 +802,54 @@ def simulate(
             (float; default 1)
         first: reads only this many job lines
             (int, in lines; default None)
-        filter: keeps jobs whose fields have these values, such as partition=gpu,queue=1
+        filter: keeps only jobs whose fields have these values, such as partition=gpu,queue=1
             (str; default None)
-        status: keeps jobs with these status values (field 11, or words), separated by commas
+        status: keeps only jobs with these comma-separated statuses (field 11, or words)
             (str; default None)
-        estimates: the run time estimates given to schedulers: log, exact or factor:2
+        estimates: the run-time estimates given to schedulers: log, exact or factor:2
             (str; default 'log')
         kill: cuts logged run times at their estimates, before messages and moves add to them
             (bool; default False)
         lenient: skips and counts malformed lines instead of stopping
             (bool; default False)
-        dependencies: submits each job after those that it follows according to the log (fields 17,
-            18)
+        dependencies: submits each job after its predecessors in the log (fields 17 and 18)
             (bool; default None)
         processors_per_node: divides sizes given in processors; 1 treats them as nodes, regardless
             of the header
             (int; default None)
-        nodes_from: the column of an SWF log (from 1) that contains nodes: 4, 2x4, or either after
-            a colon
+        nodes_from: the column of an SWF log (from 1) with nodes: 4, 2x4, or either after a colon
             (int; default None)
-        pieces: also keeps parts of jobs (status 2, 3, 4) if the log also has the whole job
+        pieces: keeps parts of jobs (status 2, 3, 4) even if the log also has the whole job
             (bool; default None)
-        log_format: the format of the log, if neither its text nor its name determines it
+        log_format: the log format, if it cannot be detected from the text or the name
             (str; default None)
 
     Parameters: Failures
-        mttf: the mean time to failure of a node, exponential
+        mttf: the mean time to failure of a node (exponential)
             (float or timedelta, in units of time; default None)
-        mttr: the mean time to repair a node, exponential
+        mttr: the mean time to repair a node (exponential)
             (float or timedelta, in units of time; default None)
-        fail_classes: the components that fail, each kind with its own mean times:
+        fail_classes: the kinds of components that fail, with their mean times:
             chip:mttf=1e5:mttr=24,cube:mttf=9000:mttr=24,switch:mttf=1e5:mttr=8
             (str, in units of time; default None)
-        spares: spare cubes of 4x4x4 nodes, kept out of use until another cube fails
+        spares: spare cubes of 4x4x4 nodes, unused until another cube fails
             (int, in cubes; default None)
-        spare_switches: switches that take over from failed ones
+        spare_switches: spare switches, which replace failed ones
             (int, in switches; default None)
-        slice: the slice whose availability is observed: a number of cubes of 4x4x4 nodes, or sides
-            in nodes such as 8x8x16; see the metrics slice_availability and slice_free
+        slice: the slice whose availability is measured: a number of cubes of 4x4x4 nodes, or sides
+            in nodes, such as 8x8x16; see the metrics slice_availability and slice_free
             (str; default None)
-        failures: a list of failures and repairs: JSON lines {"op":"fail","node":[1,1],"at":60}, or
-            with a "cube" or a "switch"
+        failures: a file of failures and repairs: JSON lines {"op":"fail","node":[1,1],"at":60};
+            "cube" or "switch" may replace "node"
             (str; default None)
-        checkpoint: interrupted jobs resume from the last multiple of this run time; default: start
-            over
+        checkpoint: resumes interrupted jobs at the last multiple of this run time; default: at the
+            start
             (float or timedelta, in units of time; default None)
 
     Parameters: Replications
         replication: the number of the replication to run; each has different jobs
             (int; default 0)
-        warmup: completions to drop before averages start
+        warmup: the number of completed jobs to drop before averaging
             (int, in jobs; default 0)
         max_waiting: ends a run of synthetic jobs with an error when more jobs than this are
             waiting; default: 1000000
@@ -870,9 +869,9 @@ def simulate(
         slowdown_bound: the minimum run time in the bounded slowdown; default: 10 s (logs) or 1
             unit
             (float or timedelta, in units of time; default None)
-        metrics: the metrics to observe; +NAME adds one to the defaults. See `pavior metrics`
+        metrics: the metrics to observe; +NAME adds one to the defaults; see `pavior metrics`
             (str or a sequence of str; default None)
-        timing: true if allocation attempts are timed
+        timing: measures the duration of allocation attempts
             (bool; default True)
     """
 # End of the generated declaration.

@@ -9,7 +9,7 @@ use pavior_workload::TimeUnit;
 use super::{HORIZON, Kind};
 
 const DAY: u64 = 24 * 3600 * TimeUnit::SECOND.ticks;
-/// The number of days whose arrivals are stored: a week, so that every weekday is included.
+/// The number of days of stored arrivals: a week, so every weekday is included.
 const DAYS: u64 = 7;
 /// The maximum number of stored arrivals.
 const ARRIVALS: usize = 20_000;
@@ -38,8 +38,8 @@ impl Arrivals {
         self.recent.push_back(arrival);
     }
 
-    /// Returns arrivals after `now`, which repeat those of the past one to seven days at the same
-    /// hours. Returns `None` if less than a day of arrivals is known.
+    /// Returns arrivals after `now` that repeat those of the last one to seven days at the same
+    /// hours. There are none if less than a day of arrivals is known.
     pub(crate) fn later<'a>(
         &'a self,
         now: Time,

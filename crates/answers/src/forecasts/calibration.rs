@@ -1,4 +1,4 @@
-//! Errors of earlier forecasts, which are used to correct later ones.
+//! Correction of forecasts by the errors of earlier ones.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -9,20 +9,20 @@ use rustc_hash::FxHashMap;
 
 use super::Kind;
 
-/// The maximum number of promises per size class that are used to correct later ones.
+/// The maximum number of promises per size class that correct later ones.
 const LATEST: usize = 800;
-/// The maximum number of open promises that are tracked.
+/// The maximum number of tracked open promises.
 const OPEN: usize = 100_000;
 /// The minimum number of promises in a size class. If there are fewer, promises to jobs of all
-/// sizes are used instead; if these are also too few, a fixed margin is used.
+/// sizes count; if these are also too few, a fixed margin applies.
 const ENOUGH: usize = 30;
-/// The fraction of waits that may fall outside the interval on each side. This is slightly less
-/// than half of a tenth, because misses become known late and occur in bursts.
+/// The fraction of waits that may fall outside the interval on each side. Slightly less than 5 %,
+/// because misses become known late and in bursts.
 const OUTSIDE: f64 = 0.04;
 /// The step by which a miss changes the target level (Gibbs & Candes 2021).
 const STEP: f64 = 0.002;
-/// The margin that is used until enough promises are known, on the scale of [`scaled`]. With this
-/// margin, a wait of one hour becomes an interval of 0 to 12 hours.
+/// The margin until enough promises are known, on the scale of [`scaled`]. With this margin, a wait
+/// of one hour becomes an interval of 0 to 12 hours.
 const MARGIN: f64 = 20.0;
 const LOW: usize = 0;
 const HIGH: usize = 2;
@@ -55,7 +55,7 @@ pub(crate) struct Calibration {
     open: FxHashMap<JobId, Promise>,
     /// The deadlines of open promises. A promise is broken if its job has not started by then.
     deadlines: BTreeSet<(Time, JobId)>,
-    /// The jobs that are still waiting although their promises are already broken.
+    /// Waiting jobs whose promises are already broken.
     late: BTreeSet<JobId>,
     record: Record,
 }
@@ -92,7 +92,7 @@ pub(crate) struct Said {
     pub(crate) waits: [Time; 3],
 }
 
-/// The forecast for a job that is still waiting.
+/// The forecast for a waiting job.
 #[derive(Clone, Copy, Debug)]
 struct Promise {
     at: Time,
@@ -134,7 +134,7 @@ impl Residuals {
         if count < ENOUGH {
             return None;
         }
-        // The rank is computed as if there were one more value, because the next wait also counts.
+        // Ranks assume one more value, because the next wait also counts.
         let more = (count + 1) as f64 / count as f64;
         let low = (self.levels[0] * more - 1.0 / count as f64).max(0.0);
         let high = (self.levels[1] * more).min(1.0);
@@ -171,7 +171,7 @@ impl Calibration {
         Said { raw, waits: [low.min(median), median, high.max(median)].map(wait_of) }
     }
 
-    /// Returns the errors so far of the open promises that are already broken.
+    /// Returns the errors so far of open but already broken promises.
     fn late(&self, now: Time, class: Option<u32>) -> Vec<Quantiles> {
         let late = self.late.iter().filter_map(|job| self.open.get(job));
         let like = late.filter(|promise| class.is_none_or(|class| promise.class == class));
@@ -202,7 +202,6 @@ impl Calibration {
         }
     }
 
-    /// Records that a job has started.
     pub(crate) fn started(&mut self, job: JobId, now: Time) {
         self.advance(now);
         let Some(promise) = self.open.remove(&job) else { return };
@@ -231,7 +230,7 @@ impl Calibration {
         }
     }
 
-    /// Drops all open promises, so that they do not affect later forecasts.
+    /// Drops all open promises, so they do not affect later forecasts.
     pub(crate) fn forget_open(&mut self) {
         self.open.clear();
         self.deadlines.clear();
@@ -244,8 +243,8 @@ impl Calibration {
     }
 }
 
-/// Returns a quantile of some values by linear interpolation, or 0 if there are no values. Reorders
-/// the values.
+/// Returns a quantile of some values by linear interpolation, or 0 without values. Reorders the
+/// values.
 fn quantile(values: &mut [f64], level: f64) -> f64 {
     let Some(last) = values.len().checked_sub(1) else { return 0.0 };
     let place = level * last as f64;

@@ -63,7 +63,7 @@ mod tests {
         let own = failures(Some(1));
         assert!(apart(&own) > 60, "{own:?}");
         let unknown = failures(None);
-        assert!(apart(&unknown) < 10, "who is not known is like no one: {unknown:?}");
+        assert!(apart(&unknown) < 10, "jobs of unknown users differ: {unknown:?}");
         let mean = own.iter().sum::<usize>() as f64 / 100.0;
         assert!((8.0..12.0).contains(&mean), "on average half of them fail: {mean}");
     }

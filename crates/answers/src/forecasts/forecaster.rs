@@ -1,4 +1,4 @@
-//! A forecaster, which learns from events on a machine, and predicts when waiting jobs will start.
+//! Start-time prediction from simulated futures.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -64,7 +64,7 @@ pub enum ForecastError {
     #[error("cannot create the scheduler for a simulated future: {0}")]
     Scheduler(String),
     /// The machine cannot be created.
-    #[error("cannot create the machine for the past: {0}")]
+    #[error("cannot create the machine for replaying past jobs: {0}")]
     Machine(String),
     /// The forecast was stopped ([`Forecaster::stop_by`]).
     #[error("the forecast was stopped")]
@@ -78,8 +78,8 @@ pub enum ForecastError {
 /// [`withdrawn`](Forecaster::withdrawn). [`Forecaster::forecast`] simulates several futures: from
 /// the state of a [`Dispatcher`], it runs the machine's own strategy and scheduler forward, with
 /// run times and later arrivals drawn from the past. The quantiles of the start times are then
-/// corrected by the errors of earlier forecasts, so that about nine out of ten intervals contain
-/// the actual start. The run time of a job is never read before the job has ended.
+/// corrected by the errors of earlier forecasts, so about nine out of ten intervals contain the
+/// actual start. A job's run time is never read before the job has ended.
 ///
 /// Memory use is bounded: at most 20,000 run times, 20,000 arrivals from seven days, and 100,000
 /// open promises are stored.
@@ -95,8 +95,7 @@ pub struct Forecaster {
 }
 
 impl Forecaster {
-    /// Creates a forecaster that has not learned anything. Later questions must be about
-    /// dispatchers that use this `scheduler`.
+    /// Creates an untrained forecaster for dispatchers with this `scheduler`.
     pub fn new(scheduler: Selection, effort: Effort) -> Forecaster {
         Forecaster {
             scheduler,
@@ -116,7 +115,7 @@ impl Forecaster {
         self.stop = flag;
     }
 
-    /// Sets the scheduler of the dispatchers in later questions. Everything learned so far is kept.
+    /// Sets the dispatchers' scheduler for later questions, and keeps everything learned so far.
     pub fn order_by(&mut self, scheduler: Selection) {
         self.scheduler = scheduler;
     }
@@ -166,8 +165,8 @@ impl Forecaster {
         self.calibration.withdrawn(job);
     }
 
-    /// Drops all running and waiting jobs and their promises. The forecaster keeps everything else
-    /// learned so far.
+    /// Forgets all running and waiting jobs and their promises, but keeps everything else learned
+    /// so far.
     pub fn forget_jobs(&mut self) {
         self.kinds.clear();
         self.calibration.forget_open();
@@ -179,8 +178,8 @@ impl Forecaster {
         Experience { runs, promises: self.record(), calibrated: self.is_calibrated() }
     }
 
-    /// Predicts when some jobs of a queue will start. Jobs that the scheduler would start now are
-    /// started in `state`, and their predicted start is `now`.
+    /// Predicts when some queued jobs will start. Starts jobs in `state` that the scheduler would
+    /// start now; their predicted start is `now`.
     ///
     /// Cost: that of [`Forecaster::forecast_waiting`] for the remaining jobs.
     ///
@@ -203,7 +202,7 @@ impl Forecaster {
         Ok(forecast)
     }
 
-    /// Does the same as [`Forecaster::forecast`], and explains why a job has no predicted time.
+    /// Forecasts like [`Forecaster::forecast`], and explains why a job has no predicted time.
     ///
     /// Cost: the forecast and, for each job without a time, one search by the strategy and one pass
     /// over all places of the job's box.
@@ -236,8 +235,8 @@ impl Forecaster {
     }
 
     /// Predicts when waiting jobs will start. The scheduler must already have found that no job
-    /// starts now. The first forecast of a job that contains a time is a promise, whose error is
-    /// used to correct later forecasts.
+    /// starts now. The first forecast with a time for a job is a promise, whose error corrects
+    /// later forecasts.
     ///
     /// Cost: one run per future. Each run ends when the last of the jobs has started.
     ///
@@ -252,8 +251,8 @@ impl Forecaster {
         Ok(self.forecast_beside(state, now, jobs, &[Plan::Said])?.0)
     }
 
-    /// Does the same as [`Forecaster::forecast`], and returns the start times under each of several
-    /// plans. The forecasts use the first plan.
+    /// Forecasts like [`Forecaster::forecast`], and also returns the start times under each of
+    /// several plans. The forecasts use the first plan.
     pub(crate) fn forecast_beside(
         &mut self,
         state: &Dispatcher,
@@ -323,8 +322,8 @@ impl Forecaster {
         Ok(said.map_or(beyond, |said| said.forecast(job, now, plan)))
     }
 
-    /// Returns the forecast for a job, given its start in each of the futures. Returns `None` if
-    /// the job does not start in any future or in the plan, because there is no time to correct.
+    /// Returns the forecast for a job, given its start in each future. Returns `None` if it starts
+    /// neither in a future nor in the plan, because there is no time to correct.
     fn said(
         &self,
         now: Time,
@@ -337,8 +336,8 @@ impl Forecaster {
         starts.then(|| self.calibration.waits(now, kind, &waits))
     }
 
-    /// Creates a future without later arrivals. A job about which nothing is known is assumed to
-    /// run for an hour.
+    /// Creates a future without later arrivals. A job without an estimate or past runs is assumed
+    /// to run for an hour.
     fn planned(&self, state: &Dispatcher, now: Time, plan: Plan) -> Result<Way, ForecastError> {
         let runs = all(state).map(|(job, start)| {
             let kind = self.kinds.get(&job.id).unwrap_or(&UNKNOWN);
@@ -357,13 +356,12 @@ impl Forecaster {
         Ok(Way { dispatcher: self.fork(state, &runs)?, runs, draws: None })
     }
 
-    /// Creates the requested number of futures, each with random run times for all running and
-    /// waiting jobs.
+    /// Creates futures with random run times for all running and waiting jobs.
     fn drawn(&mut self, state: &Dispatcher, now: Time) -> Result<Vec<Way>, ForecastError> {
         let first = self.asked;
         self.asked += self.effort.futures.max(1) as u64;
-        // The jobs are sorted by number. Sorting by end time would reveal the run times of jobs
-        // without an estimate.
+        // Sort by number, because sorting by end time would reveal the run times of jobs without an
+        // estimate.
         let mut jobs: Vec<_> = all(state).collect();
         jobs.sort_unstable_by_key(|(job, _)| job.id);
         let way = |number| {
@@ -379,7 +377,7 @@ impl Forecaster {
         (first..self.asked).map(way).collect()
     }
 
-    /// Returns the starts of the jobs in each of some futures.
+    /// Returns the starts of the jobs in each future.
     fn starts(
         &self,
         ways: Vec<Way>,
@@ -404,8 +402,8 @@ impl Forecaster {
         Ok(started.into_iter().collect::<Result<_, _>>()?)
     }
 
-    /// Copies the state without information that is not known yet. If a job has no estimate, its
-    /// run time in this future serves as its estimate.
+    /// Copies the state without unknown run times. A job without an estimate gets its run time in
+    /// this future as its estimate.
     fn fork(
         &self,
         state: &Dispatcher,
@@ -466,8 +464,8 @@ fn all(state: &Dispatcher) -> impl Iterator<Item = (&Job, Option<Time>)> {
     running.chain(state.queue().iter().map(|job| (job, None)))
 }
 
-/// Runs tasks on several threads, and returns their results in the order of the tasks. When a
-/// thread has finished a task, it takes the next one.
+/// Runs tasks on several threads, and returns their results in task order. A thread that has
+/// finished a task takes the next one.
 fn in_parallel<T: Send, R: Send>(
     tasks: Vec<T>,
     threads: usize,

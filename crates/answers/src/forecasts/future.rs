@@ -13,13 +13,13 @@ use super::arrivals::Arrival;
 
 /// The maximum number of later arrivals in a future.
 const ARRIVALS: usize = 3_000;
-/// The number of the first later arrival, unless an existing job has a greater number.
+/// The job number of the first later arrival, unless an existing job has a greater number.
 const FIRST: u64 = 1 << 62;
 
-/// Runs the machine forward from a given state. Returns the start time of each of the given waiting
-/// jobs, in order. If a job does not start within [`HORIZON`], its time is [`HORIZON`] after now.
-/// `runs` contains the run time of each running or waiting job, and `later` contains the later
-/// arrivals with their run times.
+/// Runs the machine forward from a given state. Returns the start times of the `targets`, in order,
+/// or [`HORIZON`] after now for a job that does not start within [`HORIZON`]. `runs` contains the
+/// run time of each running or waiting job, and `later` contains the later arrivals with their run
+/// times.
 pub(crate) fn starts(
     (dispatcher, now): (Dispatcher, Time),
     runs: &FxHashMap<JobId, Time>,
@@ -54,8 +54,8 @@ pub(crate) fn starts(
     Ok(starts)
 }
 
-/// Creates a job that arrives later. If the user gave no estimate, the run time serves as the
-/// estimate, as in the replay of a log.
+/// Creates a job that arrives later. Without a user's estimate, its run time serves as one, as in a
+/// log replay.
 fn arriving(arrival: &Arrival, number: u64, run: Time) -> Job {
     Job {
         id: JobId(number),

@@ -1,16 +1,15 @@
-//! The properties of a job that are known before it runs.
+//! Job properties known before the run.
 
 use pavior_kernel::Time;
 
-/// The properties of a job that are known before it runs. They determine which past jobs are
-/// similar.
+/// The properties of a job known before it runs, which determine the similar past jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kind {
     /// The number of the job's user, if known.
     pub user: Option<u64>,
     /// The number of nodes.
     pub nodes: u32,
-    /// The user's estimate of the run time, if there is one.
+    /// The user's run-time estimate, if given.
     pub estimate: Option<Time>,
 }
 

@@ -1,11 +1,11 @@
-//! Forecasts of when jobs will start, as intervals that should be correct nine times out of ten.
+//! Start-time forecasts, as intervals that should be correct nine times out of ten.
 //!
 //! A [`Forecaster`] learns from the events on a machine. To answer a question, it simulates the
 //! machine's own strategy and scheduler several times ([`Effort`]), with run times from the
 //! [`Past`] and with arrivals like those of the last few days. It uses the errors of earlier
-//! forecasts to correct later ones, so that nine out of ten intervals are correct. [`replay`] makes
-//! such forecasts for a log, job by job, and compares each with the actual start. [`Score`]
-//! summarizes the errors of these and of other forecasts.
+//! forecasts to correct later ones, so nine out of ten intervals are correct. [`replay`] makes such
+//! forecasts for a log, job by job, and compares each with the actual start. [`Score`] summarizes
+//! the errors of these and of other forecasts.
 //!
 //! A [`StartQuestion`] contains the state of a machine with its queue and its past, and can be
 //! answered on any thread. The answer is a [`QueueForecast`], which contains a [`Start`] for each

@@ -8,14 +8,13 @@ use rustc_hash::FxHashMap;
 
 use super::Kind;
 
-/// The maximum number of runs that are stored.
+/// The maximum number of stored runs.
 const RUNS: usize = 20_000;
-/// The number of runs that are used in a class. Only the latest ones are used because they are the
-/// most informative.
+/// The number of runs used per class: only the latest, which are the most informative.
 const LATEST: usize = 30;
-/// The number of runs that are used in the class of all jobs.
+/// The number of runs used in the class of all jobs.
 const LATEST_OF_ALL: usize = 500;
-/// The weight of the next wider class, expressed as a number of runs in the narrower class.
+/// The weight of the next wider class, as a number of runs in the narrower class.
 const PRIOR: f64 = 2.0;
 const MINUTE: u64 = 60 * TimeUnit::SECOND.ticks;
 
@@ -58,8 +57,8 @@ enum Class {
 }
 
 impl Class {
-    /// Returns the classes of a job, from the narrowest to the widest. If the user is unknown, the
-    /// three classes that depend on the user are omitted.
+    /// Returns the classes of a job, narrowest first. If the user is unknown, the three classes
+    /// that depend on the user are omitted.
     fn of(kind: &Kind) -> impl Iterator<Item = Class> {
         let minutes = kind.estimate.map_or(0, |estimate| estimate.0 / MINUTE);
         let similar = Class::Similar(kind.nodes.max(1).ilog2(), 64 - minutes.leading_zeros());
@@ -89,7 +88,7 @@ impl Class {
 }
 
 impl Past {
-    /// Creates a past without any runs.
+    /// Creates a past without runs.
     pub fn new() -> Past {
         Past::default()
     }
@@ -120,8 +119,8 @@ impl Past {
         }
     }
 
-    /// Removes the oldest runs of each class beyond the maximum number. The classes of users who no
-    /// longer submit jobs are removed.
+    /// Removes the oldest run, and classes that become empty, so users who no longer submit jobs
+    /// take no memory.
     fn forget_oldest(&mut self) {
         let Some(oldest) = self.runs.pop_front() else { return };
         for class in Class::of(&oldest.kind) {
@@ -155,8 +154,7 @@ impl Past {
         age.saturating_add(Time((rest.ticks() * stream.unit()) as u64)).saturating_add(Time(1))
     }
 
-    /// Returns the usual run time of a job without an estimate, which is the median of the
-    /// narrowest class that has runs.
+    /// Returns the usual run time of a job: the median of its narrowest class that has runs.
     pub fn usual(&self, kind: &Kind) -> Option<Time> {
         Class::of(kind).find_map(|class| {
             let runs = self.classes.get(&class)?;
@@ -166,9 +164,9 @@ impl Past {
         })
     }
 
-    /// Returns the estimate corrected by the method of Tsafrir, Etsion & Feitelson 2007, which is
-    /// the mean of the user's last two run times, but at most the user's estimate. If the user has
-    /// run fewer than two jobs, returns the estimate unchanged.
+    /// Returns the estimate corrected by the method of Tsafrir, Etsion & Feitelson 2007: the mean
+    /// of the user's last two run times, capped at the estimate. If the user has run fewer than two
+    /// jobs, returns the estimate unchanged.
     pub fn corrected(&self, kind: &Kind) -> Option<Time> {
         let own = kind.user.and_then(|user| self.classes.get(&Class::User(user)));
         let mut last = own.into_iter().flat_map(|runs| runs.iter().rev().map(|run| run.length.0));

@@ -1,4 +1,4 @@
-//! A question about when the jobs in a queue will start, which can be answered on any thread.
+//! A start-time question, which can be answered on any thread.
 
 use pavior_allocation::{Machine, Selection as Strategy};
 use pavior_kernel::Time;
@@ -11,11 +11,11 @@ use super::{Effort, ForecastError, Forecaster, Kind, QueueForecast};
 
 /// A question about when the jobs in a queue will start. It owns all data needed for the answer.
 pub struct StartQuestion {
-    /// The scheduler of the dispatcher.
+    /// The dispatcher's scheduler.
     pub scheduler: Scheduler,
     /// The strategy of the dispatcher's machine.
     pub strategy: Strategy,
-    /// A state of the machine, with times in ticks of
+    /// The state of the machine, with times in ticks of
     /// [`TimeUnit::SECOND`](pavior_workload::TimeUnit::SECOND).
     pub dispatcher: Dispatcher,
     /// The time of the state.

@@ -1,4 +1,4 @@
-//! Forecasts for the jobs of a queue, and the evidence behind them.
+//! Forecasts for the jobs in a queue, and the evidence behind them.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Grid, JobId};
@@ -6,12 +6,12 @@ use rustc_hash::FxHashMap;
 
 use super::{Record, Start, StartJson};
 
-/// Forecasts for the jobs of a queue. All interfaces use this type.
+/// Forecasts for the jobs in a queue. All interfaces use this type.
 #[derive(Clone, Debug, Default)]
 pub struct QueueForecast {
     /// The time of the forecasts.
     pub now: Time,
-    /// The forecast for each job that the question is about.
+    /// The forecast for each job in question.
     pub starts: FxHashMap<JobId, Start>,
     /// The evidence behind the forecasts.
     pub experience: Experience,
@@ -30,7 +30,7 @@ pub struct Experience {
 }
 
 impl Experience {
-    /// Returns the number of promises that were kept or broken.
+    /// Returns the number of kept and broken promises.
     pub fn judged(&self) -> u64 {
         self.promises.kept + self.promises.broken
     }

@@ -20,7 +20,7 @@ use super::{Effort, Forecast, ForecastError, Forecaster, Kind};
 pub struct Judged {
     /// The job's number in the log.
     pub number: u64,
-    /// The properties of the job that are known at submission.
+    /// The properties of the job known at submission.
     pub kind: Kind,
     /// The submission time.
     pub submit: Time,
@@ -56,8 +56,8 @@ pub struct Rivals {
 }
 
 /// Replays jobs as `pavior simulate` does: at each instant, jobs end, then jobs arrive, then the
-/// scheduler starts jobs. Passes each job to the caller when it starts. Returns the number of jobs
-/// that can never fit, which are omitted.
+/// scheduler starts jobs. Passes each job to the caller when it starts. Returns the number of
+/// omitted jobs, which can never fit.
 ///
 /// Cost: the replay, plus a forecast and one additional run for each job that has to wait.
 ///
@@ -82,8 +82,7 @@ pub struct Linked<'l, J> {
     pub stops: &'l dyn Fn() -> bool,
 }
 
-/// Does the same as [`replay`], for linked jobs. No information about a job is used before its
-/// submission.
+/// Replays linked jobs like [`replay`]. No information about a job is used before its submission.
 ///
 /// # Errors
 /// Returns an error if the scheduler or the strategy fails.
@@ -114,9 +113,7 @@ trait Source {
     fn peek(&mut self) -> Option<Time>;
     /// Takes the next job if it is submitted at this time.
     fn next_at(&mut self, now: Time) -> Option<(Job, Kind)>;
-    /// Records that a job has started.
     fn started(&mut self, _: &Job, _: Time) {}
-    /// Records that a job has ended.
     fn ended(&mut self, _: &Job, _: Time) {}
 }
 
@@ -175,9 +172,9 @@ impl Source for LinkedJobs<'_> {
 }
 
 /// Trains a forecaster with past jobs, which arrive and run as in [`replay`]. The first `quiet`
-/// jobs contribute only run times and arrivals; for later jobs, forecasts are made as well. All of
-/// the jobs have ended, so all information about them is used. Returns the time of the last
-/// arrival, from which forecasts can be requested.
+/// jobs contribute only run times and arrivals; later jobs are also forecast. All of the jobs have
+/// ended, so everything about them may be used. Returns the time of the last arrival, from which
+/// forecasts can be requested.
 ///
 /// Cost: the replay, plus a forecast for each later job that has to wait.
 ///
@@ -202,11 +199,11 @@ pub fn learn(
     Ok(last)
 }
 
-/// The number of recent past jobs for which forecasts are made, in order to measure the errors.
+/// The number of recent past jobs to forecast in order to measure errors.
 const TOLD: usize = 200;
 
-/// Creates a forecaster, and trains it with past jobs by [`learn`]. Forecasts are made for the last
-/// 200 of them. No jobs may be running on the machine.
+/// Creates a forecaster and trains it with [`learn`], forecasting the last 200 jobs. No jobs may be
+/// running on the machine.
 ///
 /// # Errors
 /// Returns an error if the scheduler or the strategy fails.

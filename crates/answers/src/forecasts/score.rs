@@ -5,7 +5,7 @@ use pavior_workload::TimeUnit;
 
 use super::{Judged, Rivals};
 
-/// Statistics about forecasts for the jobs that had to wait.
+/// Statistics about forecasts for jobs that had to wait.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Score {
     /// The number of jobs, including those that started immediately.
@@ -16,8 +16,8 @@ pub struct Score {
     pub mean_wait: f64,
     /// The fraction of the waiting jobs that started within their interval, or 0 if no job waited.
     pub held: f64,
-    /// The same fraction for the smallest, the middle and the largest third of the jobs by number
-    /// of nodes.
+    /// The same fraction for the smallest, the middle and the largest third of the jobs by node
+    /// count.
     pub thirds: [Third; 3],
     /// The median width of the intervals, in seconds.
     pub width: f64,
@@ -32,8 +32,7 @@ pub struct Score {
     pub past_waits_loss: f64,
 }
 
-/// Statistics about a third of the jobs, by number of nodes. Jobs of equal size are in the same
-/// third.
+/// Statistics about a third of the jobs, by node count. Jobs of equal size are in the same third.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Third {
     /// The number of jobs.

@@ -26,8 +26,8 @@ pub struct Start {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
     /// The job needs unavailable nodes: it would not start even if all other jobs were gone.
-    /// Contains the place of its box with the fewest unavailable nodes, and the number of these
-    /// nodes. `None` if nodes are granted by count, or if the strategy does not use such a place.
+    /// Contains the place of its box with the fewest unavailable nodes, and their number. `None` if
+    /// nodes are granted by count, or if the strategy does not use such a place.
     Unavailable(Option<(Cuboid, u32)>),
     /// The job does not start within [`HORIZON`](super::HORIZON), where the forecast ends.
     Horizon,
@@ -42,7 +42,7 @@ impl Obstacle {
         }
     }
 
-    /// Returns the place with the fewest unavailable nodes, if there is one.
+    /// Returns the place with the fewest unavailable nodes, if known.
     pub fn place(&self) -> Option<Cuboid> {
         let Obstacle::Unavailable(Some((at, _))) = self else { return None };
         Some(*at)
@@ -83,7 +83,7 @@ impl Start {
         self.times() == [None; 4]
     }
 
-    /// Converts the start and the evidence to JSON, with dates in the format of the interface.
+    /// Converts the start and the evidence to JSON, with dates in the interface's format.
     pub(super) fn json(
         &self,
         learned: &Experience,

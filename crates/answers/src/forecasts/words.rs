@@ -1,4 +1,4 @@
-//! Sentences about a forecast.
+//! Forecasts as sentences.
 
 use pavior_allocation::explain;
 use pavior_kernel::Time;
@@ -7,7 +7,7 @@ use pavior_workload::TimeUnit;
 
 use super::{HORIZON, Obstacle, QueueForecast, Start};
 
-/// The words of an interface for the times and jobs in a forecast.
+/// An interface's words for times and jobs in a forecast.
 pub struct StartWords<'a> {
     /// The grid of the machine.
     pub grid: &'a Grid,
@@ -15,7 +15,7 @@ pub struct StartWords<'a> {
     pub date: &'a dyn Fn(u64) -> String,
     /// A name for the past jobs, such as `jobs of the last 7 days`.
     pub jobs: &'a str,
-    /// A phrase for what is known about these jobs, such as `ran`.
+    /// A verb for past jobs with a known run time, such as `ran`.
     pub known: &'a str,
 }
 
@@ -29,7 +29,7 @@ impl QueueForecast {
             Some(obstacle) => obstacle.words(words.grid),
             None if learned.calibrated => self.range(start, words.date),
             None => format!(
-                "A range is given once 30 {} have had to wait; so far, {} of the {} that {} have.",
+                "A range will appear once 30 {} have had to wait (so far, {} of the {} that {}).",
                 words.jobs,
                 learned.judged(),
                 learned.runs,
@@ -43,13 +43,13 @@ impl QueueForecast {
         let end = self.now.saturating_add(HORIZON);
         let at = |time: Option<Time>| time.map_or_else(|| format!("after {}", date(end)), date);
         format!(
-            "It will probably start between {} and {}, with even odds of starting before {}. Of \
-             the last {} jobs that had to wait, {} started within their range.",
+            "It will probably start between {} and {}, with even odds of starting before {}. \
+             {} of the last {} jobs that had to wait started within their range.",
             at(start.earliest),
             at(start.latest),
             at(start.median),
-            self.experience.judged(),
             self.experience.promises.kept,
+            self.experience.judged(),
         )
     }
 }

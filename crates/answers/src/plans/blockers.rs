@@ -1,4 +1,4 @@
-//! Blockers: the place that is cheapest to empty.
+//! Blockers: the cheapest place to empty.
 //!
 //! Among all places of the box, in any orientation, this is the one with the fewest unavailable
 //! nodes. Ties go to the smallest total weight of jobs. A job counts once, with its whole weight,
@@ -16,19 +16,18 @@ use crate::{Shape, Snapshot, Weights};
 /// A place and the jobs in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blockers {
-    /// The place that is cheapest to empty.
+    /// The cheapest place to empty.
     pub at: Cuboid,
     /// The total weight of the jobs in the place, or 0 if no job holds a node there.
     pub weight: u64,
     /// The jobs that hold nodes in the place, by number.
     pub jobs: Vec<JobId>,
-    /// The unavailable nodes in the place, in row-major order. Empty if any place has no
-    /// unavailable nodes.
+    /// The unavailable nodes in the place, in row-major order. Empty if some place has none.
     pub unavailable: Vec<NodeId>,
 }
 
-/// Finds the place that is cheapest to empty. Returns `None` if the machine has no such box. Takes
-/// O(j + N) time per orientation for j jobs on N nodes.
+/// Finds the cheapest place to empty. Returns `None` if the machine has no such box. Takes O(j + N)
+/// time per orientation for j jobs on N nodes.
 pub fn blockers(snapshot: &Snapshot, shape: Shape, weights: &Weights) -> Option<Blockers> {
     let grid = snapshot.grid;
     let mut best: Option<(Cost, Cuboid)> = None;

@@ -1,19 +1,19 @@
-//! Plans to make room by a given time: the jobs to move or requeue so that a box, or a number of
-//! nodes, is free at that time.
+//! Plans to make room by a given time: the jobs to move or requeue so that a box or a set of nodes
+//! is free at that time.
 //!
 //! Jobs expected to end by that time need not move, and their nodes may be used. Every other job in
-//! the way either moves or is requeued. A requeued job loses the work that it has done. A plan may
-//! move and requeue at most k jobs in total. The search chooses the plan that loses the least work.
-//! Ties go to the smallest total weight of moved jobs, then to the fewest jobs, then to the plan
-//! found first.
+//! the way either moves or is requeued. A requeued job loses its work so far. A plan may move and
+//! requeue at most k jobs in total. The search chooses the plan that loses the least work. Ties go
+//! to the smallest total weight of moved jobs, then to the fewest jobs, then to the plan found
+//! first.
 //!
 //! ```text
-//!   x  0 1 2 3 4 5    Four in a row by 9: a ends at 8, b at 20. b moves to 4 and 5 now, and the
-//!      a a b b . .    rest is left to a. If 5 had failed, b would be requeued.
+//!   x  0 1 2 3 4 5    Four in a row by 9: a ends at 8, b at 20. b moves to 4 and 5 now, and a
+//!      a a b b . .    ends in time. If 5 had failed, b would be requeued.
 //! ```
 //!
-//! Sets of jobs to requeue are tried once each, in order of their loss. For each set, the search
-//! finds the cheapest moves on the machine as it will be at that time.
+//! The search tries each set of jobs to requeue once, in order of loss, with the cheapest moves on
+//! the machine as it will be at that time.
 //!
 //! Cost: one search (`search.rs`) for each set of at most k jobs that loses no more work than the
 //! answer. All sets share the budget.
@@ -33,7 +33,7 @@ use crate::{Shape, Snapshot, Weights};
 /// The nodes to be freed.
 #[derive(Clone, Copy, Debug)]
 pub enum Room<'a> {
-    /// One of several boxes. If several are equally cheap, the first of these is freed.
+    /// One of several boxes. Ties go to the first.
     Box(&'a [Shape]),
     /// All of these nodes. Nodes outside the grid are ignored.
     Nodes(&'a [NodeId]),
@@ -56,8 +56,8 @@ pub struct RoomPlan {
     pub requeued: Vec<JobId>,
     /// The total loss of the requeued jobs.
     pub lost: u64,
-    /// The freed box, and the moves. The moves are ordered so that the new nodes of each job are
-    /// free when it moves.
+    /// The freed box, and the moves. The moves are ordered so that each job's new nodes are free
+    /// when it moves.
     pub moves: MovePlan,
     /// For each move, the time from which its nodes are free, given the jobs that end by the target
     /// time. Zero means now. The times never decrease.
@@ -72,11 +72,11 @@ pub struct RoomBy {
     /// The best plan found. It moves and requeues no jobs if nothing is in the way.
     pub plan: Option<RoomPlan>,
     /// True if it is proven that no better plan (or, without a plan, no plan at all) exists within
-    /// the limit on the number of jobs.
+    /// the job limit.
     pub proven: bool,
 }
 
-/// Finds the best way to make room by a time, with at most `max_jobs` jobs moved or requeued.
+/// Finds the best way to make room by a given time, moving or requeuing at most `max_jobs` jobs.
 ///
 /// ```
 /// # mod pavior { pub use pavior_answers as answers;
@@ -214,7 +214,7 @@ struct Sets {
     /// The jobs with their losses, smallest first.
     jobs: Vec<(u64, JobId)>,
     most: usize,
-    /// Sets to be returned, as pairs of loss and indices of jobs in ascending order.
+    /// Pending sets, as pairs of loss and ascending job indices.
     waiting: BinaryHeap<Reverse<(u64, Vec<usize>)>>,
 }
 

@@ -5,16 +5,14 @@ use crate::plans::search::cheapest;
 use crate::plans::slots::after_moves;
 use crate::{Shape, Slots, Snapshot, Weights, slots};
 
-/// The result of defragmentation: boxes of a shape that are free at the same time, before and after
-/// moves.
+/// The result of defragmentation: disjoint free boxes of a shape before and after moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Defragmented {
-    /// The disjoint boxes that are free now.
+    /// The disjoint boxes free now.
     pub before: Slots,
-    /// The plan. Its boxes are those that are free after the moves.
+    /// The plan, whose boxes are free after the moves.
     pub plan: MovePlan,
-    /// An upper bound on the number of free boxes under any plan that respects the limit on moved
-    /// jobs.
+    /// An upper bound on the number of free boxes after any plan within the job limit.
     pub bound: u32,
     /// True if no plan frees more boxes, and no cheaper plan frees as many.
     pub proven: bool,
@@ -25,9 +23,8 @@ pub struct Defragmented {
 ///
 /// The search tries one more box than is free now, then two more, and so on; a plan for more boxes
 /// is also a plan for fewer. It is exact within the budget, which all attempts share. If the budget
-/// runs out, the bound limits the number of boxes that might be possible. Cost:
-/// [`slots`](crate::slots), and one search (`search.rs`) per attempt. There are O(jobs^`max_jobs`)
-/// sets of jobs.
+/// runs out, more boxes may be possible, up to the bound. Cost: [`slots`](crate::slots), and one
+/// search (`search.rs`) per attempt. There are O(jobs^`max_jobs`) sets of jobs.
 pub fn defragment(
     snapshot: &Snapshot,
     shape: Shape,

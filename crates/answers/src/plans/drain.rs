@@ -8,7 +8,7 @@ use crate::{Shape, Snapshot, Weights};
 
 /// Plans moves that empty some nodes. If the jobs on these nodes do not fit elsewhere, at most
 /// `max_jobs` other jobs with the smallest total weight move as well. The plan never contains
-/// boxes. It contains no moves if no job holds any of the nodes. Nodes outside the grid are
+/// boxes. If no job holds any of the nodes, it contains no moves. Nodes outside the grid are
 /// ignored.
 ///
 /// Cost: one search (`search.rs`). There are O(jobs^`max_jobs`) sets of jobs.
@@ -24,7 +24,6 @@ pub fn drain(
     cheapest(snapshot, &goal, weights, (most, limits.turn), &mut budget)
 }
 
-/// Returns the goal of emptying some nodes.
 pub(crate) fn drained(snapshot: &Snapshot, nodes: &[NodeId]) -> Goal {
     let grid = snapshot.grid;
     let inside = || nodes.iter().filter(|node| node.0 < grid.nodes());

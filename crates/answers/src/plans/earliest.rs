@@ -1,11 +1,11 @@
 //! The first time at which a box becomes free as running jobs end, and the place of the box.
 //!
-//! The ends of jobs are replayed on a copy of the free nodes. A place that has become free stays
+//! The search replays job ends on a copy of the free nodes. A place that has become free stays
 //! free, so bisection finds the first end time after which the box fits. The answer is the first
 //! place free at that time, in the order of orientations and bases. No place is free earlier, so
 //! this is the place whose last job ends first; ties go to the place found first.
 //!
-//! Cost: O(log e) searches for e different end times. Each search partitions the remaining jobs
+//! Cost: O(log e) searches for e distinct end times. Each search partitions the remaining jobs
 //! around the median end time, in O(jobs) total, without sorting.
 
 use pavior_kernel::Time;
@@ -24,7 +24,7 @@ pub struct Earliest {
 }
 
 /// Finds the place of a box that becomes free first. A job without an end time never ends. Returns
-/// `None` if the box never fits. O(log e) searches for e different end times; each search is
+/// `None` if the box never fits. Takes O(log e) searches for e distinct end times, each in
 /// O(log(side) N/64) per orientation.
 pub fn earliest(
     snapshot: &Snapshot,
@@ -39,9 +39,8 @@ pub fn earliest(
     first_end(snapshot, end, room).map(|(at, place)| Earliest { at, place })
 }
 
-/// Finds the first end time of a job for which `told` returns a value, given the nodes free after
-/// it. Returns that time and the value. If `told` returns a value for a set of nodes, it must do so
-/// for any superset.
+/// Finds the first job end after which `told` returns a value for the free nodes, and returns both.
+/// If `told` returns a value for a set of nodes, it must return one for any superset.
 pub(crate) fn first_end<T>(
     snapshot: &Snapshot,
     end: impl Fn(JobId) -> Option<Time>,
@@ -50,8 +49,8 @@ pub(crate) fn first_end<T>(
     let jobs = snapshot.jobs().enumerate();
     let mut ending: Vec<(Time, usize)> =
         jobs.filter_map(|(index, (job, _))| Some((end(job)?, index))).collect();
-    // The first such end is either in `open` or already found. `free` contains the nodes that are
-    // free before the ends in `open`.
+    // The first such end is either in `open` or already found. `free` contains the nodes free
+    // before the ends in `open`.
     let mut open = &mut ending[..];
     let (mut found, mut free) = (None, snapshot.free.clone());
     let mut then = free.clone();
@@ -88,7 +87,7 @@ fn divide(ends: &mut [(Time, usize)], holds: impl Fn(Time) -> bool) -> usize {
 /// The end times of the jobs in a snapshot, to be replayed.
 pub(crate) struct Ends<'a> {
     snapshot: &'a Snapshot,
-    /// The end times of jobs, earliest first, each with the job's index.
+    /// The end times, earliest first, with job indices.
     ending: Vec<(Time, usize)>,
 }
 
@@ -108,7 +107,7 @@ impl Ends<'_> {
         times
     }
 
-    /// Returns the nodes that are free once all jobs that end by a given time are gone.
+    /// Returns the nodes free once all jobs ending by a given time are gone.
     pub(crate) fn free_after(&self, at: Time) -> Occupancy {
         let gone = self.ending.iter().take_while(|&&(end, _)| end <= at).map(|&(_, job)| job);
         self.snapshot.without(gone)

@@ -1,4 +1,4 @@
-//! A free place for a box, or else the largest smaller boxes that are free.
+//! A free place for a box, or else the largest smaller free boxes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,10 +8,9 @@ use rustc_hash::FxHashMap;
 
 use crate::{Shape, Snapshot};
 
-/// Finds the first free place of a box. Orientations are tried in order, and bases in row-major
-/// order.
+/// Finds the first free place of a box, by orientation, then by base in row-major order.
 ///
-/// O(log(side) N/64) per orientation.
+/// Takes O(log(side) N/64) time per orientation.
 pub fn fit(snapshot: &Snapshot, shape: Shape) -> Option<Cuboid> {
     first_free(&snapshot.free, shape)
 }
@@ -20,7 +19,7 @@ pub(crate) fn first_free(free: &Occupancy, shape: Shape) -> Option<Cuboid> {
     first_free_with(&mut BaseSet::new(*free.grid()), free, shape)
 }
 
-/// Does the same as [`fit`] with reusable scratch memory.
+/// Finds a place like [`fit`], reusing scratch memory.
 pub(crate) fn first_free_with(
     bases: &mut BaseSet,
     free: &Occupancy,
@@ -33,7 +32,7 @@ pub(crate) fn first_free_with(
     })
 }
 
-/// Finds the free boxes that are most similar to the requested one: at most `count`, best first.
+/// Finds at most `count` free boxes closest to the requested one, best first.
 ///
 /// The candidates are all boxes within the requested sides, in any orientation, each at its first
 /// free base. They are ranked by volume, then by the smallest total reduction of the sides, then by
@@ -41,7 +40,7 @@ pub(crate) fn first_free_with(
 /// one, possibly turned if the request allows it. Therefore, if the requested box itself is free,
 /// it is the only answer.
 ///
-/// O(v) searches in the worst case, for a requested volume of v.
+/// Takes O(v) searches in the worst case, for a requested volume v.
 pub fn nearest(snapshot: &Snapshot, shape: Shape, count: usize) -> Vec<Cuboid> {
     let mut bases = BaseSet::new(snapshot.grid);
     bases.load(&snapshot.free);
@@ -70,7 +69,7 @@ fn candidates(snapshot: &Snapshot, shape: Shape, count: usize) -> impl Iterator<
     let mut turns: Vec<(usize, Sides, Sides)> = Vec::new();
     for (turn, within) in orientations.enumerate() {
         let limit: Sides = std::array::from_fn(|axis| within[axis].min(snapshot.grid.side(axis)));
-        // The same box already occurs in an earlier orientation.
+        // Skip a box that an earlier orientation contains.
         if !turns.iter().any(|earlier| fits(limit, earlier.2)) {
             turns.push((turn, within, limit));
         }
@@ -94,7 +93,7 @@ fn candidates(snapshot: &Snapshot, shape: Shape, count: usize) -> impl Iterator<
             }
         }
     }
-    // Only a few candidates are needed, so sorting all of them is unnecessary.
+    // Only a few candidates are needed, so a heap is cheaper than sorting all.
     let mut all = BinaryHeap::from(all);
     std::iter::from_fn(move || all.pop().map(|(_, _, _, sides)| sides))
 }

@@ -4,8 +4,8 @@
 //! as free. If the final places are disjoint, a job that has moved does not block any other.
 //! Therefore, it is enough to repeatedly move any job that can move. If no job can move, the
 //! remaining jobs wait for each other in a cycle, and the search tries to find a packing without a
-//! cycle. If there is no such packing, the search explores the states that can be reached by single
-//! moves, nearest first. In these states, a job may be at a temporary place.
+//! cycle. If there is no such packing, the search explores the states reachable by single moves,
+//! breadth first. In these states, a job may be at a temporary place.
 
 use std::collections::VecDeque;
 
@@ -15,8 +15,8 @@ use rustc_hash::FxHashSet;
 use crate::plans::packing::{Item, Outcome, Room, pack};
 use crate::plans::plan::{Budget, Move};
 
-/// Finds an order of moves in which the new boxes of each job are free when it moves. Returns
-/// `None` if jobs wait for each other in a cycle.
+/// Finds an order of moves in which each job's new boxes are free when it moves. Returns `None` if
+/// jobs wait for each other in a cycle.
 pub(crate) fn direct(grid: &Grid, from: &[&[Cuboid]], to: &[Vec<Cuboid>]) -> Option<Vec<usize>> {
     let mut waiting: Vec<usize> = (0..to.len()).collect();
     let mut order = Vec::new();
@@ -128,7 +128,7 @@ fn goal(
     boxes
 }
 
-/// Takes the free nodes of boxes. Some of the nodes may have failed and are then not free.
+/// Takes the free nodes of some boxes, leaving out failed nodes.
 fn take_all(free: &mut Occupancy, parts: &[Cuboid]) {
     let grid = *free.grid();
     for part in parts {

@@ -1,17 +1,16 @@
 //! An exact test of whether boxes and moved jobs fit together.
 //!
 //! The requested boxes and the parts of the moved jobs are placed by backtracking, on the nodes
-//! that are free without these jobs. The item with the fewest places comes next, and each of its
-//! places is tried in turn. Interchangeable boxes (requested boxes, or parts of one job with the
-//! same sides) are placed in ascending order.
+//! free without these jobs. The item with the fewest places comes next, and each of its places is
+//! tried in turn. Interchangeable boxes (requested boxes, or parts of one job with the same sides)
+//! are placed in ascending order.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, NodeId, Occupancy, Sides, ascending};
 
 use crate::plans::plan::{Budget, Goal, Move};
 use crate::{Shape, Snapshot};
 
-/// The fixed cost of a search for places, which is added to the number of words that the search
-/// reads.
+/// The fixed cost of a search for places, in addition to the words it reads.
 const CALL: u64 = 32;
 
 /// The outcome for one set of jobs.
@@ -37,20 +36,19 @@ impl<'a> Room<'a> {
         Room { snapshot, goal, turn, bases: BaseSet::new(snapshot.grid) }
     }
 
-    /// Returns the usable nodes that are free without these jobs.
+    /// Returns the usable nodes free without these jobs.
     pub(crate) fn without(&self, jobs: &[u32]) -> Occupancy {
         let mut free = self.snapshot.without(jobs.iter().map(|&job| job as usize));
         free.keep(&self.goal.available).expect("a plan uses only nodes that it found free");
         free
     }
 
-    /// Returns the requested boxes.
     pub(crate) fn wanted(&self) -> Vec<Item> {
         let item = Item { shape: self.goal.shape, alike: 0, at: None };
         vec![item; self.goal.count]
     }
 
-    /// Returns the parts of a job. `alike` is incremented for each group of equal parts.
+    /// Returns the parts of a job. Increments `alike` for each group of equal parts.
     pub(crate) fn parts(&self, job: u32, alike: &mut u32) -> Vec<Item> {
         let mut known: Vec<(Sides, u32, Sides)> = Vec::new();
         let parts = self.snapshot.parts(job as usize).iter();
@@ -67,7 +65,7 @@ impl<'a> Room<'a> {
         items.collect()
     }
 
-    /// Returns at most `most` free places of a shape, without duplicates.
+    /// Returns at most `most` distinct free places of a shape, all later than `after`.
     fn places(
         &mut self,
         free: &Occupancy,
@@ -91,7 +89,6 @@ impl<'a> Room<'a> {
     }
 }
 
-/// A box to be placed.
 #[derive(Clone, Debug)]
 pub(crate) struct Item {
     pub(crate) shape: Shape,
@@ -130,8 +127,8 @@ pub(crate) fn pack(
     false
 }
 
-/// Returns the unplaced item with the fewest places, and those places. Returns `None` if all items
-/// are placed.
+/// Returns the unplaced item with the fewest places, and those places, or `None` if all items are
+/// placed.
 fn tightest(
     room: &mut Room<'_>,
     free: &Occupancy,
@@ -164,7 +161,7 @@ fn tightest(
     best
 }
 
-/// Returns the last position of the placed items that are interchangeable with this item.
+/// Returns the last position among the placed items interchangeable with this one.
 fn last(grid: &Grid, items: &[Item], item: &Item) -> Option<Key> {
     let alike = items.iter().filter(|other| other.alike == item.alike);
     let key = |at: Cuboid| {

@@ -1,4 +1,4 @@
-//! Goals, limits and results of searches for moves.
+//! Goals, limits and results of move searches.
 
 use pavior_mesh::{Cuboid, JobId, Occupancy};
 
@@ -14,18 +14,18 @@ use crate::Shape;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchLimits {
-    /// The maximum number of jobs that are moved.
+    /// The maximum number of moved jobs.
     pub max_jobs: usize,
     /// True if moved jobs may be turned. Each part of a job keeps its shape and moves
     /// independently.
     pub turn: bool,
-    /// The maximum number of words of bit sets that are read. If the search exceeds it, the answer
-    /// is not proven.
+    /// The maximum number of bit-set words read. If the search exceeds it, the answer is not
+    /// proven.
     pub budget: u64,
 }
 
 impl SearchLimits {
-    /// The default budget, which is enough for about a second of search.
+    /// The default budget, enough for about a second of search.
     pub const BUDGET: u64 = 120_000_000;
 
     /// Creates limits with a maximum number of jobs and the default budget. Jobs may be turned.
@@ -52,10 +52,10 @@ pub struct MovePlan {
     pub cost: u64,
     /// The moved jobs, by number.
     pub jobs: Vec<JobId>,
-    /// The requested boxes, which are free after the moves.
+    /// The requested boxes, free after the moves.
     pub boxes: Vec<Cuboid>,
-    /// The moves, ordered so that the new nodes of each job are free when it moves. A job moves
-    /// twice only if there is no other way.
+    /// The moves, ordered so that each job's new nodes are free when it moves. A job moves twice
+    /// only if there is no other way.
     pub moves: Vec<Move>,
 }
 
@@ -65,11 +65,10 @@ pub struct Planned {
     /// The cheapest plan found. It has no moves if nothing is in the way.
     pub plan: Option<MovePlan>,
     /// True if it is proven that no cheaper plan (or, without a plan, no plan at all) exists within
-    /// the limit on the number of jobs.
+    /// the job limit.
     pub proven: bool,
 }
 
-/// The goal of a search.
 pub(crate) struct Goal {
     /// The shape of the boxes that must be free at the same time.
     pub(crate) shape: Shape,
@@ -80,7 +79,7 @@ pub(crate) struct Goal {
     pub(crate) available: Occupancy,
 }
 
-/// The remaining number of words that may be read.
+/// The number of words that may still be read.
 pub(crate) struct Budget {
     pub(crate) left: u64,
 }

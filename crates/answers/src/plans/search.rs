@@ -1,4 +1,4 @@
-//! The search for the cheapest set of jobs to move in order to reach a goal.
+//! The search for the cheapest set of jobs to move to reach a goal.
 //!
 //! A goal consists of boxes that must become free, jobs that must move, and nodes that may be used.
 //! The search tries each set of jobs once, ordered by (weight, number of jobs, jobs). It extends
@@ -10,8 +10,8 @@
 //! the search begins with those sets.
 //!
 //! Cost: in the worst case, every set of at most k jobs with every packing. The budget limits the
-//! number of bit-set words that are read. The test of a single set may use up to a quarter of the
-//! remaining budget.
+//! number of bit-set words read. The test of a single set may use up to a quarter of the remaining
+//! budget.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -81,14 +81,14 @@ fn starts(snapshot: &Snapshot, goal: &Goal, most: usize) -> Vec<Vec<u32>> {
         });
         sets.extend(open.filled(snapshot, &places));
     }
-    // The order of the table is irrelevant, because sets are processed by weight.
+    // The hash table's order is irrelevant, because sets are processed by weight.
     sets.into_iter().collect()
 }
 
 /// The bases of places with few jobs in row-major order, and the jobs at each base.
 struct Open {
     bases: Grid,
-    /// The x coordinates.
+    /// The x coordinates of the bases.
     at: Vec<u16>,
     /// The start of each row in the list, followed by the end of the last row.
     from: Vec<usize>,
@@ -104,7 +104,6 @@ impl Open {
         usize::from(y) + usize::from(self.bases.side(1)) * usize::from(z)
     }
 
-    /// Appends a base.
     fn add(&mut self, [x, y, z]: Coordinates) {
         let row = self.row(y, z);
         self.at.push(x);
@@ -159,7 +158,7 @@ impl Sets<'_> {
         self.waiting.pop().map(|Reverse((_, _, jobs))| jobs)
     }
 
-    /// Adds the sets that consist of these jobs and one other job. Returns the cost of this step.
+    /// Adds each set of these jobs and one other. Returns the cost of this step.
     fn expand(&mut self, jobs: &[u32], count: usize) -> u64 {
         for job in 0..count as u32 {
             if let Err(place) = jobs.binary_search(&job) {

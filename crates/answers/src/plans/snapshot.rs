@@ -53,8 +53,8 @@ impl Snapshot {
         }
     }
 
-    /// Treats all nodes as failed except the free nodes of `nodes`. If `nodes` is on another grid,
-    /// treats all nodes as failed.
+    /// Treats all nodes as failed except those that are free in `nodes`. If `nodes` is on another
+    /// grid, treats all nodes as failed.
     #[must_use]
     pub fn within(mut self, nodes: &Occupancy) -> Snapshot {
         let same_grid = self.free.keep(nodes).and_then(|()| self.healthy.keep(nodes)).is_ok();
@@ -65,8 +65,8 @@ impl Snapshot {
         self
     }
 
-    /// Treats the nodes of some jobs as failed, so that these jobs stay in place. `stays` is called
-    /// with each job and its number of nodes.
+    /// Treats the nodes of some jobs as failed, so these jobs stay in place. `stays` receives each
+    /// job and its number of nodes.
     #[must_use]
     pub fn keeping(mut self, stays: impl Fn(JobId, u32) -> bool) -> Snapshot {
         let Snapshot { grid, healthy, jobs, .. } = &mut self;
@@ -113,7 +113,7 @@ impl Snapshot {
         self.jobs[job].1.parts()
     }
 
-    /// Returns the free nodes as if some jobs, given by index, were gone. Their failed nodes stay
+    /// Returns the free nodes without some jobs, given by index. Their failed nodes stay
     /// unavailable.
     pub(crate) fn without(&self, jobs: impl IntoIterator<Item = usize>) -> Occupancy {
         let mut free = self.free.clone();
@@ -159,7 +159,7 @@ pub(crate) fn give_healthy(free: &mut Occupancy, part: &Cuboid, healthy: &Occupa
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// The sides, which are positive. On axes that the machine lacks, the side is 1.
+    /// The positive sides, which are 1 on axes that the machine lacks.
     pub sides: Sides,
     /// True if the sides may be permuted.
     pub turn: bool,

@@ -22,7 +22,7 @@ pub fn unblock(
     unblocked(snapshot, shape, weights, (limits.max_jobs, limits.turn), &mut budget)
 }
 
-/// Does the same as [`unblock`] with a budget that is shared with other searches.
+/// Unblocks like [`unblock`], with a budget shared by several searches.
 pub(crate) fn unblocked(
     snapshot: &Snapshot,
     shape: Shape,
@@ -42,9 +42,8 @@ pub(crate) fn unblocked(
     cheapest(snapshot, &goal, weights, limit, budget)
 }
 
-/// Does the same as [`unblock`] for several boxes, and makes room for the one with the smallest
-/// weight of moved jobs; ties go to the first. The budget is divided equally among the boxes. If
-/// the list of boxes is empty, there is no plan.
+/// Makes room for the box that needs the smallest weight of moved jobs; ties go to the first box.
+/// The boxes share the budget equally. Without boxes, there is no plan.
 pub fn unblock_any(
     snapshot: &Snapshot,
     shapes: &[Shape],

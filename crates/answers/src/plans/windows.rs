@@ -45,12 +45,10 @@ impl Places {
         Places { grid: *grid, sides, bases: bases.expect("the box fits the grid") }
     }
 
-    /// Returns the bases.
     pub(crate) fn bases(&self) -> &Grid {
         &self.bases
     }
 
-    /// Returns the place at a base.
     pub(crate) fn at(&self, base: Coordinates) -> Cuboid {
         Cuboid::new(base, self.sides)
     }
@@ -143,7 +141,7 @@ impl Costs {
     pub(crate) fn each(&self, look: Layers, mut see: impl FnMut(Cost, Coordinates)) {
         let [width, rows, layers] = self.axes.map(|axis| usize::from(self.bases.side(axis)));
         let events = Events::of(&self.pieces, self.axes[2], layers);
-        // A row has one more element than it has bases, so that every corner is inside.
+        // A row has one more element than it has bases, so every corner is inside.
         let stride = width + 1;
         let mut steps: Vec<Cost> = vec![0; stride * rows];
         let mut sums: Vec<Cost> = vec![0; if rows == 1 { 0 } else { width }];
@@ -199,7 +197,7 @@ impl Costs {
     }
 }
 
-/// The beginning or the end of a piece at a layer.
+/// The beginning or end of a piece at a layer.
 #[derive(Clone, Copy, Default)]
 struct Event {
     piece: u32,
@@ -242,7 +240,7 @@ impl Events {
     }
 }
 
-/// A set of bases, which represents the union over the parts of a job.
+/// A set of bases: the union over a job's parts.
 pub(crate) struct Union {
     bases: Grid,
     words: Vec<u64>,

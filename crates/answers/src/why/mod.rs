@@ -1,18 +1,16 @@
 //! The reason why a request is waiting or would be refused. All interfaces give the same answer.
 //!
-//! The answer contains one time and one place at which the request is expected to start:
+//! The answer contains the expected start time and place, from the first of these sources:
 //!
-//! 1. the time and place in the scheduler's plan, if it is known ([`Question::planned`]);
-//! 2. otherwise, the place that becomes free first according to the expected ends of jobs
-//!    ([`earliest`]);
-//! 3. if no end is known, the place whose jobs hold the fewest nodes ([`blockers`]), without a
-//!    time.
+//! 1. the scheduler's plan, if known ([`Question::planned`]);
+//! 2. the place that becomes free first as jobs are expected to end ([`earliest`]);
+//! 3. the place whose jobs hold the fewest nodes ([`blockers`]), without a time.
 //!
 //! The answer also contains the jobs that currently hold this place, and moves that would make room
 //! sooner ([`unblock_any`]).
 //!
-//! `words.rs` turns the answer into sentences for all interfaces. Each interface provides the names
-//! of jobs and formats times.
+//! `words.rs` turns the answer into sentences for all interfaces, each of which supplies job names
+//! and a time format.
 
 mod waiting;
 mod words;
@@ -30,14 +28,14 @@ use crate::{
 pub use waiting::waiting;
 pub use words::Words;
 
-/// The maximum number of jobs in the way that are listed by name.
+/// The maximum number of blocking jobs listed by name.
 pub const NAMED: usize = 5;
 
 /// The nodes that a request needs on a machine, and the strategy's placement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Demand {
-    /// The boxes, any one of which is sufficient. The list is empty if nodes are granted by count,
-    /// or if sets that are not boxes are allowed.
+    /// Alternative boxes, any of which suffices. Empty if nodes are granted by count, or if sets
+    /// other than boxes are allowed.
     pub boxes: Vec<Shape>,
     /// The number of nodes that must be free.
     pub needed: u64,
@@ -53,7 +51,7 @@ impl Demand {
         Demand { placed, ..Demand::refused(machine, request) }
     }
 
-    /// Returns the demand of a request that the strategy has already refused, so it is not asked
+    /// Returns the demand of a request that the strategy has already refused, without asking it
     /// again.
     pub fn refused(machine: &Machine, request: &Request) -> Demand {
         let by_count = machine.answers(request) == Answers::Count;
@@ -74,13 +72,13 @@ impl Demand {
 /// The state of a request in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queued {
-    /// The request starts as soon as it fits on the machine. This is also the state of a request
-    /// that is not in a queue.
+    /// The request starts as soon as it fits on the machine. Also the state of a request that is
+    /// not queued.
     First,
     /// Another job must start first. The job is `None` if the scheduler does not examine this
     /// request yet.
     Behind(Option<JobId>),
-    /// The job would overlap a reservation of another job.
+    /// The job would overlap another job's reservation.
     Reserved {
         /// The job with the reservation.
         by: JobId,
@@ -121,7 +119,7 @@ pub enum Cause {
     Queue(Queued),
 }
 
-/// The time and place planned for the start of a request.
+/// The planned start time and place of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlannedStart {
     /// The planned start time.
@@ -152,7 +150,7 @@ impl PlannedStart {
 pub struct Blocked {
     /// The place where the request will start.
     pub at: Cuboid,
-    /// The jobs that hold nodes there, each with its total number of nodes. The largest jobs come
+    /// The jobs that hold nodes there, with their total numbers of nodes. The largest jobs come
     /// first; ties are sorted by job number.
     pub jobs: Vec<(JobId, u64)>,
     /// The unavailable nodes there.
@@ -180,9 +178,9 @@ pub struct Why {
     pub cause: Cause,
     /// The number of nodes that must be free for the request.
     pub needed: u64,
-    /// The number of nodes that are free.
+    /// The number of free nodes.
     pub free: u64,
-    /// The time and place that the scheduler plans for the request.
+    /// The scheduler's planned time and place for the request.
     pub planned: Option<PlannedStart>,
     /// The placement if the request could start now, or the free place that the strategy does not
     /// use. Otherwise, it is empty.
@@ -199,10 +197,10 @@ pub struct Question<'a> {
     pub demand: &'a Demand,
     /// The request's state in the queue.
     pub queued: Queued,
-    /// The time and place that the scheduler plans for the request, if known.
+    /// The scheduler's planned time and place for the request, if known.
     pub planned: Option<PlannedStart>,
-    /// Returns the expected end of a running job, or `None` if the end is unknown, or hidden from
-    /// the user who asks.
+    /// Returns the expected end of a running job, or `None` if it is unknown, or hidden from the
+    /// user who asks.
     pub end: &'a dyn Fn(JobId) -> Option<Time>,
     /// The limits on moving jobs to make room. If they allow 0 jobs, there is no search for moves.
     pub limits: SearchLimits,
@@ -218,9 +216,8 @@ impl<'a> Question<'a> {
 
 /// Explains why a request does not start now.
 ///
-/// Cost: O(jobs + N) for each box and orientation, on N nodes. If there is no planned place, there
-/// are also O(log e) searches for a box that is free after one of e end times. If moves are
-/// requested, [`unblock_any`] is also called.
+/// Cost: O(jobs + N) for each box and orientation, on N nodes. Without a planned place, O(log e)
+/// searches for a free box after e end times are added; with moves, [`unblock_any`].
 ///
 /// ```
 /// # mod pavior { pub use pavior_answers as answers;
@@ -255,8 +252,8 @@ pub fn why(snapshot: &Snapshot, question: &Question<'_>) -> Why {
 }
 
 impl Why {
-    /// Creates an answer that contains only the cause. It does not search for a place, so it is
-    /// cheap even for many requests.
+    /// Creates an answer with only the cause. Without a search for a place, it is cheap even for
+    /// many requests.
     pub(crate) fn cause_alone(
         cause: Cause,
         needed: u64,
@@ -348,7 +345,6 @@ fn free_first(
     })
 }
 
-/// Returns the time when enough nodes will be free.
 fn enough(snapshot: &Snapshot, needed: u64, end: impl Fn(JobId) -> Option<Time>) -> Option<Time> {
     let enough = |free: &Occupancy| (u64::from(free.count()) >= needed).then_some(());
     first_end(snapshot, end, enough).map(|(at, ())| at)

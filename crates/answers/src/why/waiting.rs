@@ -1,4 +1,4 @@
-//! The reason why a job in the queue of a dispatcher is waiting.
+//! The reason why a job in a dispatcher's queue is waiting.
 
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
@@ -10,13 +10,13 @@ use crate::{SearchLimits, Snapshot, waits};
 /// Explains why a waiting job does not start, and when it is expected to start. Returns `None` if
 /// the job is not in the queue.
 ///
-/// The planned time is that of the scheduler's reservation for the job. If there is no reservation,
-/// the time is determined by a simulation in which every job runs as long as estimated and no other
-/// job arrives. The simulation runs `scheduler` on a copy, so `scheduler` must be built from the
-/// same name as the dispatcher's own scheduler. Call this function after the dispatcher's scheduler
-/// has chosen no job to start; before that, the answer cannot include the job's state in the queue.
+/// The planned time comes from the scheduler's reservation for the job or, without one, from a
+/// simulation in which every job runs as long as estimated and no more jobs arrive. The simulation
+/// runs `scheduler` on a copy, so build it from the same name as the dispatcher's own scheduler.
+/// Call this function once the dispatcher's scheduler starts no more jobs; before that, the answer
+/// lacks the job's state in the queue.
 ///
-/// Calls [`run_forward`], [`waits`] and [`why`].
+/// Cost: that of [`run_forward`], [`waits`] and [`why`].
 ///
 /// ```
 /// # mod pavior { pub use pavior_answers as answers; pub use pavior_scheduling as scheduling;

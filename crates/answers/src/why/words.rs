@@ -1,4 +1,4 @@
-//! Sentences about an answer.
+//! Answers as sentences.
 
 use pavior_allocation::explain;
 use pavior_kernel::Time;
@@ -6,14 +6,14 @@ use pavior_mesh::{Cuboid, Grid, JobId};
 
 use super::{Blocked, Cause, PlannedStart, Queued, Why};
 
-/// The words of an interface for jobs, times and settings.
+/// An interface's words for jobs, times and settings.
 pub struct Words<'a> {
     /// The grid of the machine.
     pub grid: &'a Grid,
-    /// Returns the name of a job, such as `job 17`, or a neutral name if the reader is not allowed
-    /// to know the job. Text from users must already be escaped.
+    /// Returns the name of a job, such as `job 17`, or a neutral name if the reader may not know
+    /// the job. Text from users must already be escaped.
     pub job: &'a dyn Fn(JobId) -> String,
-    /// Formats a time on the interface's clock and in its time zone.
+    /// Formats a time by the interface's clock and time zone.
     pub time: &'a dyn Fn(Time) -> String,
     /// The strategy.
     pub strategy: &'a str,
@@ -22,8 +22,8 @@ pub struct Words<'a> {
 }
 
 impl Why {
-    /// Writes the answer as lines with the reason and the start, the jobs in the way, and the moves
-    /// that would make room sooner.
+    /// Writes the answer as lines: the reason and the expected start, the jobs in the way, and
+    /// moves that would make room sooner.
     pub fn lines(&self, words: &Words<'_>) -> Vec<String> {
         let mut lines = vec![self.sentence(words)];
         if let Some(blocked) = &self.blocked {
@@ -57,7 +57,7 @@ impl Why {
                     1 => ("the unavailable node".to_string(), "is"),
                     many => (format!("{many} unavailable nodes"), "are"),
                 };
-                format!("; it cannot start until {lost} of {} {are} back", at(*place))
+                format!("; it cannot start until {lost} in {} {are} back", at(*place))
             }
             (None, _) => {
                 let enough = self.enough.map(|at| format!("; enough will be free at {}", time(at)));
@@ -186,7 +186,7 @@ impl Blocked {
     }
 }
 
-/// Formats a count of things.
+/// Formats a count with its noun, such as `2 nodes`.
 fn count(number: u64, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }

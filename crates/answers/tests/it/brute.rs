@@ -5,7 +5,6 @@ use std::collections::HashSet;
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Scan, Sides, orientations};
 
-/// Returns the nodes of a box.
 pub(crate) fn mask(grid: &Grid, part: &Cuboid) -> u32 {
     part.nodes(grid).fold(0, |mask, node| mask | 1 << node.0)
 }
@@ -42,7 +41,7 @@ impl State {
         masks(&self.grid, &self.jobs[job])
     }
 
-    /// Returns the healthy nodes that are free after the `moved` jobs are gone.
+    /// Returns the healthy nodes free without the `moved` jobs.
     pub(crate) fn free_without(&self, moved: &[usize]) -> u32 {
         let others = (0..self.jobs.len()).filter(|job| !moved.contains(job));
         others.fold(self.healthy, |free, job| free & !self.held(job))

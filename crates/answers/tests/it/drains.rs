@@ -36,7 +36,7 @@ pub(crate) fn judge_drain(state: &State, snapshot: &Snapshot, nodes: u32, more: 
         let single = set.iter().all(|&job| state.jobs[job].len() == 1);
         if single && holds_all && cost.is_none_or(|cost| weight < cost) {
             let good = |at: &[u32], _: u32| at.iter().all(|at| at & nodes == 0);
-            assert!(!state.reachable(&set, !nodes, good), "{set:?} would do for {weight}");
+            assert!(!state.reachable(&set, !nodes, good), "{set:?} is enough and weighs {weight}");
         }
     }
 }
@@ -93,7 +93,7 @@ fn nodes_are_emptied() {
     let answer = drain(&snapshot, &[NodeId(0), NodeId(1)], &weights, &SearchLimits::jobs(0));
     assert_eq!(answer.plan.unwrap().moves[0].to, part(3, 1));
     let answer = drain(&snapshot, &[NodeId(1), NodeId(77)], &weights, &SearchLimits::jobs(0));
-    assert!(answer.plan.unwrap().moves.is_empty(), "nothing stands there");
+    assert!(answer.plan.unwrap().moves.is_empty(), "no job holds these nodes");
     let all: Vec<NodeId> = (0..4).map(NodeId).collect();
     let answer = drain(&snapshot, &all, &weights, &SearchLimits::jobs(4));
     assert_eq!((answer.plan, answer.proven), (None, true));

@@ -96,7 +96,7 @@ fn the_number_of_threads_changes_nothing() {
     assert_eq!(judged(&jobs, "easy", effort(1)), judged(&jobs, "easy", effort(3)));
 }
 
-/// Checks that forecasts do not use the future. If nothing ends or arrives after a job's
+/// Checks that forecasts do not use the future. If no other job ends or arrives after a job's
 /// submission, its forecast must be the same. Under `fcfs`, decisions do not depend on estimates,
 /// so the state is also the same.
 #[test]
@@ -166,7 +166,7 @@ fn what_is_reserved_ahead_is_waited_for() {
         assert_eq!(said.plan, Some(Time(5400 * SECOND)), "{scheduler}");
         let (short, kind) = job(1, 0, [4, 4, 1], 1800, Some(1800));
         let said = request(&mut forecaster, &state, (short, kind));
-        assert_eq!(said.plan, Some(Time::ZERO), "{scheduler}: it ends before");
+        assert_eq!(said.plan, Some(Time::ZERO), "{scheduler}: it ends before the reservation");
     }
 }
 
@@ -180,7 +180,7 @@ fn a_request_is_told_without_being_made() {
     assert!(state.start_next(Time::ZERO, &mut ()).unwrap().is_some());
     let (second, kind) = job(1, 60, [2, 2, 1], 60, Some(60));
     let said = request(&mut forecaster, &state, (second, kind));
-    assert_eq!(said.plan, Some(Time(7200 * SECOND)), "job 0 is said to run for two hours");
+    assert_eq!(said.plan, Some(Time(7200 * SECOND)), "job 0 has an estimate of two hours");
     assert!(said.earliest <= said.median && said.median <= said.latest);
     assert!(state.queue().is_empty(), "nothing was submitted");
     assert!(!forecaster.is_calibrated());

@@ -1,5 +1,5 @@
-//! Tests of answers through the public interface. Plans are compared with brute force in every
-//! small state. Forecasts and reasons are tested as well.
+//! Tests through the public interface: plans, compared with brute force in every small state,
+//! forecasts and reasons.
 
 mod brute;
 mod by;

@@ -1,4 +1,4 @@
-//! Plans that unblock a request. They are carried out step by step, and compared with the reference
+//! Plans that unblock a request, carried out step by step and compared with the reference
 //! implementation.
 
 use pavior_answers::{MovePlan, Planned, SearchLimits, Shape, Snapshot, Weights, unblock};
@@ -48,7 +48,7 @@ fn sides(part: &Cuboid, turn: bool) -> Sides {
     sides
 }
 
-/// Checks one answer. Returns the number of sets that are cheaper but cannot be carried out.
+/// Checks one answer. Returns the number of cheaper sets that cannot be carried out.
 pub(crate) fn judge(
     state: &State,
     snapshot: &Snapshot,
@@ -80,7 +80,10 @@ pub(crate) fn judge(
         if single && cost.is_none_or(|cost| weight < cost) {
             let wanted = brute::places(&state.grid, shape, true);
             let good = |_: &[u32], left: u32| wanted.iter().any(|(_, at)| at & !left == 0);
-            assert!(!state.reachable(&set, u32::MAX, good), "{set:?} would do for {weight}");
+            assert!(
+                !state.reachable(&set, u32::MAX, good),
+                "{set:?} is enough and weighs {weight}"
+            );
         }
     }
     1

@@ -1,5 +1,5 @@
-//! Random queues under every scheduler. The reasons for waiting are compared with the machine and
-//! the queue.
+//! Reasons for waiting in random queues under every scheduler, compared with the machine and the
+//! queue.
 
 use pavior_allocation::Machine;
 use pavior_answers::{Cause, Queued, Why, waits};
@@ -25,7 +25,7 @@ const SCHEDULERS: [&str; 14] = [
     "conservative:count:depth=3",
 ];
 const STRATEGIES: [&str; 4] = ["tff", "gabl", "paging", "mbs"];
-/// The estimate that is assumed for a job without one.
+/// The assumed estimate of a job without one.
 const FOREVER: Time = Time(1 << 50);
 const ENDLESS: Time = Time(1 << 49);
 
@@ -94,7 +94,6 @@ fn reasons(dispatcher: &Dispatcher, now: Time) -> Vec<(Job, Why)> {
     jobs().cloned().zip(found.into_iter().map(|(_, why)| why)).collect()
 }
 
-/// Checks one reason.
 fn holds(dispatcher: &mut Dispatcher, now: Time, name: &str, of: (&Job, &Why)) -> bool {
     let (waiting, why) = of;
     let free = u64::from(dispatcher.machine().free().count());
@@ -153,10 +152,10 @@ fn every_waiting_job_has_a_true_reason() {
             failed += wrong(&mut again, now, name, &mut tried);
         }
     }
-    pavior_trials::attacked("pages", "what waiting requests wait for", tried, failed);
+    pavior_trials::attacked("pages", "reasons for waiting", tried, failed);
 }
 
-/// Checks that a queue of 10,000 different requests leads to a bounded number of questions to the
+/// Checks that a queue of 10,000 distinct requests causes a bounded number of questions to the
 /// strategy.
 #[test]
 fn a_long_queue_is_answered_within_bounds() {

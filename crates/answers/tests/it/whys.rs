@@ -146,7 +146,7 @@ fn the_sentences_are_these() {
     machine.fail(NodeId(6)).unwrap();
     assert_eq!(
         ask(&mut machine, 12, Queued::First, 2)[0],
-        "It needs 12 nodes, but only 3 are free; it cannot start until 2 unavailable nodes of 12 \
+        "It needs 12 nodes, but only 3 are free; it cannot start until 2 unavailable nodes in 12 \
          at 0 are back."
     );
 }

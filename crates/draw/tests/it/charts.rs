@@ -138,7 +138,7 @@ fn equal_lines_are_said_and_drawn_apart() {
     let said = "ff and &lt;tff&gt; are equal: their lines alternate.";
     // The sentence appears in the drawing and in its description.
     assert_eq!(picture.matches(said).count(), 2, "{picture}");
-    // This counts the second line: samples in the legend begin with their line's own dash.
+    // Only the second line counts: samples in the legend begin with their line's own dash.
     let count = |offset: &str| picture.matches(&format!("stroke-dashoffset=\"{offset}\"")).count();
     assert_eq!([count("-8"), count("0")], [1, 3], "{picture}");
     assert!(vega(&drawn).to_string().contains("ff and <tff> are equal."));
@@ -160,7 +160,7 @@ fn bars_differ_without_colours() {
         stated: Vec::new(),
         note: String::new(),
     };
-    // These are the second bar and its legend entry.
+    // The second bar and its legend entry are hatched.
     assert_eq!(svg(&chart).matches("fill=\"url(#h1-").count(), 2, "{}", svg(&chart));
     // On a logarithmic axis, bars become points of different shapes.
     let axis = ChartAxis { logarithmic: true, ..chart.y.clone() };

@@ -28,7 +28,7 @@ fn no_name_breaks_a_drawing() {
                 y: axis(),
                 categories: if marks == Marks::Bars { vec![name.clone()] } else { Vec::new() },
                 marks,
-                // The two series are equal, which is stated in a sentence.
+                // Two equal series add a sentence to the drawing.
                 series: vec![Series { name: name.clone(), points: points.clone() }; 2],
                 stated: points.clone(),
                 note: name.clone(),

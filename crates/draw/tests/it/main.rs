@@ -1,4 +1,4 @@
-//! Tests that drawings of all kinds are well-formed and contain no NaN, whatever the data is.
+//! Tests that drawings of all kinds are well-formed and contain no NaN, for any data.
 
 mod charts;
 mod hostile;

@@ -1,4 +1,4 @@
-//! The alternatives, each of which changes a single setting of the current machine.
+//! The alternatives, each of which changes a single setting of the current configuration.
 
 use pavior_mesh::{Cubes, Grid};
 
@@ -32,9 +32,8 @@ impl Topic {
 /// A change to the current configuration, which may not apply to it.
 pub(super) struct Change {
     pub(super) topic: Topic,
-    /// A short name.
     pub(super) name: String,
-    /// A description of the change, phrased so that it can follow "with".
+    /// A description of the change that can follow "with".
     pub(super) words: String,
     /// Settings that replace the current ones. A setting without a value is removed.
     pub(super) settings: Vec<(&'static str, Option<String>)>,
@@ -157,7 +156,6 @@ fn failures(present: &Point, grid: &Grid) -> Vec<Change> {
 }
 
 impl Change {
-    /// Applies the change to the current settings.
     pub(super) fn applied(&self, present: &[Setting]) -> Vec<Setting> {
         let replaced =
             |setting: &&Setting| !self.settings.iter().any(|(key, _)| *key == setting.key);

@@ -18,7 +18,6 @@ pub(super) fn simulate(settings: &[Setting], measures: &[Measure]) -> String {
     command + " --replications 1 --format json --metrics " + &metrics.join(",")
 }
 
-/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,+@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

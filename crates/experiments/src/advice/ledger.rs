@@ -19,7 +19,7 @@ pub(super) enum Whole {
     Mean,
 }
 
-/// A metric that is reset for each piece.
+/// A metric, reset for each piece.
 struct Pieces {
     metric: Box<dyn Metric>,
     whole: Whole,
@@ -107,8 +107,8 @@ impl Ledger {
                 batches[piece].sum += value;
                 batches[piece].of += if wanted == Whole::Mean { 1.0 } else { 0.0 };
             }
-            // Each fact is measured separately, because contributions would be rounded if they were
-            // added to a growing sum.
+            // Measure each fact separately, because adding contributions to a growing sum would
+            // round them.
             metric.see(now, &Fact::CountingStarts);
         }
     }

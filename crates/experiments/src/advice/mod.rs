@@ -1,5 +1,4 @@
-//! Advice, obtained by running the jobs of a log again under alternatives to the current
-//! configuration.
+//! Advice from running a log's jobs again under alternatives to the current configuration.
 //!
 //! The current configuration is one point: a machine, a strategy, a scheduler and the jobs of a
 //! log. Each alternative changes a single setting and runs the same jobs. Every quantity is
@@ -73,7 +72,7 @@ pub struct Run {
     pub command: String,
     /// The value of each measure, in its metric's unit, or `None` if the measure does not apply.
     pub values: Vec<Option<f64>>,
-    /// The number of jobs that were rejected because they can never fit.
+    /// The number of jobs rejected because they can never fit.
     pub rejected: u64,
     /// The number of jobs that never started.
     pub stuck: u64,
@@ -86,7 +85,7 @@ pub struct Alternative {
     pub topic: Topic,
     /// A short name.
     pub name: String,
-    /// A description of the change, phrased so that it can follow "with".
+    /// A description of the change that can follow "with".
     pub words: String,
     /// The result of the run with this change.
     pub run: Run,
@@ -114,9 +113,9 @@ pub struct Advice {
     pub measures: Vec<Measure>,
     /// The result under the current settings.
     pub present: Run,
-    /// The alternatives that were run, in the order of topics.
+    /// The alternatives that ran, in the order of topics.
     pub alternatives: Vec<Alternative>,
-    /// Alternatives that do not apply, each with the reason.
+    /// Alternatives that do not apply, with reasons.
     pub left_out: Vec<String>,
     /// The confidence level of each interval. With probability 95 %, all intervals for one measure
     /// are correct simultaneously.
@@ -149,7 +148,7 @@ pub fn advise(
     advise_among(present, slots, None, environment)
 }
 
-/// Does the same as [`advise`] for only some of the alternatives: `(names, most)` selects the first
+/// Advises like [`advise`], on only some of the alternatives: `(names, most)` selects the first
 /// `most` of the named alternatives that apply. The names are those in the result, such as
 /// `scheduler easy`.
 ///
@@ -228,7 +227,6 @@ fn point_of(settings: &[Setting]) -> Result<Option<Point>, SettingError> {
     Ok(specification.points.pop().filter(|_| specification.points.len() + 1 == count))
 }
 
-/// Returns a point's jobs.
 fn trace(
     point: &Point,
     environment: Environment<'_>,
@@ -272,10 +270,10 @@ fn tried(
     (tried, left_out)
 }
 
-/// The measures, and how each of them is computed.
+/// The measures and their metrics.
 struct Measures {
     list: Vec<Measure>,
-    /// The metrics that are computed piece by piece. They follow the waits in the list of measures.
+    /// The metrics computed piece by piece, which follow the waits in the list of measures.
     pieces: Vec<(&'static MetricSpec, Whole)>,
 }
 

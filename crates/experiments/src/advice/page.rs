@@ -13,7 +13,7 @@ pub fn page(advice: &Advice, provenance: &[String]) -> Page {
     Page {
         title: "How other settings would have affected these jobs".to_string(),
         lead: vec![format!(
-            "The current configuration: the {jobs} jobs of {log}, submitted within {days:.1} \
+            "The current configuration runs the {jobs} jobs of {log}, submitted over {days:.1} \
              days, on {machine} \
              with strategy {strategy} and scheduler {scheduler}. Each alternative changes one \
              setting and runs the same jobs."
@@ -32,7 +32,6 @@ pub fn page(advice: &Advice, provenance: &[String]) -> Page {
     }
 }
 
-/// Returns the column header of a measure.
 fn head(measure: &Measure) -> String {
     match measure.unit {
         "" => measure.title.clone(),
@@ -60,8 +59,8 @@ fn differences(advice: &Advice) -> Section {
         title: "Differences from the current configuration".to_string(),
         text: vec![
             "The current values, then the difference for each alternative, with the half-width of \
-             its interval. ~ marks an interval that contains zero, so the difference is not \
-             significant. Wait times are also listed for each third of the jobs by size."
+             its interval. ~ marks a difference that is not significant, because its interval \
+             contains zero. Wait times are also listed for each third of the jobs by size."
                 .to_string(),
         ],
         drawings: drawings(advice),
@@ -77,7 +76,6 @@ fn drawings(advice: &Advice) -> Vec<Drawing> {
     chosen.into_iter().flatten().map(|at| drawing(advice, at)).collect()
 }
 
-/// Draws the differences in a measure of waits.
 fn drawing(advice: &Advice, at: usize) -> Drawing {
     let ticks = [
         (60.0, "1 min"),
@@ -97,7 +95,7 @@ fn drawing(advice: &Advice, at: usize) -> Drawing {
         Some(_) => format!("jobs of {}", advice.measures[at].title),
     };
     let drawn = Differences {
-        title: format!("Waiting of {jobs}"),
+        title: format!("Wait times of {jobs}"),
         sides: ["shorter wait than now".to_string(), "longer wait".to_string()],
         ticks: ticks.map(|(tick, label)| (tick, label.to_string())).to_vec(),
         rows: advice.alternatives.iter().filter_map(row).collect(),
@@ -112,7 +110,7 @@ fn commands(advice: &Advice) -> Section {
     Section {
         title: "The commands behind the numbers".to_string(),
         text: vec![
-            "Commands print times in seconds, losses in node-seconds, utilization as a fraction."
+            "Times are in seconds, losses in node-seconds, and utilization is a fraction."
                 .to_string(),
         ],
         table: Some(SectionTable {
@@ -136,14 +134,17 @@ fn method(advice: &Advice) -> Section {
         .collect();
     text.push(format!(
         "Both runs are divided into {BATCHES} batches at the same jobs (batch means, Schmeiser \
-         1982). Student's t gives the interval of the paired differences between batches."
+         1982). The intervals are Student's t intervals of the paired differences between batches."
     ));
     text.push(
-        "Lost: nodes times the time that they were held without useful work, for example in runs \
-         that a failure ended, or beyond the request."
+        "Lost: node-hours held without useful work, for example in runs ended by a failure, or by \
+         nodes granted beyond the request."
             .to_string(),
     );
-    text.push("With other wait times, users would have submitted different jobs.".to_string());
+    text.push(
+        "Not included: with other wait times, users would have submitted different jobs."
+            .to_string(),
+    );
     text.extend(notes(advice).into_iter().filter(|note| note != MESSAGES));
     Section { title: "How to read this".to_string(), text, folded: true, ..Section::default() }
 }

@@ -212,7 +212,8 @@ pub fn notes(advice: &Advice) -> Vec<String> {
         all.push(format!(
             "Comparing {alternatives} alternatives on {measures} measures gives {} intervals. Each \
              has a confidence level of {:.2} %, so all intervals of one measure are correct with \
-             at least 95 % probability (Bonferroni); for several measures, it is lower.",
+             at least 95 % probability (Bonferroni); for several measures, the probability \
+             is lower.",
             alternatives * measures,
             100.0 * advice.level,
         ));
@@ -233,8 +234,8 @@ pub fn notes(advice: &Advice) -> Vec<String> {
         let own = |run: &super::Run| run.rejected + run.stuck;
         if own(&one.run) != own(present) {
             all.push(format!(
-                "With {}, {} never started (now {}): the differences cover only jobs that run in \
-                 both.",
+                "With {}, {} never started (currently {}): the differences cover only jobs that \
+                 run in both.",
                 one.words,
                 jobs(own(&one.run)),
                 own(present)

@@ -3,7 +3,7 @@
 //! Requests come from a stream that is the same for every strategy. If a request is refused, the
 //! oldest job departs and the request is repeated until it is granted. This keeps the machine as
 //! full as the strategy can make it. If a fill is set, the oldest jobs also depart before each
-//! request, so that at most this fraction of the nodes is in use. A request that the strategy would
+//! request, so at most this fraction of the nodes is in use. A request that the strategy would
 //! never grant is skipped, as in simulations.
 
 use std::collections::VecDeque;
@@ -19,13 +19,12 @@ pub(super) struct Demand<'a> {
     pub(super) requests: &'a [Request],
     pub(super) attempts: usize,
     /// The number of warm-up attempts, which are not recorded. If `None`, the warm-up lasts until
-    /// every job that was present at the first departure has departed.
+    /// every job present at the first departure has departed.
     pub(super) warmup: Option<u64>,
     pub(super) fill: Option<f64>,
     pub(super) seed: u64,
 }
 
-/// A single action on the machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
     /// An attempt, with its answer.
@@ -37,7 +36,7 @@ pub(super) enum Step {
     Release(JobId),
 }
 
-/// A strategy's recorded churn, which can be replayed.
+/// A strategy's recorded churn, ready for replay.
 pub(super) struct Churn {
     /// The machine after the warm-up, which has already determined the requests that can never fit.
     pub(super) start: Machine,
@@ -97,19 +96,17 @@ impl Churn {
     }
 }
 
-/// A churn in progress.
 struct Play<'a> {
     demand: &'a Demand<'a>,
     machine: Machine,
-    /// Running jobs in the order in which they were granted, each with its number of parts.
+    /// Running jobs and their numbers of parts, in order of grant.
     running: VecDeque<(JobId, u64)>,
     parts: u64,
     /// The position of the next request in the stream.
     next: usize,
-    /// The current request and its job.
     pending: Option<(JobId, Request)>,
     jobs: u64,
-    /// The steps after the warm-up, which are recorded.
+    /// The recorded steps, after the warm-up.
     steps: Vec<Step>,
     recorded: bool,
     attempts: u64,
@@ -173,7 +170,6 @@ impl<'a> Play<'a> {
         false
     }
 
-    /// Makes one attempt and handles its result.
     fn attempt(&mut self) {
         if self.pending.is_none() {
             let found = self.choose();

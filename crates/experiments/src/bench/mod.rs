@@ -1,15 +1,15 @@
 //! Benchmarks of allocation: the time per attempt of several strategies for the same requests.
 //!
 //! The churn of each strategy is recorded first, and then replayed in rounds. Every round runs all
-//! strategies, so that other load affects them equally. A round replays each churn twice:
+//! strategies, so other load affects them equally. A round replays each churn twice:
 //!
 //! - with a clock reading around every attempt, minus the overhead of the clock. An attempt only
 //!   searches for a place, as in the `allocation_ns` metric. For each attempt, the middle readings
 //!   of all rounds are averaged, which removes interruptions and smooths the ticks of a coarse
 //!   clock. Medians and percentiles are computed over attempts;
-//! - with a clock reading around every [`BATCH`] attempts with their grants and releases, so that
-//!   the clock's overhead is negligible. This measures the total work of an allocator, including
-//!   the maintenance of its lists.
+//! - with a clock reading around every [`BATCH`] attempts with their grants and releases, so the
+//!   clock's overhead is negligible. This measures the total work of an allocator, including the
+//!   maintenance of its lists.
 //!
 //! Everything except the times depends only on the arguments.
 
@@ -37,8 +37,8 @@ pub struct Bench {
     pub requests: Vec<Request>,
     /// The number of attempts per strategy; must be positive.
     pub attempts: usize,
-    /// The number of warm-up attempts. If `None`, the warm-up lasts until every job that was
-    /// present at the first departure has departed.
+    /// The number of warm-up attempts. If `None`, the warm-up lasts until every job present at the
+    /// first departure has departed.
     pub warmup: Option<u64>,
     /// The maximum fraction of the nodes in use. If `None`, strategies use as many nodes as they
     /// can.
@@ -63,15 +63,15 @@ pub struct BenchResults {
 pub struct BenchRow {
     /// The strategy.
     pub strategy: Selection,
-    /// The attempts that were granted.
+    /// The granted attempts.
     pub granted: Answers,
-    /// The attempts that were refused.
+    /// The refused attempts.
     pub refused: Answers,
     /// All attempts.
     pub all: Answers,
     /// The number of warm-up attempts.
     pub warmup: u64,
-    /// The number of requests that were skipped because the strategy would never grant them.
+    /// The number of requests skipped because the strategy would never grant them.
     pub rejected: u64,
     /// The mean number of parts in use at an attempt, called m in the TBL paper.
     pub busy_submeshes: f64,
@@ -79,8 +79,8 @@ pub struct BenchRow {
     pub upkeep: f64,
     /// The mean time of an attempt, including its share of grants and releases, in nanoseconds.
     pub whole_mean_ns: f64,
-    /// The mean time of an attempt relative to the first strategy, computed as the median ratio
-    /// over the rounds.
+    /// The mean time of an attempt relative to the first strategy, as the median ratio over the
+    /// rounds.
     pub ratio: f64,
     /// The half-width of the 95 % confidence interval for the ratio, or `None` for the first
     /// strategy, or if there is only one round.

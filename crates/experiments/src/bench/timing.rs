@@ -33,9 +33,9 @@ impl Times {
         }
         let mut sorted = times.to_vec();
         sorted.sort_by(f64::total_cmp);
-        // The percentile is the smallest time that is not exceeded by at least `percent` percent of
-        // all attempts. If a time is below the clock's resolution, subtracting the overhead can
-        // make it negative.
+        // The percentile is the smallest time that at least `percent` % of the attempts do not
+        // exceed. If a time is below the clock's resolution, subtracting the overhead can make it
+        // negative.
         let percentile =
             |percent: usize| sorted[(sorted.len() * percent).div_ceil(100) - 1].max(0.0);
         let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
@@ -79,7 +79,6 @@ impl Replays {
         self.watch.overhead_ns()
     }
 
-    /// Replays one round of a strategy.
     pub(super) fn replay(&mut self, strategy: usize, churn: &Churn) {
         let readings = &mut self.by_strategy[strategy];
         one_by_one(churn, &mut self.watch, &mut readings.attempts);
@@ -188,7 +187,7 @@ mod tests {
         assert_eq!(settle(&[10.0, 1.0, 12.0, 900.0, 11.0, 3.0], 3), [11.0, 3.0]);
         assert_eq!(settle(&[10.0, 20.0], 1), [10.0, 20.0]);
         assert_eq!(settle(&[10.0, 20.0], 2), [15.0]);
-        // This is the sum of a round without interruptions.
+        // The sum of a round without interruptions.
         let sum = uninterrupted(&[12.0, 900.0, 1e6], &[11.0, 10.0, 3.0]);
         assert!((sum - (12.0 + 900.0 + 3.0)).abs() < 1e-9);
         // Only the middle three of the seven readings count.

@@ -19,7 +19,7 @@ pub enum DirectoryError {
         /// The reason, which completes the sentence.
         reason: &'static str,
     },
-    /// A line does not match the checksum that was written with it.
+    /// A line does not match its checksum.
     #[error(
         "{path}, line {line}, has changed since it was written: its checksum is wrong; --resume \
          --discard-damaged runs its replications again"
@@ -30,7 +30,7 @@ pub enum DirectoryError {
         /// The line number, from 1.
         line: u64,
     },
-    /// A file does not match the checksum that was written with it.
+    /// A file does not match its checksum.
     #[error(
         "{path} has changed since it was written, or was written by an earlier version: its \
          checksum is wrong; --resume --discard-damaged runs its replications again"

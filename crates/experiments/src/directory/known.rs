@@ -17,7 +17,7 @@ use crate::{JournalEntry, Specification};
 pub struct Known {
     /// The entries of the journal and of the finished files.
     pub entries: Vec<JournalEntry>,
-    /// The number of damaged lines that were omitted.
+    /// The number of omitted damaged lines.
     pub discarded: u64,
 }
 
@@ -48,8 +48,8 @@ pub fn known(
 }
 
 /// Reads the replications in a directory's journal. An incomplete last line is not considered
-/// damaged: it only shows that the process was killed during a write. A line that was changed or
-/// belongs to another run is an error unless `discard_damaged` is set.
+/// damaged: it only shows that the process was killed during a write. A changed line, or one of
+/// another run, is an error unless `discard_damaged` is set.
 pub(super) fn in_journal(
     directory: &Path,
     key: &str,
@@ -82,7 +82,7 @@ pub(super) fn in_files(
         Ok(read_if_there(path, Limits::LINES)?.filter(|text| !text.is_empty()))
     };
     let Some(text) = whole(&path)? else { return Ok(Known::default()) };
-    // Changed times are worthless, and measuring them again would give different times anyway.
+    // Damaged times are useless, and measuring them again would give different times anyway.
     let timings = match note.map_or(Ok(()), |note| verify(directory, note, &[TIMINGS])) {
         Err(_) if discard_damaged => None,
         verified => verified.and_then(|()| Ok(whole(&directory.join(TIMINGS))?))?,

@@ -22,7 +22,7 @@ pub use known::{Known, known, verify};
 use note::Clock;
 pub use note::{Note, Reproduced, Run};
 
-/// The experiment file, which is copied into its directory.
+/// The name of the experiment file's copy in the directory.
 pub const EXPERIMENT: &str = "experiment.toml";
 
 const JOURNAL: &str = "journal";
@@ -40,9 +40,9 @@ pub struct Directory {
 /// Options for using a run's directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Resume {
-    /// True to continue a run in the directory.
+    /// True if the directory's run may be continued.
     pub resume: bool,
-    /// True to omit damaged replications and run them again, instead of failing.
+    /// True if damaged replications are omitted and run again; otherwise they are errors.
     pub discard_damaged: bool,
 }
 

@@ -20,7 +20,7 @@ pub struct Run {
     pub name: String,
     /// The digest of everything that determines the results.
     pub fingerprint: String,
-    /// The paper that is reproduced, if any.
+    /// The reproduced paper, or `None` for an experiment.
     pub reproduced: Option<Reproduced>,
     /// The shard of the points.
     pub shard: String,
@@ -99,7 +99,6 @@ impl Note {
         })
     }
 
-    /// Returns the text of a note.
     pub(crate) fn text(&self, clock: Clock) -> String {
         let Note { run, finished, files } = self;
         let since = clock.since.elapsed();

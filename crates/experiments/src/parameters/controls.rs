@@ -8,7 +8,7 @@ pub struct Control {
     pub name: &'static str,
     /// The meaning, as a clause.
     pub meaning: &'static str,
-    /// The kind of values that the control takes.
+    /// The type of the values.
     pub kind: ControlKind,
     /// The default value, or an empty string if omitting the key has its own meaning.
     pub default: &'static str,
@@ -17,7 +17,7 @@ pub struct Control {
     pub heading: Option<Heading>,
 }
 
-/// The kinds of values that controls take.
+/// The types of control values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ControlKind {
     /// A word that can name files.
@@ -72,8 +72,8 @@ pub static CONTROLS: &[Control] = &[
     },
     Control {
         name: "precision",
-        meaning: "replicates until the half-widths of the confidence intervals are at most this \
-                  share of the mean, such as 0.05",
+        meaning: "replicates until the half-width of each confidence interval is at most this \
+                  fraction of the mean, such as 0.05",
         kind: ControlKind::Share,
         default: "",
         heading: Some(Heading::Replications),
@@ -108,14 +108,14 @@ pub static CONTROLS: &[Control] = &[
     },
     Control {
         name: "metrics",
-        meaning: "the metrics to observe; +NAME adds one to the defaults. See `pavior metrics`",
+        meaning: "the metrics to observe; +NAME adds one to the defaults; see `pavior metrics`",
         kind: ControlKind::Metrics,
         default: "",
         heading: Some(Heading::Results),
     },
     Control {
         name: "timing",
-        meaning: "true if allocation attempts are timed",
+        meaning: "measures the duration of allocation attempts",
         kind: ControlKind::Switch,
         default: "true",
         heading: None,
@@ -129,8 +129,8 @@ pub static CONTROLS: &[Control] = &[
     },
     Control {
         name: "orders",
-        meaning: "orders of growth by strategy, for the printed_order metric: formulas of N nodes, \
-                  h rows, B busy submeshes, K nodes per submesh",
+        meaning: "orders of growth by strategy, for the printed_order metric: formulas of N \
+                  (nodes), h (rows), B (busy submeshes) and K (nodes per submesh)",
         kind: ControlKind::Formulas,
         default: "",
         heading: None,

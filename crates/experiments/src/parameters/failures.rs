@@ -17,21 +17,21 @@ const FAILURE: Parameter = Parameter {
 
 pub(super) const MTTF: Parameter = Parameter {
     name: "mttf",
-    meaning: "the mean time to failure of a node, exponential",
+    meaning: "the mean time to failure of a node (exponential)",
     read: |text, _| mean(text, "failure", |given| &mut given.mttf),
     ..FAILURE
 };
 
 pub(super) const MTTR: Parameter = Parameter {
     name: "mttr",
-    meaning: "the mean time to repair a node, exponential",
+    meaning: "the mean time to repair a node (exponential)",
     read: |text, _| mean(text, "repair", |given| &mut given.mttr),
     ..FAILURE
 };
 
 pub(super) const FAIL_CLASSES: Parameter = Parameter {
     name: "fail-classes",
-    meaning: "the components that fail, each kind with its own mean times: \
+    meaning: "the kinds of components that fail, with their mean times: \
               chip:mttf=1e5:mttr=24,cube:mttf=9000:mttr=24,switch:mttf=1e5:mttr=8",
     kind: ValueType::Text,
     read: |text, _| parsed(text, |given| &mut given.fail_classes),
@@ -40,7 +40,7 @@ pub(super) const FAIL_CLASSES: Parameter = Parameter {
 
 pub(super) const SPARES: Parameter = Parameter {
     name: "spares",
-    meaning: "spare cubes of 4x4x4 nodes, kept out of use until another cube fails",
+    meaning: "spare cubes of 4x4x4 nodes, unused until another cube fails",
     unit: "cubes",
     read: |text, _| count(text, 0..=MOST_SPARES, |given| &mut given.spares),
     ..STANDING_BY
@@ -48,7 +48,7 @@ pub(super) const SPARES: Parameter = Parameter {
 
 pub(super) const SPARE_SWITCHES: Parameter = Parameter {
     name: "spare-switches",
-    meaning: "switches that take over from failed ones",
+    meaning: "spare switches, which replace failed ones",
     unit: "switches",
     read: |text, _| count(text, 0..=MOST_SPARES, |given| &mut given.spare_switches),
     ..STANDING_BY
@@ -59,8 +59,8 @@ const MOST_SPARES: u64 = 1_000_000;
 
 pub(super) const SLICE: Parameter = Parameter {
     name: "slice",
-    meaning: "the slice whose availability is observed: a number of cubes of 4x4x4 nodes, or sides \
-              in nodes such as 8x8x16; see the metrics slice_availability and slice_free",
+    meaning: "the slice whose availability is measured: a number of cubes of 4x4x4 nodes, or \
+              sides in nodes, such as 8x8x16; see the metrics slice_availability and slice_free",
     kind: ValueType::Text,
     unit: "",
     read: |text, _| parsed(text, |given| &mut given.slice),
@@ -69,8 +69,9 @@ pub(super) const SLICE: Parameter = Parameter {
 
 pub(super) const FAILURES: Parameter = Parameter {
     name: "failures",
-    meaning: "a list of failures and repairs: JSON lines \
-              {\"op\":\"fail\",\"node\":[1,1],\"at\":60}, or with a \"cube\" or a \"switch\"",
+    meaning: "a file of failures and repairs: JSON lines \
+              {\"op\":\"fail\",\"node\":[1,1],\"at\":60}; \"cube\" or \"switch\" may replace \
+              \"node\"",
     kind: ValueType::Text,
     unit: "",
     read: |text, _| Ok(verbatim(text, |given| &mut given.failures)),
@@ -79,7 +80,8 @@ pub(super) const FAILURES: Parameter = Parameter {
 
 pub(super) const CHECKPOINT: Parameter = Parameter {
     name: "checkpoint",
-    meaning: "interrupted jobs resume from the last multiple of this run time; default: start over",
+    meaning: "resumes interrupted jobs at the last multiple of this run time; default: \
+              at the start",
     read: |text, _| number(text, |value| value > 0.0, "above 0", |given| &mut given.checkpoint),
     ..FAILURE
 };
@@ -90,6 +92,6 @@ fn mean(
     what: &str,
     field: fn(&mut Given) -> &mut Option<f64>,
 ) -> Result<Reading, BadName> {
-    let range = format!("from 1e-3 to 1e12, a mean time to {what}");
+    let range = format!("from 1e-3 to 1e12 (mean time to {what})");
     number(text, |value| (1e-3..=1e12).contains(&value), &range, field)
 }

@@ -11,7 +11,7 @@ use super::{ALL, Applies, CONTROLS, Control, ControlKind, Heading, Parameter, Va
 const WIDE: usize = 100;
 
 const INTRODUCTION: &str = "\
-Runs a simulation once, and returns its results as tables.
+Runs one simulation and returns its results as tables.
 
 Every keyword is a parameter of experiment files, with `_` for `-`; docs/parameters.md describes \
 it. Raises `ValueError` for a parameter that does not apply, such as `load` when a log is \
@@ -43,8 +43,8 @@ class Parameters(TypedDict, total=False):
 
 const OF_EXPERIMENT: &str = "\
 Every keyword is a parameter of experiment files, with `_` for `-`; docs/parameters.md describes \
-it. It takes a value, a sequence of values or, for numbers, a range such as `{'from': 0.5, 'to': \
-2, 'steps': 4}`. Every combination is a point. None is the same as leaving it out.
+it. It accepts a value, a sequence of values or, for numbers, a range such as `{'from': 0.5, 'to': \
+2, 'steps': 4}`. Every combination is a point. None has the same effect as omitting it.
 ";
 
 /// Keys of experiment files whose values are tables.
@@ -52,12 +52,11 @@ const TABLES: [(&str, &str, Heading); 2] = [
     ("figure", "the figures of the report, each a dict; see docs/experiments.md", Heading::Results),
     (
         "sweep",
-        "parts of the experiment, each a dict of parameters that override these",
+        "parts of the experiment, each a dict of parameters that override the others",
         Heading::Replications,
     ),
 ];
 
-/// A keyword of a call.
 struct Keyword {
     name: String,
     /// The type, as in a declaration.
@@ -77,7 +76,7 @@ const OF_PYTHON: [OfPython; 6] = [
     (
         "machine",
         "MachineName",
-        "str, or sides of a mesh as an int or a sequence of ints",
+        "str, or the sides of a mesh as an int or a sequence of ints",
         "'mesh:16x16'",
         "the machine: 'mesh:16x16', 'torus:8x8x8', 'grid:8wx4x4w' (w: a side that wraps), \
          or (16, 16)",
@@ -88,13 +87,13 @@ const OF_PYTHON: [OfPython; 6] = [
         "str | type[Strategy]",
         "str, or a subclass of `Strategy`",
         "'tff'",
-        "the rule that chooses the nodes of a job; `pavior strategies` lists the names",
+        "the rule that chooses a job's nodes; `pavior strategies` lists the names",
         Heading::General,
     ),
     (
         "scheduler",
         "str | type[Scheduler] | KeyFunction",
-        "str, a subclass of `Scheduler` or `Priority`, or a function that gives a job its key",
+        "str, a subclass of `Scheduler` or `Priority`, or a function that returns a job's key",
         "'fcfs'",
         "the rule that chooses the next job; `pavior schedulers` lists the names",
         Heading::General,
@@ -104,7 +103,7 @@ const OF_PYTHON: [OfPython; 6] = [
         "Trace | str | os.PathLike[str] | None",
         "Trace, or a path to a .swf, .sim, .json or .sacct, also .gz",
         "None",
-        "a job log, replayed to the last departure; without one, jobs are generated",
+        "a job log, replayed to the last departure; without one, jobs are synthetic",
         Heading::Log,
     ),
     (
@@ -228,8 +227,8 @@ fn parameter(parameter: &Parameter) -> Keyword {
     }
 }
 
-/// Returns the names that a parameter accepts, with or without options. Returns `None` if there are
-/// too many to list.
+/// Returns the names that a parameter accepts, with or without options, or `None` if there are too
+/// many to list.
 fn names(parameter: &str) -> Option<Vec<String>> {
     fn all<F: Family>() -> Vec<String> {
         F::builtin().iter().map(|entry| format!("'{}'", entry.name)).collect()

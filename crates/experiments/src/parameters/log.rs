@@ -48,7 +48,7 @@ pub(super) const ARRIVAL_SCALE: Parameter = Parameter {
         number(
             text,
             |value| value > 0.0 && value <= 1e6,
-            "above 0, at most 1e6",
+            "above 0 and at most 1e6",
             |given| &mut given.arrival_scale,
         )
     },
@@ -66,14 +66,14 @@ pub(super) const FIRST: Parameter = Parameter {
 
 pub(super) const FILTER: Parameter = Parameter {
     name: "filter",
-    meaning: "keeps jobs whose fields have these values, such as partition=gpu,queue=1",
+    meaning: "keeps only jobs whose fields have these values, such as partition=gpu,queue=1",
     read: |text, _| parsed(text, |given| &mut given.filter),
     ..LOG
 };
 
 pub(super) const STATUS: Parameter = Parameter {
     name: "status",
-    meaning: "keeps jobs with these status values (field 11, or words), separated by commas",
+    meaning: "keeps only jobs with these comma-separated statuses (field 11, or words)",
     read: |text, _| {
         Filter::of_status(text)
             .map(|filter| Reading::new(text, filter, |given| &mut given.status))
@@ -84,7 +84,7 @@ pub(super) const STATUS: Parameter = Parameter {
 
 pub(super) const ESTIMATES: Parameter = Parameter {
     name: "estimates",
-    meaning: "the run time estimates given to schedulers: log, exact or factor:2",
+    meaning: "the run-time estimates given to schedulers: log, exact or factor:2",
     default: &["log"],
     read: |text, _| parsed(text, |given| &mut given.estimates),
     ..LOG
@@ -101,7 +101,7 @@ pub(super) const KILL: Parameter = Parameter {
 
 pub(super) const DEPENDENCIES: Parameter = Parameter {
     name: "dependencies",
-    meaning: "submits each job after those that it follows according to the log (fields 17, 18)",
+    meaning: "submits each job after its predecessors in the log (fields 17 and 18)",
     kind: ValueType::Switch,
     read: |text, _| switch(text, |given| &mut given.dependencies),
     ..LOG
@@ -126,8 +126,7 @@ pub(super) const PROCESSORS_PER_NODE: Parameter = Parameter {
 
 pub(super) const NODES_FROM: Parameter = Parameter {
     name: "nodes-from",
-    meaning: "the column of an SWF log (from 1) that contains nodes: 4, 2x4, or either after a \
-              colon",
+    meaning: "the column of an SWF log (from 1) with nodes: 4, 2x4, or either after a colon",
     kind: ValueType::Count,
     read: |text, _| count(text, 1..=1000, |given| &mut given.nodes_from),
     ..LOG
@@ -135,7 +134,7 @@ pub(super) const NODES_FROM: Parameter = Parameter {
 
 pub(super) const PIECES: Parameter = Parameter {
     name: "pieces",
-    meaning: "also keeps parts of jobs (status 2, 3, 4) if the log also has the whole job",
+    meaning: "keeps parts of jobs (status 2, 3, 4) even if the log also has the whole job",
     kind: ValueType::Switch,
     read: |text, _| switch(text, |given| &mut given.pieces),
     ..LOG
@@ -151,7 +150,7 @@ pub(super) const PLACED: Parameter = Parameter {
 
 pub(super) const LOG_FORMAT: Parameter = Parameter {
     name: "log-format",
-    meaning: "the format of the log, if neither its text nor its name determines it",
+    meaning: "the log format, if it cannot be detected from the text or the name",
     read: |text, _| parsed(text, |given| &mut given.log_format),
     ..LOG
 };

@@ -13,18 +13,18 @@ use crate::Given;
 const MESSAGE: Parameter =
     Parameter { heading: Heading::Messages, applies: Applies::Messages, ..COMMON };
 
-/// The common fields of parameters that apply even to logs whose jobs send messages.
+/// The common fields of parameters that apply only to logs whose jobs send messages.
 const SHARED: Parameter =
     Parameter { heading: Heading::Messages, applies: Applies::Communication, ..COMMON };
 
 /// The maximum number of cycles or flits in a network setting.
 const MOST: u64 = u32::MAX as u64;
 
-/// The fraction of each job's run time that is spent on communication, for jobs from a log.
+/// The fraction of a logged job's run time spent on communication.
 pub const COMMUNICATION: Parameter = Parameter {
     name: "communication",
-    meaning: "the share of a logged job's run time that is communication, 0 to 1; the network \
-              lengthens it",
+    meaning: "the fraction of a logged job's run time spent on communication, 0 to 1; the \
+              network lengthens it",
     kind: ValueType::Number,
     applies: Applies::Log,
     read: |text, _| {
@@ -40,7 +40,7 @@ pub const COMMUNICATION: Parameter = Parameter {
 
 pub(super) const CONTENTION: Parameter = Parameter {
     name: "contention",
-    meaning: "the treatment of contention between jobs of a log that share links",
+    meaning: "the treatment of contention between logged jobs that share links",
     kind: ValueType::Choice(&[
         ("estimated", "a model of queues at links"),
         ("simulated", "a simulation of their messages, which is slow"),
@@ -55,7 +55,7 @@ pub(super) const CONTENTION: Parameter = Parameter {
 
 pub(super) const CYCLES_PER_SECOND: Parameter = Parameter {
     name: "cycles-per-second",
-    meaning: "network cycles per second of the log",
+    meaning: "network cycles per second of log time",
     kind: ValueType::Count,
     unit: "cycles",
     default: &["1000000"],
@@ -74,7 +74,7 @@ pub(super) const PATTERN: Parameter = Parameter {
 
 pub(super) const ORDER: Parameter = Parameter {
     name: "order",
-    meaning: "the order of destinations of a one-to-all or all-to-all, an option of the pattern",
+    meaning: "the order of destinations in one-to-all and all-to-all patterns",
     read: |text, _| Ok(verbatim(text, |given| &mut given.order)),
     ..MESSAGE
 };
@@ -100,7 +100,7 @@ pub(super) const SENDING: Parameter = Parameter {
 
 pub(super) const ROUNDS: Parameter = Parameter {
     name: "rounds",
-    meaning: "the separation of the rounds of a pattern; default: as the pattern specifies",
+    meaning: "the synchronization of a pattern's rounds; default: as the pattern specifies",
     kind: ValueType::Choice(&[
         ("barrier", "a round starts when the previous one is delivered"),
         ("free", "ranks continue without waiting"),
@@ -114,14 +114,14 @@ pub(super) const ROUNDS: Parameter = Parameter {
 
 pub(super) const RANKS: Parameter = Parameter {
     name: "ranks",
-    meaning: "the numbering of the ranks of a job",
+    meaning: "the numbering of a job's ranks",
     kind: ValueType::Choice(&[
         ("coordinates", "row-major over the whole allocation"),
         ("parts", "part by part"),
         ("snake", "row by row, with every second row of the job reversed"),
         ("hilbert", "along the Hilbert curve through the machine"),
         ("greedy", "a free neighbor of the previous rank, or else the nearest node"),
-        ("pattern", "so that the pattern's messages cross few links, even within one box"),
+        ("pattern", "to keep the pattern's messages on few links, even within one box"),
     ]),
     default: &["coordinates"],
     read: |text, _| chosen(text, RankOrder::NAMED, |given| &mut given.ranks),
@@ -140,7 +140,7 @@ pub(super) const FLITS: Parameter = Parameter {
 
 pub(super) const ROUTING_DELAY: Parameter = Parameter {
     name: "routing-delay",
-    meaning: "the time that a header takes to be routed through a node",
+    meaning: "the time to route a header through a node",
     kind: ValueType::Count,
     unit: "cycles",
     default: &["3"],
@@ -160,7 +160,7 @@ pub(super) const BUFFER: Parameter = Parameter {
 
 pub(super) const ENGINE: Parameter = Parameter {
     name: "engine",
-    meaning: "the network engine; the results are the same",
+    meaning: "the network engine; results do not depend on it",
     kind: ValueType::Choice(&[("worm", "header events only"), ("flit", "flit by flit")]),
     default: &["worm"],
     read: |text, _| {
@@ -187,7 +187,7 @@ pub(super) const RELEASE: Parameter = Parameter {
 
 pub(super) const LANES: Parameter = Parameter {
     name: "lanes",
-    meaning: "virtual channels of links on axes that wrap",
+    meaning: "the virtual channels of links on wrapping axes",
     kind: ValueType::Choice(&[
         ("1", "one, which can deadlock"),
         ("2", "two, each with the full bandwidth"),

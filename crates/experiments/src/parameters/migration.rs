@@ -5,7 +5,7 @@ use super::{Applies, COMMON, Parameter, ValueType, number, parsed};
 pub(super) const MIGRATION: Parameter = Parameter {
     name: "migration",
     meaning: "moves running jobs so that the oldest waiting job fits, if that pays off; the value \
-              is the time that each moved node adds to its job",
+              is the run time that each moved node adds to its job",
     applies: Applies::Runs,
     kind: ValueType::Number,
     unit: "units of time",
@@ -22,9 +22,9 @@ pub(super) const MIGRATION: Parameter = Parameter {
 
 pub(super) const MOVABLE: Parameter = Parameter {
     name: "movable",
-    meaning: "the running jobs that may be moved: those of at most a number of nodes (64), with a \
-              value in a column (queue=1), or a share of all jobs (25%); a job must meet only one \
-              of several conditions; default: all",
+    meaning: "the running jobs that may move: by maximum number of nodes (64), by a column's value \
+              (queue=1), or by share of all jobs (25%); meeting one of several conditions is \
+              enough; default: all",
     applies: Applies::Runs,
     read: |text, _| parsed(text, |given| &mut given.movable),
     ..COMMON

@@ -1,10 +1,10 @@
 //! The list of parameters, which define everything that can vary between runs.
 //!
 //! Each entry in [`ALL`] defines an option of `pavior simulate`, unless it applies only to
-//! [snapshots](Applies::Snapshot), in which nothing is simulated. Each entry also defines a key in
-//! experiment files, in their schema, in figures and in tables of results, and a row in the
-//! documentation. The text of a value is parsed once, into a field of [`Given`].
-//! [`RunSettings`](crate::RunSettings) defines the meaning of the value.
+//! [snapshots](Applies::Snapshot), in which nothing is simulated. Each entry also defines a key of
+//! experiment files, their schema, figures and result tables, and a row in the documentation. The
+//! text of a value is parsed once, into a field of [`Given`]. [`RunSettings`](crate::RunSettings)
+//! defines the meaning of the value.
 
 mod controls;
 mod failures;
@@ -40,7 +40,7 @@ pub use synthetic::{LOAD, SERVICE};
 pub struct Parameter {
     /// The name, in kebab-case.
     pub name: &'static str,
-    /// An alternative name, if any.
+    /// An alternative name.
     pub alias: Option<&'static str>,
     /// The meaning, as a clause.
     pub meaning: &'static str,
@@ -67,8 +67,8 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Creates a reading from a value, its canonical text, and the field of [`Given`] that holds
-    /// the value.
+    /// Creates a reading from a value, its canonical text, and the field of [`Given`] for the
+    /// value.
     fn new<T: Clone + Send + Sync + 'static>(
         text: impl Into<Arc<str>>,
         value: T,
@@ -114,7 +114,7 @@ pub enum Applies {
     Communication,
     /// Logs only.
     Log,
-    /// A single request in a state in which no time passes.
+    /// A single request in a fixed state of the machine.
     Snapshot,
 }
 
@@ -135,7 +135,7 @@ pub enum Heading {
     Replications,
     /// The metrics to observe.
     Results,
-    /// A single request in a state in which no time passes.
+    /// A single request in a fixed state of the machine.
     Snapshot,
 }
 
@@ -152,7 +152,7 @@ impl Heading {
         Heading::Snapshot,
     ];
 
-    /// Returns the heading in words.
+    /// Returns the text of the heading.
     pub fn title(self) -> &'static str {
         match self {
             Heading::General => "Machine, strategies and schedulers",
@@ -203,8 +203,7 @@ impl Parameter {
     }
 }
 
-/// The field values that most parameters share. Constants in the list set only the fields that
-/// differ.
+/// The fields that most parameters share. Each constant sets only the fields that differ.
 const COMMON: Parameter = Parameter {
     name: "",
     alias: None,
@@ -214,13 +213,13 @@ const COMMON: Parameter = Parameter {
     heading: Heading::General,
     applies: Applies::Always,
     default: &[],
-    // Each constant sets its own function.
+    // Each constant replaces this function.
     read: |text, _| Ok(Reading { text: text.into(), put: Arc::new(|_| ()) }),
 };
 
 /// All parameters, in the order used for table columns and for numbering points; the last parameter
-/// varies fastest. The parameters for messages come after `service`, which determines whether there
-/// are any messages.
+/// varies fastest. The parameters for messages come after `service`, which determines whether jobs
+/// send messages.
 pub static ALL: &[Parameter] = &[
     runs::MACHINE,
     log::TRACE,
@@ -303,7 +302,7 @@ where
     selection.map(|value| Reading::new(value.to_string(), value, field))
 }
 
-/// Parses a word of a [`ValueType::Choice`], and returns its value.
+/// Parses a word of a [`ValueType::Choice`] to its value.
 fn chosen<T: Clone + Send + Sync + 'static, const N: usize>(
     text: &str,
     words: [(&str, T); N],

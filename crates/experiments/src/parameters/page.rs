@@ -1,4 +1,4 @@
-//! The documentation page about parameters, which is generated from the lists.
+//! The documentation page about parameters, generated from the lists.
 
 use std::fmt::Write;
 
@@ -9,9 +9,9 @@ const INTRODUCTION: &str = "\
 
 Every run is a point: a value for each of these parameters. They are options of `pavior simulate`
 (`--arrival-scale 0.5`) and keys of experiment files (`arrival-scale = 0.5`; an underscore may
-replace a dash). In a file, each may be a list or, for numbers, a range: every combination is a
+replace a dash). In a file, a value may be a list or, for numbers, a range; each combination is a
 point. `simulate` accepts comma-separated lists of strategies, schedulers and loads, but no
-snapshots. Values that are too long for a row are listed below their table.
+snapshots. Long values are listed below their table.
 
 This page is generated from the list in `crates/experiments/src/parameters`;
 `PAVIOR_UPDATE=1 cargo test -p pavior-experiments made_from_the_list` rewrites it, and the
@@ -112,6 +112,6 @@ fn control(control: &Control) -> Row {
     };
     let default = if default.is_empty() { String::new() } else { format!("`{default}`") };
     let (meaning, rest) = parted(meaning);
-    let line = format!("| `{name}` | {values} | {default} | {meaning} | the whole |\n");
+    let line = format!("| `{name}` | {values} | {default} | {meaning} | the whole experiment |\n");
     Row { line, below: rest.map(|rest| format!("- `{name}`: {rest}\n")).unwrap_or_default() }
 }

@@ -7,7 +7,7 @@ use super::{Applies, COMMON, Heading, Parameter, ValueType, count, number, parse
 /// The maximum number of completions in a run. More completions would take more than a day.
 pub(super) const MOST_JOBS: u64 = 1_000_000_000;
 
-/// The maximum number of waiting jobs. This many jobs need about a gigabyte of memory.
+/// The maximum number of waiting jobs, which need about a gigabyte of memory.
 const MOST_WAITING: u64 = 10_000_000;
 
 /// The machine.
@@ -24,7 +24,7 @@ pub const MACHINE: Parameter = Parameter {
 pub const STRATEGY: Parameter = Parameter {
     name: "strategy",
     alias: Some("strategies"),
-    meaning: "the rule that chooses the nodes of a job; see `pavior strategies`",
+    meaning: "the rule that chooses a job's nodes; see `pavior strategies`",
     default: &["ff", "tff", "tbl", "gabl", "mbs"],
     read: |text, catalogue| {
         selected(catalogue.strategies.select(text), |given| &mut given.strategy)
@@ -47,8 +47,8 @@ pub const SCHEDULER: Parameter = Parameter {
 
 pub(super) const FREEDOM: Parameter = Parameter {
     name: "freedom",
-    meaning: "the freedom of placement that jobs allow: box, turned, any-box, connected or any, \
-              also by size, column or share: box:16,connected; box:queue=2; any:25%",
+    meaning: "the placements that jobs accept: box, turned, any-box, connected or any; by size, \
+              column or share of jobs, such as box:16,connected, box:queue=2 or any:25%",
     applies: Applies::Runs,
     read: |text, _| parsed(text, |given| &mut given.freedom),
     ..COMMON
@@ -67,7 +67,7 @@ pub(super) const SEED: Parameter = Parameter {
 
 pub(super) const WARMUP: Parameter = Parameter {
     name: "warmup",
-    meaning: "completions to drop before averages start",
+    meaning: "the number of completed jobs to drop before averaging",
     heading: Heading::Replications,
     applies: Applies::Runs,
     kind: ValueType::Count,

@@ -9,7 +9,7 @@ const SNAPSHOT: Parameter =
 
 pub(super) const BUSY: Parameter = Parameter {
     name: "busy",
-    meaning: "the busy boxes of a snapshot, base and sides: 1,2:4x3 5,5:2x2",
+    meaning: "the busy boxes of a snapshot by base and sides, such as 1,2:4x3 5,5:2x2",
     read: |text, _| boxes(text).map(|boxes| Reading::new(text, boxes, |given| &mut given.busy)),
     ..SNAPSHOT
 };
@@ -27,7 +27,7 @@ pub(super) const SUBMESHES: Parameter = Parameter {
 pub const REQUEST: Parameter = Parameter {
     name: "request",
     alias: Some("requests"),
-    meaning: "the sides requested in a snapshot, without time: 3x2",
+    meaning: "the sides requested in a snapshot, such as 3x2",
     read: |text, _| sides(text).map(|sides| Reading::new(text, sides, |given| &mut given.request)),
     ..SNAPSHOT
 };

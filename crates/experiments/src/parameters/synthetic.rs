@@ -14,10 +14,10 @@ pub(super) const SIDES: Parameter = Parameter {
     ..SYNTHETIC
 };
 
-/// The activity of synthetic jobs on their nodes.
+/// The work that synthetic jobs do on their nodes.
 pub const SERVICE: Parameter = Parameter {
     name: "service",
-    meaning: "the work of jobs while they hold their nodes",
+    meaning: "the work that jobs do on their nodes",
     default: &["exponential"],
     read: |text, _| parsed(text, |given| &mut given.service),
     ..SYNTHETIC

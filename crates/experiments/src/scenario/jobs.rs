@@ -1,4 +1,4 @@
-//! Runs of synthetic jobs, or of the jobs in a log, on a machine whose nodes may fail.
+//! Runs of synthetic or logged jobs on a machine whose nodes may fail.
 
 use std::sync::Arc;
 
@@ -22,29 +22,26 @@ use super::places::Places;
 use crate::settings::{FailureSource, JobSettings, JobSource, MigrationSettings, RunSettings};
 use crate::{InputError, InputFiles, Sample};
 
-/// A run of jobs.
 pub(super) struct Jobs {
     setup: Setup,
     context: Context,
     workload: Workload,
-    /// The fraction of each job's run time that is spent on communication, for jobs from a log.
+    /// The fraction of a logged job's run time spent on communication.
     communication: Option<f64>,
-    /// The rule that determines the freedom of jobs.
+    /// The rule for the freedom of jobs.
     freedom: Option<FreedomRule>,
     migration: Option<MigrationSettings>,
     failures: Option<FailureEvents>,
     reserved: Vec<AdvanceReservation>,
-    /// The links from jobs to those that are submitted after they end.
+    /// The links from jobs to those submitted after they end.
     links: Option<Arc<[Link]>>,
     restart: Restart,
     spares: Spares,
     bounds: Bounds,
-    /// The places that jobs had in the log. If they are set, they replace the scheduler's
-    /// decisions.
+    /// The jobs' places in the log, which replace the scheduler's decisions.
     places: Option<Places>,
 }
 
-/// The source of jobs.
 enum Workload {
     /// Synthetic jobs. A run ends after a given number of completions.
     Drawn(Synthetic),
@@ -52,11 +49,8 @@ enum Workload {
     Replayed { trace: Arc<Trace>, rule: Selection<ShapeRule>, replay: Replay },
 }
 
-/// The failures in a run.
 enum FailureEvents {
-    /// Random failures.
     Drawn(FailureClasses),
-    /// A list of failures.
     Listed(Arc<Vec<FailureEvent>>),
 }
 
@@ -129,7 +123,7 @@ impl Jobs {
         })
     }
 
-    /// Returns the places that jobs had in the log, if these are used.
+    /// Returns the jobs' places in the log, if they are used.
     pub(super) fn places(&self) -> Option<&Places> {
         self.places.as_ref()
     }
@@ -139,7 +133,6 @@ impl Jobs {
         self.context
     }
 
-    /// Creates the setup of a replication.
     fn setup(&self, replication: u64) -> Setup {
         let migration = self.migration.clone().map(|MigrationSettings { price, movable }| {
             let trace = match &self.workload {
@@ -187,7 +180,7 @@ impl Jobs {
         Ok(Sample::new(values.collect(), &measured.outcome))
     }
 
-    /// Returns the number of completed jobs that ends a run.
+    /// Returns the number of completions after which a run ends.
     pub(super) fn length(&self) -> u64 {
         match (&self.workload, self.setup.ending) {
             (_, Ending::Completions(completions)) => completions,
@@ -270,7 +263,6 @@ impl Jobs {
         }))
     }
 
-    /// Returns a replication's failures and repairs.
     fn failures(&self, replication: u64) -> Option<Failing> {
         let Setup { grid, seed, begin, .. } = self.setup;
         let unit: TimeUnit = self.context.time;
@@ -289,7 +281,7 @@ impl Jobs {
     }
 }
 
-/// Returns the places that jobs had in their log, if these are used.
+/// Returns the jobs' places in their log, if they are used.
 fn places(
     workload: &Workload,
     jobs: &JobSettings,
@@ -328,7 +320,7 @@ fn ticks(unit: TimeUnit, time: Time) -> Time {
     if unit == TimeUnit::SECOND { time } else { unit.time(TimeUnit::SECOND.units(time)) }
 }
 
-/// Converts a job from a log to one that spends a share of its run time on communication.
+/// Makes a logged job spend a share of its run time on communication.
 fn communicating(unit: TimeUnit, job: Job, share: f64) -> Job {
     let Service::Run(run) = job.service else { return job };
     Job {

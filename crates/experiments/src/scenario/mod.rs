@@ -15,7 +15,7 @@ use crate::{InputError, InputFiles, RunSettings, Sample};
 use jobs::Jobs;
 pub use places::PlacedCounts;
 
-/// A point that is ready to run.
+/// A point, ready to run.
 pub struct Scenario(Kind);
 
 enum Kind {
@@ -28,14 +28,13 @@ enum Kind {
 pub struct RunRecord {
     /// The jobs, in order of arrival.
     pub jobs: Vec<JobRecord>,
-    /// The load on every channel, and the number of cycles over which it was measured, if there is
-    /// a network.
+    /// The load on every channel, and the number of measured cycles. `None` without a network.
     pub channels: Option<(ChannelLoad, u64)>,
 }
 
 impl Scenario {
-    /// Creates a scenario from settings. `histories` contains the results of jobs that are alone on
-    /// the network; the scenario uses them and adds new ones.
+    /// Creates a scenario from settings. The scenario uses the results of jobs alone on the network
+    /// in `histories`, and adds new ones.
     ///
     /// # Errors
     /// Returns an error if an input file (a log, failures or reservations) cannot be read.
@@ -62,7 +61,7 @@ impl Scenario {
         }
     }
 
-    /// Returns how many jobs can run on the nodes that they had in the log, if this was requested.
+    /// Returns the counts of jobs that can run at their places in the log, if requested.
     pub fn placed(&self) -> Option<PlacedCounts> {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.places().map(|places| places.counts),
@@ -151,7 +150,8 @@ impl Scenario {
         }
     }
 
-    /// Returns the number of completed jobs that ends a run: all jobs for a log, 1 for a snapshot.
+    /// Returns the number of completions after which a run ends: all jobs for a log, 1 for a
+    /// snapshot.
     pub fn length(&self) -> u64 {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.length(),

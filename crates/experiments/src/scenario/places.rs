@@ -1,4 +1,4 @@
-//! The places that the jobs of a log had, according to the names of their nodes.
+//! The places of a log's jobs, according to the names of their nodes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,7 +13,7 @@ use pavior_workload::traces::{Record, Trace};
 
 use crate::InputError;
 
-/// The maximum number of nodes that all jobs of a log use together.
+/// The maximum total number of nodes over all jobs of a log.
 const MOST_NODES: usize = 100_000_000;
 
 /// The places of all jobs, in order of submission.
@@ -22,7 +22,7 @@ pub(super) struct Places {
     pub(super) counts: PlacedCounts,
 }
 
-/// The numbers of jobs that can and cannot run at the places that they had in the log.
+/// Counts of jobs that can and cannot run at their places in the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlacedCounts {
     /// The number of jobs that run at their places in the log.
@@ -38,7 +38,7 @@ pub struct PlacedCounts {
     pub sharing: u64,
 }
 
-/// The start of a job, its end, and the numbers of its nodes in ascending order.
+/// A job's start, end and node numbers in ascending order.
 struct Stay {
     start: Time,
     end: Time,
@@ -46,7 +46,6 @@ struct Stay {
 }
 
 impl Places {
-    /// Finds the places of a log's jobs.
     pub(super) fn new(trace: &Trace, hosts: &Hosts, grid: Grid) -> Result<Places, InputError> {
         let mut counts = PlacedCounts::default();
         let (mut of_jobs, mut stays, mut nodes) = (Vec::new(), Vec::new(), 0);
@@ -67,7 +66,7 @@ impl Places {
             found.dedup();
             nodes += found.len();
             if nodes > MOST_NODES {
-                return Err(format!("the jobs have more than {MOST_NODES} nodes in all").into());
+                return Err(format!("the jobs have more than {MOST_NODES} nodes in total").into());
             }
             counts.placed += 1;
             of_jobs.push(Some((start, placement(&grid, &found))));
@@ -77,9 +76,9 @@ impl Places {
         }
         if counts.placed == 0 {
             return Err(format!(
-                "no job can be placed as in the log: {} jobs without nodes or a start in the log, \
-                 {} on nodes with other names. Node names are read from NodeList of sacct, nodes \
-                 of sacct --json, exec_host of PBS, and the Pods of Kubernetes",
+                "no job can be placed as in the log (jobs without nodes or a start in the log: {}; \
+                 jobs on nodes with other names: {}); node names come from NodeList (sacct), nodes \
+                 (sacct --json), exec_host (PBS) and Pods (Kubernetes)",
                 counts.unknown, counts.elsewhere
             )
             .into());
@@ -89,7 +88,7 @@ impl Places {
     }
 }
 
-/// Returns the start of a job and the names of its nodes, if the log contains both.
+/// Returns a job's start and node names, if the log contains both.
 fn known(trace: &Trace, record: &Record) -> Option<(Time, Vec<String>)> {
     let names = expand(trace.hosts(record)?).filter(|names| !names.is_empty())?;
     Some((record.submit.saturating_add(record.wait?), names))

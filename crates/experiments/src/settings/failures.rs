@@ -1,4 +1,4 @@
-//! The settings for failures, spares, and the watched slice.
+//! The settings for failures, spares, and the measured slice.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Cubes, Grid, Request};
@@ -44,7 +44,7 @@ impl FailureSettings {
         let restart = match given.checkpoint.map(|units| unit.time(units)) {
             None => Restart::Scratch,
             Some(Time::ZERO) => {
-                return Err(("checkpoint", "this is shorter than a tick".into()));
+                return Err(("checkpoint", "shorter than a tick".into()));
             }
             Some(interval) => Restart::Checkpoint(interval),
         };
@@ -69,7 +69,7 @@ impl FailureSettings {
 }
 
 impl FailureSource {
-    /// Returns the given source of failures, if any. At most one may be given.
+    /// Returns the given source of failures. At most one may be given.
     fn new(
         given: &Given,
         machine: Grid,
@@ -106,7 +106,7 @@ impl FailureSource {
             }
         };
         if given.pattern.is_some() {
-            let reason = "node failures and messages of jobs cannot be combined";
+            let reason = "node failures and messages cannot be combined";
             return Err((name, reason.into()));
         }
         Ok(Some(source))
@@ -140,7 +140,7 @@ fn check_switches(classes: &FailureClasses, spare: u32) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns the request whose availability is watched, if any.
+/// Returns the request whose availability is measured.
 pub(super) fn slice(given: &Given, machine: Grid) -> Result<Option<Request>, Fault> {
     let reason = match (given.slice, cubes(&machine)) {
         (None, _) => return Ok(None),
@@ -153,7 +153,7 @@ pub(super) fn slice(given: &Given, machine: Grid) -> Result<Option<Request>, Fau
         (Some(Slice::Sides(sides)), _)
             if !pavior_mesh::orientations(sides).any(|turned| machine.fits(turned)) =>
         {
-            format!("it does not fit in any orientation on {machine}")
+            format!("it does not fit {machine} in any orientation")
         }
         (Some(slice), _) => return Ok(Some(slice.request())),
     };

@@ -34,7 +34,7 @@ pub struct JobSettings {
     pub network: Option<NetworkSettings>,
     /// The energy that messages use.
     pub energy: Energy,
-    /// The rule that determines the freedom of jobs.
+    /// The rule for the freedom of jobs.
     pub freedom: Option<FreedomRule>,
     /// The moves of running jobs, and their cost.
     pub migration: Option<MigrationSettings>,
@@ -42,10 +42,9 @@ pub struct JobSettings {
     pub failures: Option<FailureSettings>,
     /// The advance reservations.
     pub reservations: Option<ListRequest>,
-    /// A request to watch, in order to measure how often it could be placed in addition to the
-    /// running jobs.
+    /// A request whose availability is measured: how often it would fit alongside the running jobs.
     pub slice: Option<Request>,
-    /// The number of completions that are ignored before averaging starts.
+    /// The number of completions ignored before averaging starts.
     pub warmup: u64,
     /// The minimum run time used for the bounded slowdown, in units.
     pub slowdown_bound: f64,
@@ -80,16 +79,16 @@ pub struct LogSettings {
     pub rule: Selection<ShapeRule>,
     /// The treatment of arrival times, kills and estimates.
     pub replay: Replay,
-    /// The fraction of each job's run time that is spent on communication.
+    /// The fraction of each job's run time spent on communication.
     pub communication: Option<f64>,
-    /// The names of the nodes, if jobs run at the places that they had in the log.
+    /// The names of the nodes, if jobs run at their places in the log.
     pub placed: Option<Arc<Hosts>>,
 }
 
-/// Moves of running jobs in order to make room for the oldest waiting job.
+/// Moves of running jobs that make room for the oldest waiting job.
 #[derive(Clone, Debug)]
 pub struct MigrationSettings {
-    /// The additional run time of a job for each of its nodes that moves.
+    /// The run time added to a job for each of its moved nodes.
     pub price: Time,
     /// The jobs that may be moved, or `None` for all jobs.
     pub movable: Option<JobRule>,
@@ -150,7 +149,7 @@ impl JobSettings {
         })
     }
 
-    /// Returns bounds that end a run that begins at a given instant and might otherwise never end.
+    /// Returns the bounds of a run from a given instant, which might otherwise never end.
     pub(crate) fn bounds(&self, begin: Time) -> Bounds {
         let usual = Bounds::default();
         Bounds {
@@ -182,7 +181,6 @@ impl JobSettings {
             || self.failures.as_ref().is_some_and(drawn)
     }
 
-    /// Returns the input files.
     pub(super) fn inputs(&self) -> Vec<InputRequest> {
         let log = self.log().map(|log| InputRequest::Log(log.request.clone()));
         let list = match self.failures.as_ref().map(|failures| &failures.source) {
@@ -254,7 +252,7 @@ fn hosts(given: &Given, machine: Grid, names: &str) -> Result<Arc<Hosts>, Fault>
     if let Some((name, _)) = others.iter().find(|(_, is_given)| *is_given) {
         return Err((
             "placed",
-            format!("jobs on their places in the log and {name} cannot be combined"),
+            format!("jobs at their places in the log and {name} cannot be combined"),
         ));
     }
     let hosts = Hosts::new(&machine, names);
@@ -266,20 +264,18 @@ impl MigrationSettings {
         let Some(price) = given.migration else {
             if given.movable.is_some() {
                 let [name, movable] = ["migration", "movable"].map(|name| keys.spell(name));
-                let reason =
-                    format!("{movable} applies only to running jobs that move; give {name}");
+                let reason = format!("{movable} applies only to moving jobs; give {name}");
                 return Err(("movable", reason));
             }
             return Ok(None);
         };
-        let other = |what: &str| {
-            Err(("migration", format!("running jobs that move and {what} cannot be combined")))
-        };
+        let other =
+            |what: &str| Err(("migration", format!("moving jobs and {what} cannot be combined")));
         if given.pattern.is_some() {
-            return other("messages of jobs");
+            return other("messages");
         }
         if given.mttf.is_some() || given.fail_classes.is_some() || given.failures.is_some() {
-            return other("failures of nodes");
+            return other("node failures");
         }
         if given.reservations.is_some() {
             return other("advance reservations");

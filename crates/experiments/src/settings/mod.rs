@@ -42,7 +42,7 @@ pub struct RunSettings {
 pub enum Asked {
     /// Placing jobs over time.
     Jobs(Box<JobSettings>),
-    /// Placing one request in a state in which no time passes.
+    /// Placing one request in a snapshot.
     Snapshot(SnapshotSettings),
 }
 
@@ -81,7 +81,7 @@ impl RunSettings {
         self.jobs().map_or(TimeUnit::TIME_UNIT, |jobs| jobs.unit)
     }
 
-    /// Returns true if the workload draws random numbers, so that replications differ even if the
+    /// Returns true if the workload draws random numbers, so replications differ even if the
     /// strategy draws none.
     pub fn draws(&self) -> bool {
         self.jobs().is_none_or(JobSettings::draws)
@@ -95,5 +95,5 @@ impl RunSettings {
 
 /// Returns a value that must either be given or have a default in the list of parameters.
 fn needed<T>(value: Option<T>, name: &'static str) -> Result<T, Fault> {
-    value.ok_or_else(|| (name, "a value is needed".to_string()))
+    value.ok_or_else(|| (name, "a value is required".to_string()))
 }

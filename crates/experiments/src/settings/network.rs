@@ -25,8 +25,8 @@ pub struct NetworkParameters {
 const USUAL_FLITS: u32 = 8;
 
 impl NetworkParameters {
-    /// Creates the parameters from the given values. Values that are not given default to those
-    /// used in the papers.
+    /// Creates the parameters from the given values. Missing values default to those used in the
+    /// papers.
     pub fn new(given: &Given) -> NetworkParameters {
         let usual = Settings::default();
         NetworkParameters {
@@ -84,8 +84,8 @@ impl NetworkSettings {
         }))
     }
 
-    /// Creates the network for a run. `histories` contains the results of jobs that are alone on
-    /// the network; the run uses them and adds new ones.
+    /// Creates the network for a run. The run uses the results of jobs alone on the network in
+    /// `histories`, and adds new ones.
     pub(crate) fn setup(&self, histories: &Histories) -> NetworkSetup {
         NetworkSetup {
             engine: self.engine,

@@ -7,7 +7,7 @@ use pavior_mesh::{Cuboid, Grid, JobId, Sides, volume};
 use super::Fault;
 use crate::Given;
 
-/// The sides of random boxes, which are used in rotation.
+/// The sides of random boxes, used in rotation.
 const DRAWN: [Sides; 4] = [[4, 3, 1], [2, 2, 1], [2, 2, 1], [3, 1, 1]];
 /// The maximum number of attempts to place a box. After that, the machine is considered too full.
 const MOST_DRAWS: u32 = 10_000;
@@ -39,7 +39,7 @@ impl SnapshotSettings {
     ) -> Result<SnapshotSettings, Fault> {
         let (busy, name) = match (&given.busy, given.submeshes) {
             (Some(_), Some(_)) => {
-                let reason = "a state is either given by `busy` or generated, not both".to_string();
+                let reason = "give either `busy` or `submeshes`, not both".to_string();
                 return Err(("submeshes", reason));
             }
             (None, Some(count)) => (BusyBoxes::Drawn(count), "submeshes"),
@@ -57,7 +57,7 @@ impl SnapshotSettings {
 }
 
 impl BusyBoxes {
-    /// Returns the state of a replication, which is the same for every strategy.
+    /// Returns the state of a replication, the same for every strategy.
     ///
     /// # Errors
     /// Returns an error if there is not enough room for random boxes, or if given boxes overlap or

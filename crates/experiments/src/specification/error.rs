@@ -13,8 +13,8 @@ pub struct SettingError {
     pub reason: String,
     /// The index of the setting at fault, or `None` if the fault is a missing setting.
     pub setting: Option<usize>,
-    /// The index of the value at fault, and the range of bytes in it. They are `None` if the key is
-    /// at fault.
+    /// The index of the value at fault, and the range of bytes in it. `None` if the key is at
+    /// fault.
     pub value: Option<(usize, Range<usize>)>,
 }
 
@@ -27,11 +27,10 @@ pub(super) enum Place {
     Key(usize),
     /// A range of bytes in a value: the indices of the setting and of the value, and the range.
     Value(usize, usize, Range<usize>),
-    /// No position, because the item was not given.
+    /// No position, because the setting is missing.
     Nowhere,
 }
 
-/// A fault and its position.
 #[derive(Clone, Debug)]
 pub(super) struct Fault {
     pub(super) reason: String,

@@ -17,7 +17,7 @@ use crate::{Catalogue, Given};
 /// The maximum number of points. A larger number is assumed to be a mistake.
 const MOST_POINTS: usize = 1_000_000;
 
-/// The values of every parameter in a block. They are `None` if the parameter is not given.
+/// The values of every parameter in a block. `None` if the parameter is not given.
 #[derive(Clone)]
 struct BlockValues(Vec<Option<Vec<Value>>>);
 
@@ -27,7 +27,7 @@ impl BlockValues {
     }
 }
 
-/// Returns the parameter that an entry sets, if any.
+/// Returns the parameter that an entry sets.
 pub(super) fn parameter(entry: &Entry<'_>) -> Option<&'static Parameter> {
     parameters::ALL.iter().find(|parameter| parameter.is_called(entry.key))
 }
@@ -45,10 +45,9 @@ pub(super) fn first_cap<'a>(entries: &[Entry<'a>]) -> Result<Option<Entry<'a>>, 
     Ok(None)
 }
 
-/// Returns all points without duplicates. They are the points of the top level or, if there are
-/// blocks, those of each block in turn. Each point is accompanied by the maximum number of
-/// replications that its block sets, if any. Combinations that do not apply are recorded in
-/// `skipping`.
+/// Returns all points without duplicates, each with its block's maximum number of replications.
+/// These are the points of the top level or, if there are blocks, of each block in turn. `skipping`
+/// records combinations that do not apply.
 pub(super) fn points(
     top: &[Entry<'_>],
     blocks: &[Node<'_>],
@@ -141,7 +140,7 @@ fn refuse_what_does_not_apply(
         ]
         .map(|name| keys.spell(name));
         let reason = if parameter.applies == Applies::Snapshot {
-            format!("{name} applies only to snapshots; give a {request} for one")
+            format!("{name} applies only to snapshots; add a {request} to make one")
         } else if reach.snapshot {
             format!("{name} applies only to runs of jobs; a {request} makes a snapshot")
         } else if reach.log
@@ -249,7 +248,7 @@ fn expand(
     Ok(points)
 }
 
-/// A function that is called for a combination.
+/// A callback for a combination.
 type Show<'s, 'v> = dyn FnMut(&[Option<&'v Value>]) -> Result<(), Fault> + 's;
 
 /// Calls `show` for every combination that begins with the given values.

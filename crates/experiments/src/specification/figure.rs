@@ -71,7 +71,6 @@ impl Figure {
         })
     }
 
-    /// Returns a heading that describes the figure.
     fn heading(&self, specification: &Specification) -> String {
         let mut drawn =
             specification.points.iter().filter(|point| self.draws(|index| point.at(index)));
@@ -87,7 +86,7 @@ impl Figure {
         heading(&self.y, parameters::ALL[self.x].name, machine, &conditions)
     }
 
-    /// Returns the name of a value in the legend.
+    /// Returns a value's name in the legend.
     pub fn label<'s>(&'s self, value: &'s str) -> &'s str {
         let renamed = self.labels.iter().find(|(from, _)| from == value);
         renamed.map_or(value, |(_, to)| to)
@@ -113,7 +112,7 @@ pub(super) fn read(node: Node<'_>, specification: &Specification) -> Result<Figu
         Some(entry) => parameter(entry.node)?,
         None => parameters::LOAD.index(),
     };
-    let Some(y) = find("y") else { return node.fail("a figure needs `y`, a metric") };
+    let Some(y) = find("y") else { return node.fail("a figure needs a metric `y`") };
     let y_name = metric(y.node, specification)?;
     let (x_log, y_log) = find("log").map_or(Ok((false, false)), logarithmic)?;
     if let (Some(entry), true, ValueType::Text | ValueType::Switch) =
@@ -151,7 +150,7 @@ pub(super) fn usual(specification: &Specification) -> Vec<Figure> {
         matches!(parameters::ALL[*index].kind, ValueType::Number | ValueType::Count)
             && specification.points.iter().all(|point| point.at(*index).is_some())
     };
-    // The load, which is the preferred parameter, is the last numeric one.
+    // The last numeric parameter is the load, which is preferred.
     let number = varying.iter().copied().rfind(numeric);
     let x = number.unwrap_or(parameters::STRATEGY.index());
     varying.retain(|index| *index != x);
@@ -215,7 +214,7 @@ fn series(
         let differs = left.iter().find(|&&index| point.at(index) != other.at(index));
         let &index = differs.expect("no two points are the same");
         return entry.node.fail(format!(
-            "`{0}` varies, too: add it to `series`, or fix it with `where = {{ {0} = ... }}`",
+            "`{0}` varies too: add it to `series`, or fix it with `where = {{ {0} = ... }}`",
             parameters::ALL[index].name
         ));
     }
@@ -252,7 +251,7 @@ fn logarithmic(entry: &Entry<'_>) -> Result<(bool, bool), Fault> {
         match node.text()? {
             "x" => axes.0 = true,
             "y" => axes.1 = true,
-            other => return node.fail(format!("`{other}` is not an axis: x or y")),
+            other => return node.fail(format!("`{other}` is not an axis; use x or y")),
         }
     }
     Ok(axes)

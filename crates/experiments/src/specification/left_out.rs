@@ -1,4 +1,4 @@
-//! Combinations that do not apply, which are left out on request.
+//! Inapplicable combinations, which are left out on request.
 
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ const CHOICES: [&str; 4] = ["strategy", "scheduler", "freedom", "pattern"];
 pub struct LeftOut {
     /// The parameter: `strategy`, `scheduler`, `freedom` or `pattern`.
     pub parameter: &'static str,
-    /// The value that was left out.
+    /// The value left out.
     pub value: String,
     /// The machine to which the value does not apply. It may apply to others.
     pub machine: String,
@@ -23,7 +23,7 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    /// Describes the value that was left out.
+    /// Describes the value left out.
     pub fn words(&self) -> String {
         let LeftOut { parameter, value, machine, reason } = self;
         if reason.starts_with(value.as_str()) {

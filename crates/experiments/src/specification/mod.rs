@@ -7,7 +7,6 @@
 
 mod error;
 mod expand;
-
 mod figure;
 mod left_out;
 mod read;
@@ -38,13 +37,13 @@ pub use settings::Setting;
 /// An experiment.
 #[derive(Clone)]
 pub struct Specification {
-    /// The name, which is one word and is used for files and footers.
+    /// The name: one word, used for files and footers.
     pub name: String,
     /// The heading of the report.
     pub title: String,
     /// The points to run, without duplicates.
     pub points: Vec<Point>,
-    /// The values that were left out because they do not apply, without duplicates.
+    /// Values left out because they do not apply, without duplicates.
     pub left_out: Vec<LeftOut>,
     /// True if values that do not apply are left out; otherwise they are errors.
     pub skips_unsupported: bool,
@@ -58,7 +57,7 @@ pub struct Specification {
     pub caps: Vec<Option<u64>>,
     /// The metrics that must be precise, as indices into `metrics`.
     pub targets: Vec<usize>,
-    /// The strategy with which others are compared.
+    /// The strategy that others are compared with.
     pub baseline: Option<String>,
     /// The asymptotic cost of each strategy, for snapshots.
     pub orders: Orders,
@@ -93,8 +92,7 @@ impl Specification {
         Specification::parse_with(text, name, &Catalogue::default())
     }
 
-    /// Does the same as [`Specification::parse`] with a catalogue to which the caller may have
-    /// added entries.
+    /// Parses a file like [`Specification::parse`], with the entries of a catalogue.
     ///
     /// # Errors
     /// Returns the errors of [`Specification::parse`].
@@ -108,8 +106,8 @@ impl Specification {
         Ok(Specification::read(entries, name, Keys::Plain, catalogue)?)
     }
 
-    /// Returns the value of `skip-unsupported` in an experiment file, which leaves out values that
-    /// do not apply. Returns `None` if the file does not contain this key.
+    /// Returns the value of `skip-unsupported` in an experiment file, or `None` if the file does
+    /// not contain this key.
     ///
     /// # Errors
     /// Returns an error if the file is not TOML, or if the value is neither true nor false.
@@ -172,7 +170,7 @@ impl Specification {
         Ok(specification)
     }
 
-    /// Adds a last point in which jobs run at the places that they had in their log, if requested.
+    /// Adds a last point in which jobs run at their places in the log, if requested.
     fn add_placed(&mut self) {
         let (mut placed, mut caps): (Vec<Point>, Vec<_>) = Default::default();
         for (point, cap) in self.points.iter_mut().zip(&self.caps) {
@@ -260,7 +258,7 @@ impl Specification {
         };
         if let Some(entry) = find("replications") {
             let [count, precision] = ["replications", "precision"].map(|key| keys.spell(key));
-            let reason = format!("{count} cannot be used with {precision}: give one of them");
+            let reason = format!("{count} cannot be used with {precision}; give only one");
             return Err(Fault::new(reason, entry.key_place.clone()));
         }
         let confidence = find("confidence").map_or(Ok(0.95), |entry| entry.node.share())?;
@@ -270,9 +268,7 @@ impl Specification {
             return entry.node.fail("must be at least 2: one replication has no interval");
         }
         if let (Some(entry), true) = (find("min-replications"), least > most) {
-            return entry
-                .node
-                .fail(format!("the minimum, {least}, is more than the maximum, {most}"));
+            return entry.node.fail(format!("the minimum, {least}, exceeds the maximum, {most}"));
         }
         let relative = precision.node.share()?;
         self.policy = Policy::Precision { relative, confidence, least, most };
@@ -302,7 +298,7 @@ impl Specification {
         self.points.iter().any(|point| point.settings().draws())
     }
 
-    /// Describes the values that were left out. Returns `None` if there are none.
+    /// Describes the values left out, or returns `None` if there are none.
     pub fn left_out_in_words(&self) -> Option<String> {
         let all: Vec<String> = self.left_out.iter().map(LeftOut::words).collect();
         (!all.is_empty()).then(|| format!("Left out: {}.", all.join("; ")))
@@ -333,7 +329,7 @@ impl Specification {
         )
     }
 
-    /// Sets the strategy with which others are compared: the given strategy, or else the first one.
+    /// Sets the strategy that others are compared with: the given one, or else the first.
     fn compare(&mut self, entries: &[Entry<'_>]) -> Result<(), Fault> {
         let mut strategies: Vec<&str> = Vec::new();
         for strategy in self.points.iter().filter_map(|point| point.get("strategy")) {
@@ -369,7 +365,6 @@ impl Specification {
     }
 }
 
-/// Parses a TOML document.
 fn document(text: &str) -> Result<Spanned<DeTable<'_>>, BadName> {
     DeTable::parse(text).map_err(|error| {
         let span = error.span().unwrap_or(0..0);
@@ -377,7 +372,6 @@ fn document(text: &str) -> Result<Spanned<DeTable<'_>>, BadName> {
     })
 }
 
-/// Reads formulas by strategy.
 fn orders(node: Node<'_>) -> Result<Orders, Fault> {
     let one = |entry: &Entry<'_>| {
         let text = entry.node.text()?;
@@ -432,8 +426,7 @@ fn observed(node: Node<'_>) -> Result<(Vec<&'static MetricSpec>, bool), Fault> {
         });
     }
     if chosen.is_empty() && !timing {
-        return node
-            .fail("list at least one metric; without this key, the default ones are observed");
+        return node.fail("list at least one metric, or omit this key to observe the default ones");
     }
     chosen.extend(metrics::ALL.iter().filter(|spec| adds && spec.standard));
     let place = |spec: &MetricSpec| all().position(|known| known.name == bare_name(spec.name));

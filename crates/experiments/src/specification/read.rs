@@ -13,19 +13,16 @@ pub(super) enum Node<'a> {
     File {
         /// The whole file.
         source: &'a str,
-        /// The parsed TOML value.
         value: &'a Spanned<DeValue<'a>>,
     },
     /// The value of a setting.
     Value {
-        /// The text of the value.
         text: &'a str,
         /// The index of the setting, and the index of the value in it.
         at: (usize, usize),
     },
     /// All values of a setting that does not have exactly one value.
     Values {
-        /// The texts of the values.
         texts: &'a [String],
         /// The index of the setting.
         setting: usize,
@@ -40,7 +37,6 @@ pub(super) struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// Returns the error for an unknown key.
     pub(super) fn unknown(&self, known: &[&str]) -> Fault {
         // The suggested names contain underscores if the key contains one.
         let between = if self.key.contains('_') { "_" } else { "-" };

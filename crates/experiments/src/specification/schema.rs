@@ -25,7 +25,7 @@ pub fn schema() -> Value {
         "sweep".to_string(),
         described(
             json!({ "type": "array", "items": sweep }),
-            "values that replace those of the top level; the points of all sweeps are combined",
+            "values that override the top level; the experiment has the points of all sweeps",
         ),
     );
     properties.insert("figure".to_string(), json!({ "type": "array", "items": figure() }));
@@ -152,7 +152,7 @@ fn figure() -> Value {
              lines"),
             "where": described(
                 json!({ "type": "object", "additionalProperties": one_or_more(&value) }),
-                "the points that are drawn: parameter = value or list of values",
+                "the points to draw: parameter = value or list of values",
             ),
             "log": described(one_or_more(&json!({ "enum": ["x", "y"] })), "logarithmic axes"),
             "x-label": text(),
@@ -163,8 +163,8 @@ fn figure() -> Value {
             ),
             "stated": described(
                 one_or_more(&stated),
-                "what a paper states, drawn as a cross: y at a value of x, or y times the value of \
-                 a series",
+                "values stated in a paper, drawn as crosses: y at a value of x, or y times the \
+                 value of a series",
             ),
         },
     })

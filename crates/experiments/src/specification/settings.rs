@@ -1,4 +1,4 @@
-//! Experiments from individual settings, such as the options of a command or values from a program.
+//! Experiments from individual settings, such as command-line options or values from a program.
 
 use super::Specification;
 use super::error::{Place, SettingError};
@@ -11,7 +11,7 @@ use crate::keys::Keys;
 pub struct Setting {
     /// The name of a parameter or control.
     pub key: String,
-    /// One value, or several values that are combined with those of other keys.
+    /// One value, or several to combine with those of other keys.
     pub values: Vec<String>,
 }
 
@@ -51,8 +51,8 @@ impl Specification {
         Specification::from_settings_with(settings, name, keys, &Catalogue::default())
     }
 
-    /// Does the same as [`Specification::from_settings`] with a catalogue to which the caller may
-    /// have added entries.
+    /// Creates an experiment like [`Specification::from_settings`], with the entries of a
+    /// catalogue.
     ///
     /// # Errors
     /// Returns the errors of [`Specification::from_settings`].

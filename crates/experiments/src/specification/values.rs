@@ -8,7 +8,6 @@ use crate::parameters::{Parameter, Reading, ValueType};
 /// The maximum number of values in a range. A longer range is assumed to be a mistake.
 const MOST_STEPS: u64 = 10_000;
 
-/// A value and its position.
 #[derive(Clone)]
 pub(super) struct Value {
     pub(super) reading: Reading,

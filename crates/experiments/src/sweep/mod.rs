@@ -122,13 +122,13 @@ pub type Samples = Vec<Vec<Sample>>;
 
 impl Specification {
     /// Runs the points of a shard on the threads of the current pool. Replications known from an
-    /// earlier run are not run again. Each finished replication is passed to the store immediately.
+    /// earlier run are not repeated. Each finished replication is passed to the store immediately.
     ///
     /// # Errors
     /// Returns an error if an input cannot be read, a run cannot continue, the store fails, or the
-    /// sweep is stopped. Replications that were stored before the error remain valid. If several
-    /// runs cannot continue, the error is that of the first such run in order of point and
-    /// replication, regardless of the number of threads.
+    /// sweep is stopped. Replications stored before the error remain valid. If several runs cannot
+    /// continue, the error is that of the first such run in order of point and replication,
+    /// regardless of the number of threads.
     ///
     /// # Panics
     /// Panics if a run panics, on any thread.

@@ -119,7 +119,7 @@ impl<'s> Plan<'s> {
         self.points[point].wanted.pop_front()
     }
 
-    /// Returns the next wanted replication of a point.
+    /// Returns the next wanted replication of a point without taking it.
     pub(super) fn next(&self, point: usize) -> Option<u64> {
         self.points[point].wanted.front().copied()
     }
@@ -157,7 +157,6 @@ impl PointState {
         }
     }
 
-    /// Adds replications to the goal.
     fn plan(&mut self, more: u64) {
         let goal = self.goal + more;
         for replication in self.goal..goal {

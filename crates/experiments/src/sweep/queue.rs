@@ -1,5 +1,4 @@
-//! The queue from which the workers of a sweep take replications one at a time, and the runs'
-//! errors.
+//! The queue from which a sweep's workers take replications one at a time, and the errors of runs.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 
@@ -12,14 +11,14 @@ use crate::{JournalEntry, Sample, Scenario, Specification, Store};
 /// A point's scenario, created by the first worker that needs it.
 type Slot = Arc<OnceLock<Result<Scenario, String>>>;
 
-/// A replication of a point.
+/// A point's index and a replication's number.
 type Place = (usize, u64);
 
 /// The work of a sweep, shared by its workers.
 pub(super) struct WorkQueue<'s, 'l> {
     specification: &'s Specification,
     environment: Environment<'s>,
-    /// Results of jobs that are alone on the network, shared by all points.
+    /// Results of jobs alone on the network, shared by all points.
     histories: Histories,
     state: Mutex<State<'s, 'l>>,
     changed: Condvar,
@@ -34,12 +33,11 @@ struct State<'s, 'l> {
     in_flight: usize,
     /// The error of the first run that cannot continue, in order of point and replication.
     fault: Option<(Place, SweepError)>,
-    /// An error that ends everything immediately.
+    /// An error that ends the sweep immediately.
     end: Option<SweepError>,
     store: &'s mut dyn Store,
 }
 
-/// A replication to run.
 struct Task {
     place: Place,
     slot: Slot,
@@ -65,7 +63,7 @@ impl<'s, 'l> WorkQueue<'s, 'l> {
         WorkQueue { specification, environment, histories, state, changed: Condvar::new() }
     }
 
-    /// Returns the error, if there was one.
+    /// Returns the error that ended the sweep.
     pub(super) fn into_result(self) -> Result<(), SweepError> {
         let state = self.state.into_inner().expect("no worker panicked");
         match state.end.or(state.fault.map(|(_, fault)| fault)) {

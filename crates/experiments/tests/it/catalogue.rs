@@ -1,4 +1,4 @@
-//! Tests of experiments with entries that a caller adds.
+//! Tests of experiments with entries added by a caller.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -69,7 +69,7 @@ fn added_entries_are_run_from_files_and_from_settings() {
     let read = Specification::parse_with(text, "test", &catalogue()).unwrap();
     let samples = whole(&read);
     assert_eq!(samples.len(), 8);
-    assert!(samples.iter().all(|point| *point == samples[0]), "they do what the built-in ones do");
+    assert!(samples.iter().all(|point| *point == samples[0]), "they behave like the built-in ones");
 
     let names = ["ff", "own-ff"].map(String::from).to_vec();
     let settings = [
@@ -167,7 +167,7 @@ fn an_error_in_a_strategy_stops_the_run() {
     catalogue.strategies.add(entry).unwrap();
     for scheduler in ["fcfs", "ssd", "bypass", "easy", "conservative", "window:4"] {
         let error = error_of(&catalogue, scheduler, "failing");
-        assert!(error.get().is::<std::fmt::Error>(), "the error as it was given");
+        assert!(error.get().is::<std::fmt::Error>(), "the error is passed on unchanged");
         let error = error_of(&catalogue, scheduler, "outside");
         assert!(error.to_string().contains("is not on the machine"), "{error}");
     }

@@ -1,4 +1,4 @@
-//! Tests of logs whose jobs are submitted after others, in runs, forecasts and advice.
+//! Tests of logs with dependent jobs, in runs, forecasts and advice.
 
 use std::fmt::Write;
 

@@ -44,7 +44,7 @@ fn begin(path: &Path, fingerprint: &str, how: Resume) -> Result<(OpenRun, Known)
     Directory::open(path)?.begin(&run(fingerprint), TEXT, &experiment(), how)
 }
 
-/// Creates the directory of a process that was killed after it had written these lines.
+/// Creates the directory of a process killed after writing these lines.
 fn unfinished(path: &Path, entries: &[JournalEntry]) {
     let (mut run, _) = begin(path, "a", Resume::default()).unwrap();
     for entry in entries {

@@ -1,4 +1,4 @@
-//! Tests of snapshots, which consist of one request in a state in which no time passes.
+//! Tests of snapshots: one request in a fixed state of the machine.
 
 use pavior_experiments::{Samples, Specification, Table, snapshot};
 

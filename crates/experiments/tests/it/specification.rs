@@ -154,7 +154,7 @@ fn what_varies_with_x_needs_no_series() {
                 y = 'turnaround'\nseries = 'strategy'\n";
     assert_eq!(read(text).figures[0].series.len(), 1);
     let error = Specification::parse(&text.replace("load = 2", "load = 1"), "test").err().unwrap();
-    assert!(error.reason.contains("`machine` varies, too"), "{error}");
+    assert!(error.reason.contains("`machine` varies too"), "{error}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Tests of sweeps, whose samples do not depend on threads, interruptions or shards.
+//! Tests of sweeps: samples do not depend on threads, interruptions or shards.
 
 use std::io;
 

@@ -14,8 +14,8 @@ use super::{Slots, all_sides, slots};
 use crate::plans::plan::Budget;
 use crate::{Shape, Snapshot};
 
-/// Returns an upper bound on the number of free boxes after any plan with at most this many moves.
-/// Cost: O(jobs) slot counts.
+/// Returns an upper bound on the number of free boxes after any plan that moves at most `jobs`
+/// jobs. Cost: O(jobs) slot counts.
 pub(crate) fn after_moves(
     snapshot: &Snapshot,
     shape: Shape,

@@ -1,4 +1,4 @@
-//! An answer about slots now, at the next increase, and after moves.
+//! Slots now, at the next increase, and after moves.
 
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
@@ -6,21 +6,21 @@ use pavior_mesh::JobId;
 use super::{NextSlot, Slots, next_slot, slots};
 use crate::{Defragmented, SearchLimits, Shape, Snapshot, Weights, defragment};
 
-/// The number of boxes of some shapes that fit at the same time, now and later.
+/// The disjoint free boxes of some shapes, now and later.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlotsAnswer {
-    /// The boxes that are free now.
+    /// The boxes free now.
     pub now: Slots,
     /// The first time when more boxes fit, if known.
     pub next: Option<NextSlot>,
-    /// The boxes of the first shape that are free after some jobs have moved, if requested.
+    /// The boxes of the first shape free after some jobs have moved, if requested.
     pub after: Option<Defragmented>,
 }
 
 impl SlotsAnswer {
     /// Counts the boxes in any mixture of the shapes. `budget` limits each count, and `end` returns
     /// the expected end of a job. `moves` limits the moves; if it is `None`, no moves are planned.
-    /// Calls [`slots`], [`next_slot`] and [`defragment`].
+    /// Cost: that of [`slots`], [`next_slot`] and [`defragment`].
     ///
     /// ```
     /// # mod pavior { pub use pavior_answers as answers;
@@ -69,7 +69,6 @@ impl SlotsAnswer {
 }
 
 impl Slots {
-    /// Writes the number of boxes as a clause.
     fn clause(&self, shape: &str) -> String {
         match (self.boxes.len(), self.bound as usize) {
             (0, 0) => format!("no box of size {shape} is free"),
@@ -83,7 +82,7 @@ impl Slots {
 }
 
 impl Defragmented {
-    /// Returns the boxes that are free after the moves, and the bound on their number.
+    /// Returns the boxes free after the moves, and the bound on their number.
     pub fn slots(&self) -> Slots {
         Slots { boxes: self.plan.boxes.clone(), bound: self.bound }
     }

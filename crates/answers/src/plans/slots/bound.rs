@@ -1,6 +1,6 @@
 //! Upper bounds on the number of disjoint boxes, from nodes that every box must contain.
 //!
-//! The bounds use a lattice: on each axis, take every m-th node, so that adjacent lattice nodes are
+//! The bounds use a lattice: on each axis, take every m-th node, so adjacent lattice nodes are
 //! never more than m apart. On that axis, a box with side s contains at least ⌊s / m⌋ of them at
 //! any position. A box thus contains at least k lattice nodes, where k is the product over the
 //! axes. If the places together cover n lattice nodes, at most ⌊n / k⌋ places are disjoint. This

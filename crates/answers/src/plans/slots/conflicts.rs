@@ -1,8 +1,8 @@
 //! The overlaps of places, as rows of bits.
 //!
 //! Two boxes overlap if they overlap on each axis. On one axis, the set of places that overlap a
-//! box depends only on the base and the side of the box on that axis. Therefore, a row is the AND
-//! of three rows, each of which many places share.
+//! box depends only on the box's base and side on that axis. Therefore, a row is the AND of three
+//! rows, each of which many places share.
 
 use pavior_mesh::{Cuboid, Grid};
 use rustc_hash::FxHashMap;
@@ -36,7 +36,6 @@ impl Conflicts {
         Conflicts { count, words, rows }
     }
 
-    /// Returns the number of places.
     pub(super) fn count(&self) -> usize {
         self.count
     }
@@ -66,7 +65,7 @@ fn meeting(grid: &Grid, axis: usize, (base, side): (u16, u16), places: &[Cuboid]
     let n = u32::from(grid.side(axis));
     for (place, cuboid) in places.iter().enumerate() {
         let (other, length) = (u32::from(cuboid.base[axis]), u32::from(cuboid.sides[axis]));
-        // This is the distance around the ring from the start of this run to that of the other run.
+        // The distance around the ring from the start of this run to that of the other.
         let (base, side) = (u32::from(base), u32::from(side));
         let after = if other >= base { other - base } else { n - (base - other) };
         let meets = if grid.wraps(axis) {

@@ -16,7 +16,6 @@ use crate::plans::plan::Budget;
 /// A set of places, with one bit per place.
 type Set = Vec<u64>;
 
-/// The result of the search.
 pub(super) struct Chosen {
     /// Places that do not overlap.
     pub(super) chosen: Vec<usize>,
@@ -150,7 +149,6 @@ impl Search<'_> {
         chosen
     }
 
-    /// Returns the connected components.
     fn components(&mut self, mut open: Set) -> Vec<Set> {
         let mut parts = Vec::new();
         while let Some(first) = least(&open) {

@@ -3,15 +3,14 @@
 use pavior_mesh::{Cuboid, Occupancy, Sides};
 use rustc_hash::FxHashMap;
 
-/// Takes the places in order, skipping those that are no longer free.
+/// Takes the places in order, skipping those no longer free.
 pub(super) fn in_turn(free: &Occupancy, places: impl Iterator<Item = Cuboid>) -> Vec<Cuboid> {
     let mut left = free.clone();
     places.filter(|place| left.take(place).is_ok()).collect()
 }
 
-/// Returns the largest of several packings. There are two packings for each orientation: one starts
-/// with the most frequent alignment and then adds other places, and the other takes all places in
-/// order.
+/// Returns the largest of several packings: all places in order and, for each orientation, the
+/// places of its most frequent alignment before all others.
 pub(super) fn aligned(free: &Occupancy, sides: &[Sides], places: &[Cuboid]) -> Vec<Cuboid> {
     let mut best = in_turn(free, places.iter().copied());
     for &sides in sides {
@@ -19,7 +18,7 @@ pub(super) fn aligned(free: &Occupancy, sides: &[Sides], places: &[Cuboid]) -> V
         for place in places.iter().filter(|place| place.sides == sides) {
             *counts.entry(offset(place)).or_default() += 1;
         }
-        // Ties go to the smallest offset, so that the order of the hash table does not matter.
+        // Ties go to the smallest offset, so the hash table's order does not matter.
         let most =
             counts.into_iter().max_by_key(|&(offset, count)| (count, std::cmp::Reverse(offset)));
         let Some((most, _)) = most else { continue };

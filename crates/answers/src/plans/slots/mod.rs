@@ -1,16 +1,16 @@
-//! Slots: the number of boxes of a shape that fit on the free nodes at the same time.
+//! Slots: the number of disjoint free boxes of a shape.
 //!
-//! 1. All free places of the shape are listed, in each of its orientations.
+//! 1. [`slots`] lists all free places of the shape, in each orientation.
 //! 2. [`bound`] counts nodes that every place must contain, which bounds the number of disjoint
 //!    places.
-//! 3. [`greedy`] packs places that are aligned with each other, and then any others that still fit.
-//!    On empty and most nearly empty machines, the packing reaches the bound.
-//! 4. If it does not, overlapping places are linked in a graph of [`conflicts`]. [`disjoint`] finds
-//!    a largest set without conflicts, component by component, within a budget.
+//! 3. [`greedy`] packs mutually aligned places, then any others that still fit. On empty and most
+//!    nearly empty machines, the packing reaches the bound.
+//! 4. If it does not, a graph of [`conflicts`] links overlapping places. [`disjoint`] finds a
+//!    largest set without conflicts, component by component, within a budget.
 //!
 //! Steps 1 to 3 take O(N + P V / 64) for N nodes and P places of V nodes. Step 4 takes O(P^2 / 64)
-//! plus the search, which is exponential in the worst case. The problem is NP-hard (Fowler,
-//! Paterson & Tanimoto, "Optimal packing and covering in the plane are NP-complete", 1981).
+//! plus the search, exponential in the worst case. The problem is NP-hard (Fowler, Paterson &
+//! Tanimoto, "Optimal packing and covering in the plane are NP-complete", 1981).
 
 mod after;
 mod answer;
@@ -33,15 +33,15 @@ use conflicts::Conflicts;
 use disjoint::most_disjoint;
 use greedy::{aligned, in_turn};
 
-/// The maximum number of places that are listed. If there are more, the result is a greedy packing.
+/// The maximum number of listed places. If there are more, the result is a greedy packing.
 const LISTED: usize = 8_192;
 
-/// Boxes of a shape that fit at the same time, and a bound on their number.
+/// Disjoint free boxes of a shape, and a bound on their number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slots {
-    /// Disjoint free boxes of the shape.
+    /// The boxes.
     pub boxes: Vec<Cuboid>,
-    /// An upper bound on the number of disjoint free boxes of the shape.
+    /// An upper bound on the number of such boxes.
     pub bound: u32,
 }
 
@@ -107,7 +107,6 @@ fn all_sides(shapes: &[Shape], grid: &Grid) -> Vec<Sides> {
     all
 }
 
-/// Returns the bases where a box is free.
 fn bases_of(free: &Occupancy, sides: Sides) -> BaseSet {
     let mut bases = BaseSet::new(*free.grid());
     bases.compute(free, sides);

@@ -1,7 +1,7 @@
 //! The first time when more boxes fit than now.
 //!
-//! The ends of running jobs are replayed, as in `earliest.rs`. Nodes that have become free stay
-//! free, so bisection finds the first end time after which more boxes fit.
+//! The search replays job ends, as in `earliest.rs`. Nodes that have become free stay free, so
+//! bisection finds the first end time after which more boxes fit.
 
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
@@ -13,7 +13,7 @@ use crate::{Shape, Snapshot};
 /// The first time when there are more slots than now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextSlot {
-    /// The end time of the job whose end increases the number of slots.
+    /// The end of the job that increases the number of slots.
     pub at: Time,
     /// The slots at that time.
     pub slots: Slots,
@@ -21,11 +21,11 @@ pub struct NextSlot {
     pub proven: bool,
 }
 
-/// Finds the first end of a job after which more than `now` disjoint boxes are free. A job without
+/// Finds the first job end after which there are more disjoint free boxes than `now`. A job without
 /// an end time never ends. Returns `None` if there will not be more boxes even after all jobs with
 /// known end times have ended.
 ///
-/// Cost: O(log e) counts of slots for e different end times, each within `budget`.
+/// Cost: O(log e) slot counts for e distinct end times. `budget` limits each count.
 pub fn next_slot(
     snapshot: &Snapshot,
     shapes: &[Shape],
