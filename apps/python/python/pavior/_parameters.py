@@ -172,8 +172,7 @@ class Parameters(TypedDict, total=False):
         failures: a file of failures and repairs: JSON lines {"op":"fail","node":[1,1],"at":60};
             "cube" or "switch" may replace "node"
             (str; default None)
-        checkpoint: resumes interrupted jobs at the last multiple of this run time; default: at the
-            start
+        checkpoint: resumes interrupted jobs at multiples of this run time; default: at the start
             (float or timedelta, in units of time; default None)
 
     Parameters: Replications

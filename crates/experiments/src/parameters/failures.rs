@@ -80,8 +80,7 @@ pub(super) const FAILURES: Parameter = Parameter {
 
 pub(super) const CHECKPOINT: Parameter = Parameter {
     name: "checkpoint",
-    meaning: "resumes interrupted jobs at the last multiple of this run time; default: \
-              at the start",
+    meaning: "resumes interrupted jobs at multiples of this run time; default: at the start",
     read: |text, _| number(text, |value| value > 0.0, "above 0", |given| &mut given.checkpoint),
     ..FAILURE
 };
