@@ -122,7 +122,7 @@ pub(crate) struct Quota {
 }
 
 impl Problem {
-    /// Creates a problem.
+    /// Returns a problem with a description in a sentence.
     pub fn new(reason: Reason, detail: impl Into<String>) -> Problem {
         Problem { reason, detail: detail.into(), quota: None }
     }

@@ -42,6 +42,8 @@ pub enum Reply {
 }
 
 impl Reply {
+    /// Returns true if the reply is stored under its key. A temporary error is not, because the
+    /// client may retry the command.
     pub(crate) fn is_final(&self) -> bool {
         !matches!(self, Reply::Problem(problem) if problem.reason.may_pass())
     }
