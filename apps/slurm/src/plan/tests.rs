@@ -270,7 +270,7 @@ fn what_slurm_says_of_nodes_that_were_down_does_not_keep_a_job_away() {
         let mut state = ledger(vec![waits]);
         state.nodes[0].condition = Condition::Unavailable;
         let note = told(&run.decide(&state, 1000), "1");
-        let words = "cannot start until the unavailable node of 4x2 at 0,0 is back";
+        let words = "cannot start until the unavailable node in 4x2 at 0,0 is back";
         assert!(note.contains(words), "{note}");
         state.nodes[0].condition = Condition::Idle;
         assert_eq!(opens(&run.at(&state, 1001)).len(), 1);

@@ -70,7 +70,7 @@ fn a_node_does_not_wake(release: Release) {
     cluster.until(&format!("squeue -h -j {whole} -o %t"), 30, |text| text == "CF");
     let part = submit(&cluster, User::Alice, "4x2", "-t 5", 1);
     cluster.until_gone(&part, 120);
-    until_told(&cluster, &whole, "it cannot start until the unavailable node of");
+    until_told(&cluster, &whole, "it cannot start until the unavailable node in");
     cluster.good(&format!("rm {}/broken-n05", cluster.path().display()));
     cluster.good("scontrol update NodeName=n05 State=RESUME");
     cluster.until_gone(&whole, 120);

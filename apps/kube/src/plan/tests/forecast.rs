@@ -75,7 +75,7 @@ fn before_enough_have_run_it_is_said_what_is_lacking() {
         let told = forecast(&model, &mut Memory::default());
         assert!(!told.queue.experience.calibrated);
         let waited = (past - 1).max(0);
-        let lacking = format!("so far, {waited} of the {past} that are known have.");
+        let lacking = format!("so far, {waited} of the {past} that are known).");
         assert!(words(&told, &second).ends_with(&lacking), "{}", words(&told, &second));
     }
 }
