@@ -130,9 +130,9 @@ fn a_header_that_lacks_a_column_says_what_to_ask_for() {
     for (header, reason) in [
         ("71|ann|5", "not a sacct header with a JobID column: it begins with `71`"),
         ("JobID|State|NNodes|Elapsed", "there is no Submit column. Request it: sacct -a -X"),
-        ("JobID|Submit|NNodes|Elapsed", "there is no column State"),
-        ("JobID|Submit|State|Elapsed", "there is no column NNodes"),
-        ("JobID|Submit|State|NNodes|Start", "there is no column Elapsed"),
+        ("JobID|Submit|NNodes|Elapsed", "there is no State column"),
+        ("JobID|Submit|State|Elapsed", "there is no NNodes column"),
+        ("JobID|Submit|State|NNodes|Start", "there is no Elapsed column"),
     ] {
         let found = fault(&format!("\n{header}\n"));
         assert_eq!(found.line, 2);
